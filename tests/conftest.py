@@ -23,7 +23,7 @@ from loaders import open_results, save_results
 from tests.serving import Served
 
 if TYPE_CHECKING:
-    from playwright.sync_api import Browser, Page, Route
+    from playwright.sync_api import Browser, BrowserContext, Page
 
 ROOT = Path(__file__).resolve().parent.parent
 FAST_ETHERNET = ROOT / "sample_data" / "fast-ethernet-16"
@@ -47,19 +47,46 @@ _MPI = ("cluster", "bench", "tuning")
 _TOP = "tests"
 #: Folders of the tests that take longest, which begin first: the two processes that run the tests then end together.
 _LONGEST = (*_MPI, "browser", _TOP, "safety", "pages")
+#: Files of the tests that use a browser.
+_IN_BROWSER = pytest.StashKey[set[Path]]()
 #: Folders of the tests that measure or wait for real processes: what a busy machine upsets there is tried once more.
 _REAL = {_TOP, "bench", "browser", "cluster", "measuring", "online", "pages", "safety", "tuning"}
 
 
+#: The browser does nothing but what the tests ask for, and finds no machine but this one.
+_QUIET = [
+    "--disable-gpu",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+    "--no-first-run",
+    "--no-sandbox",
+    "--host-resolver-rules=MAP * ~NOTFOUND, EXCLUDE localhost, EXCLUDE 127.0.0.1",
+]
+#: A new page finds nothing in the storage of a server's address; what it keeps itself stays.
+_NOTHING_KEPT = """if (location.protocol === 'http:' && !sessionStorage.seen) {
+    localStorage.clear()
+    sessionStorage.seen = true
+}"""
+
+
 @pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Keep the tests of one file in one process, and all that start jobs of MPI; the longest go first."""
     for item in items:
         group = "mpi" if _folder(item) in _MPI else item.path.stem + item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(group))
         if _folder(item) in _REAL:
             item.add_marker(pytest.mark.flaky(reruns=1))
+    session.stash[_IN_BROWSER] = {item.path for item in items if "context" in getattr(item, "fixturenames", ())}
     items.sort(key=lambda item: _LONGEST.index(name) if (name := _folder(item)) in _LONGEST else len(_LONGEST))
+
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_runtest_setup(item: pytest.Item) -> None:
+    """End the browser before a file of tests that need none: while Playwright runs, no other event loop can."""
+    if item.path not in item.session.stash[_IN_BROWSER]:
+        _CHROMIUM.close()
 
 
 def _folder(item: pytest.Item) -> str:
@@ -158,17 +185,53 @@ def find_chromium() -> str | None:
     return next((found for name in names if (found := shutil.which(name))), None)
 
 
-# A module's own: while Playwright runs, the main thread has a running event loop, and tests that start one would fail.
-@pytest.fixture(scope="module")
-def chromium() -> Iterator[Browser]:
-    """Headless Chromium, driven by Playwright."""
-    executable = find_chromium()
-    need(executable, "no browser: chromium is not on the PATH, and COLLTUNE_CHROMIUM names none")
-    quiet = ["--disable-gpu", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
-    with sync_playwright() as driver:
-        browser = driver.chromium.launch(executable_path=executable, args=[*quiet, "--no-first-run", "--no-sandbox"])
-        yield browser
-        browser.close()
+class Chromium:
+    """Chromium, driven by Playwright, and the context whose pages share what it has fetched and compiled."""
+
+    def __init__(self) -> None:
+        self._open = contextlib.ExitStack()
+        self._context: BrowserContext | None = None
+
+    @property
+    def context(self) -> BrowserContext:
+        """The context; starts the browser where it does not run."""
+        if self._context is None:
+            driver = self._open.enter_context(sync_playwright())
+            browser = driver.chromium.launch(executable_path=find_chromium(), args=_QUIET)
+            self._open.callback(browser.close)
+            self._context = browser.new_context(accept_downloads=True, viewport={"width": 1600, "height": 1200})
+            # Two files of tests share the machine, and some pages compute for half a minute.
+            self._context.set_default_timeout(180_000)
+        return self._context
+
+    def close(self) -> None:
+        """End the browser; the next test that needs one starts it anew."""
+        self._context = None
+        self._open.close()
+
+
+_CHROMIUM = Chromium()
+
+
+@pytest.fixture(scope="session", autouse=True)
+def end_of_chromium() -> Iterator[None]:
+    """Leave no browser behind."""
+    yield
+    _CHROMIUM.close()
+
+
+@pytest.fixture
+def context() -> BrowserContext:
+    """The browser's context that the pages of all tests share."""
+    need(find_chromium(), "no browser: chromium is not on the PATH, and COLLTUNE_CHROMIUM names none")
+    return _CHROMIUM.context
+
+
+@pytest.fixture
+def chromium(context: BrowserContext) -> Browser:
+    """Headless Chromium."""
+    assert context.browser is not None
+    return context.browser
 
 
 @dataclass
@@ -186,21 +249,16 @@ def _leaves_the_machine(address: str) -> bool:
 
 
 @pytest.fixture
-def watched_page(chromium: Browser) -> Iterator[WatchedPage]:
-    """Open an empty page that stops, and writes down, each request that would leave the machine."""
-    context = chromium.new_context(accept_downloads=True, viewport={"width": 1600, "height": 1200})
-    # Two files of tests share the machine, and some pages compute for half a minute.
-    context.set_default_timeout(180_000)
+def watched_page(context: BrowserContext) -> Iterator[WatchedPage]:
+    """Open an empty page in which nothing was kept, and write down each request that would leave the machine."""
     watched = WatchedPage(context.new_page(), [], [])
-
-    def refuse(route: Route) -> None:
-        watched.foreign.append(route.request.url)
-        route.abort()
-
-    context.route(_leaves_the_machine, refuse)
+    watched.page.add_init_script(_NOTHING_KEPT)
+    # Looked at, not stopped on the way, which would have all scripts fetched anew for each page: `_QUIET` stops them.
+    watched.page.on("request", lambda asked: _leaves_the_machine(asked.url) and watched.foreign.append(asked.url))
     watched.page.on("pageerror", lambda error: watched.errors.append(str(error)))
     yield watched
-    context.close()
+    watched.page.close()
+    context.clear_permissions()
 
 
 @pytest.fixture(scope="session")

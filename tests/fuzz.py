@@ -109,7 +109,9 @@ def inputs(files: Sequence[Path], seed: int, count: int, first: int = 0) -> Iter
     """Number, file, damage and content of each input; every one has a generator of its own, by its number."""
     for number in range(first, first + count):
         rng = random.Random(f"{seed}-{number}")
-        file, damage = files[number % len(files)], DAMAGES[number // len(files) % len(DAMAGES)]
+        # Each file in another way at each round, and all ways within one round of the files.
+        turn, place = divmod(number, len(files))
+        file, damage = files[place], DAMAGES[(place + turn) % len(DAMAGES)]
         content, other = (each.read_bytes()[:LARGEST] for each in (file, rng.choice(files)))
         yield number, file, damage.__name__, damage(content, rng, other)
 

@@ -27,7 +27,7 @@ def state() -> State:
 @pytest.fixture
 def page(state: State) -> ComparePage:
     page = ComparePage(state)
-    page.__panel__().get_root(Document())
+    page.maps.__panel__().get_root(Document())
     return page
 
 

@@ -33,6 +33,12 @@ def results() -> xr.DataTree:
     return xr.DataTree.from_dict({"bcast": synthetic_cube(5, 6, 3, seed=1)})
 
 
+@pytest.fixture(autouse=True)
+def one_family(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The frontier of all families is `test_frontier`'s and the command's."""
+    monkeypatch.setattr("dashboard.session.view.titles", lambda: {"Quadtree": "quadtree"})
+
+
 @PAGES
 def test_every_page_shows_results_that_it_is_given(kind: type[Any], results: xr.DataTree) -> None:
     page = kind(results)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -38,3 +39,15 @@ def test_no_address_is_an_error_of_the_server(base: str) -> None:
     assert set(statuses(base, OPENED[4:]).values()) == {200}
     told = statuses(base, [*REFUSED, *LOGIN])
     assert {address: status for address, status in told.items() if status >= 500} == {}
+
+
+def test_it_refuses_a_forged_origin(base: str) -> None:
+    visitor = Visitor(base)
+    _, token = visitor.page()
+    assert visitor.connects(token)
+    assert not visitor.connects(token, "http://evil.example")
+    # A name of theirs that leads to this machine: origin and host are equal.
+    rebound = f"evil.example:{urlsplit(base).port}"
+    assert not visitor.connects(token, f"http://{rebound}", rebound)
+    for path in ("/dashboard", "/", "/static/js/bokeh.min.js", "/nothing"):
+        assert visitor.ask(path, {"Host": rebound}).code == 403

@@ -297,17 +297,3 @@ def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_p
     finally:
         served.stop()
     assert "a session was refused: this page can be reached from other machines" in "".join(served.output)
-
-
-def test_panel_serve_refuses_a_forged_origin(serve_dashboard: Callable[..., Served]) -> None:
-    # As tests/safety/test_addresses.py asks for it.
-    served = serve_dashboard("--args", "nothing-to-open")
-    visitor = Visitor(served.url.removesuffix("/dashboard"))
-    _, token = visitor.page()
-    assert visitor.connects(token)
-    assert not visitor.connects(token, "http://evil.example")
-    # A name of theirs that leads to this machine: origin and host are equal.
-    rebound = f"evil.example:{urlsplit(served.url).port}"
-    assert not visitor.connects(token, f"http://{rebound}", rebound)
-    for path in ("/dashboard", "/", "/static/js/bokeh.min.js", "/nothing"):
-        assert visitor.ask(path, {"Host": rebound}).code == 403
