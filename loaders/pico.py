@@ -21,6 +21,7 @@ from pathlib import Path
 import pandas as pd
 
 from loaders import pico_samples, pico_summary, pico_tar
+from loaders.pico_names import first_line
 from loaders.source import Format, Source
 
 _METADATA = "timestamp,test_id,"
@@ -62,11 +63,6 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
             f"no measurement found ({source.skipped} rows skipped); PICO's summaries have the columns collective_type, "
             "buffer_size, algo_name, median, nnodes, tasks_per_node, its files of samples one column 'highest'"
         )
-
-
-def first_line(head: bytes) -> str:
-    """First line of a text, without a byte order mark and blanks."""
-    return head[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff").strip()
 
 
 FORMAT = Format("pico", "PICO: summary, samples or tarball", recognises, read)

@@ -84,3 +84,8 @@ def parse_nodes(text: str) -> int | None:
     for part in text.strip().split("x"):
         nodes *= int(part)
     return nodes if 0 < nodes < 2**31 else None
+
+
+def first_line(head: bytes) -> str:
+    """First line of a text, without a byte order mark and blanks."""
+    return head[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff").strip()

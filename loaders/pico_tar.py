@@ -26,7 +26,7 @@ import pandas as pd
 from loaders import disk, pico_samples, pico_summary
 from loaders.errors import LoadError
 from loaders.names import block_of, collective_name, counts_blocks
-from loaders.pico_names import TestFile, parse_nodes, split_file
+from loaders.pico_names import TestFile, first_line, parse_nodes, split_file
 from loaders.pico_samples import SampleText
 from loaders.pico_summary import FACETS
 from loaders.source import Source
@@ -158,7 +158,7 @@ def _survey(source: Source) -> Campaign:
     campaign = Campaign()
     for member, text in _members(source, count=False):
         campaign.end = max(campaign.end, member.end)
-        first = _first_line(text)
+        first = first_line(text)
         if pico_samples.is_header(first):
             campaign.samples.add((member.folder, member.test, member.file))
         elif pico_summary.is_header(first) or _is_metadata(first):
@@ -218,7 +218,7 @@ def _test(cell: dict[str, str]) -> Test | None:
 
 
 def _member(source: Source, campaign: Campaign, batch: _Batch, member: _Member, text: bytes) -> Iterator[pd.DataFrame]:
-    first = _first_line(text)
+    first = first_line(text)
     end = text.find(b"\n") + 1 or len(text)
     if pico_samples.is_header(first):
         yield from batch.add(member, text[end:], first)
@@ -324,10 +324,6 @@ class _Batch:
 def _texts(values: list[Any], counts: list[int]) -> pd.Categorical:
     words = pd.Categorical(values)
     return pd.Categorical.from_codes(np.repeat(words.codes, counts), categories=words.categories)
-
-
-def _first_line(text: bytes) -> str:
-    return text[:4096].split(b"\n", 1)[0].decode("utf-8", "replace").lstrip("\ufeff").strip()
 
 
 def _is_metadata(first: str) -> bool:

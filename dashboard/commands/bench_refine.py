@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from dashboard.benchmarks.adaptive.expected import Known
     from dashboard.benchmarks.adaptive.refine import Advice
-    from dashboard.benchmarks.libraries.library import Installation
 
 _ABOUT = "Of results from anywhere, say what to measure next: the points that can still change the decision."
 _POINTS = 200
@@ -143,9 +142,10 @@ def _write(
     from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.campaigns.control import make_plan
     from dashboard.benchmarks.campaigns.plan import missing
+    from dashboard.benchmarks.libraries.library import find
 
     names = list(dict.fromkeys(advice.step.collective for advice in advised))
-    plan = make_plan(wish_of({name: known[name] for name in names}, cubes, args.ranks), _installation())
+    plan = make_plan(wish_of({name: known[name] for name in names}, cubes, args.ranks), find())
     places = {name: matched(cubes[name], plan.methods[name]) for name in names}
     only = points_of(advised, known, places)
     lacking: dict[str, list[str]] = {}
@@ -162,9 +162,3 @@ def _write(
     if points < sum(advice.step.points for advice in advised):
         say("note: the plan lacks methods that the library here does not offer, and sizes that it cannot measure")
     return {"folder": str(args.output), "points": points, "lacking": lacking}
-
-
-def _installation() -> Installation:
-    from dashboard.benchmarks.libraries.library import find
-
-    return find()

@@ -158,12 +158,10 @@ def _fit(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--parameters", metavar="SET", help="begin with these; PLogP takes its overheads from them and keeps them"
     )
-    parser.add_argument("--level", type=_share, default=0.95, help="of the confidence intervals (default 0.95)")
+    parser.add_argument(
+        "--level", type=cli_values.level, default=0.95, help="of the confidence intervals (default 0.95)"
+    )
     _saved(parser)
-
-
-def _share(text: str) -> float:
-    return cli_values.level(text)
 
 
 def _runtime(parser: argparse.ArgumentParser) -> None:

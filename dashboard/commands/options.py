@@ -135,14 +135,14 @@ def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -
     info.add_argument(
         "--between-sizes", action="store_true", help="how far times interpolated between measured sizes are off"
     )
-    _json(info)
+    cli_arguments.json(info)
     convert = add("convert", "Load results and save them as .nc, .zarr, .csv (long table) or .occ.", hints, as_hint)
     convert.add_argument(
         "-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr, .csv or .occ"
     )
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
     _map_options(dmap)
-    _json(dmap)
+    cli_arguments.json(dmap)
 
 
 def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str | None) -> None:
@@ -161,7 +161,7 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     )
     _collectives(port)
     cli_portability.add_options(port)
-    _json(port)
+    cli_arguments.json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
     cli_report.add_options(report)
     for command_parser in (decide, export, frontier, compare, port):
@@ -180,7 +180,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
     cli_lint.add_options(lint)
-    _json(lint)
+    cli_arguments.json(lint)
     about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
     cli_model.add_options(commands.add_parser("model", help=about, description=about), [common], [hints])
     about = "Write a rules file of one MPI library for another one, or as source code."
@@ -203,10 +203,6 @@ def _common() -> _Parser:
     parser = _Parser(add_help=False)
     parser.add_argument("--debug", action="store_true", help="show the Python traceback of an error")
     return parser
-
-
-def _json(parser: argparse.ArgumentParser) -> None:
-    cli_arguments.json(parser)
 
 
 def _chosen() -> _Parser:
@@ -253,7 +249,7 @@ def _decide_options(parser: argparse.ArgumentParser) -> None:
     )
     drawing = argparse.BooleanOptionalAction
     parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
-    _json(parser)
+    cli_arguments.json(parser)
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
@@ -326,7 +322,7 @@ def _frontier_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
     parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
-    _json(parser)
+    cli_arguments.json(parser)
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
@@ -341,7 +337,7 @@ def _compare_options(parser: argparse.ArgumentParser) -> None:
         help='such as "quadtree:max_depth=3" "c45:min_cases=4" "rules:file=FILE" "default"; two are also compared cell '
         "by cell",
     )
-    _json(parser)
+    cli_arguments.json(parser)
 
 
 def _hints() -> _Parser:

@@ -16,7 +16,7 @@ from dashboard.benchmarks.campaigns import jobs
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.libraries import named
+from dashboard.benchmarks.libraries import mpicc, named
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Method, Variants
 from dashboard.benchmarks.providers import grid_comms, orthogonal, own
@@ -96,7 +96,7 @@ def test_an_own_method_is_not_written_as_the_librarys_of_that_name(beside: Campa
 def test_all_collectives_by_mpi4py_with_unequal_blocks_rotated_roots_and_two_types(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(jobs, "compiler", lambda _: None)
+    monkeypatch.setattr(mpicc, "compiler", lambda _: None)
     way = Protocol(min_repetitions=2, max_repetitions=2, rounds=1, roots="rotate", buffers="rotate", counts="skewed")
     wish: dict[str, Any] = {"collectives": SCHEDULED, "variants": Variants((1024,), (2,)), "comm_sizes": (3,)}
     campaign = campaign_of(
@@ -118,7 +118,7 @@ def test_all_collectives_by_mpi4py_with_unequal_blocks_rotated_roots_and_two_typ
 
 
 def test_a_broken_compiler_is_as_none(installation: Installation, tmp_path: Path, monkeypatch: Any) -> None:
-    monkeypatch.setattr(jobs, "compiler", lambda _: Path("/bin/false"))
+    monkeypatch.setattr(mpicc, "compiler", lambda _: Path("/bin/false"))
     campaign = campaign_of(tmp_path, installation, collectives=("bcast",), providers=("own",))
     assert jobs.executor_of(campaign, installation) is None
 

@@ -71,11 +71,6 @@ class ToolInterface:
         if code != _OK:
             raise ToolInterfaceError(f"{name} gave {code} in {self.path}")
 
-    def has(self, name: str) -> bool:
-        """Whether the library has a control variable of this name."""
-        index = ctypes.c_int()
-        return bool(self._library.MPI_T_cvar_get_index(name.encode(), ctypes.byref(index)) == _OK)
-
     def read(self, name: str) -> int:
         """Value of a whole-number control variable."""
         value = ctypes.c_int()

@@ -114,21 +114,6 @@ class HeldOut:
         """Mean held-out penalty in percent."""
         return self.figures.mean
 
-    @property
-    def median(self) -> float:
-        """Median held-out penalty in percent."""
-        return self.figures.median
-
-    @property
-    def p95(self) -> float:
-        """Penalty that 95 % of the judged cells do not exceed, in percent."""
-        return self.figures.p95
-
-    @property
-    def max(self) -> float:
-        """Largest held-out penalty in percent."""
-        return self.figures.max
-
     def to_dict(self) -> dict[str, Any]:
         """All but the maps, as JSON takes it."""
         return {

@@ -29,7 +29,7 @@ from dashboard.pages.measure.form import WIDTH, Form
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.measure.map import Measured
 from dashboard.pages.measure.watch import Watch
-from dashboard.pages.measure.watching import Watching
+from dashboard.pages.measure.watching import Question, Watching
 from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
@@ -40,15 +40,6 @@ from dashboard.session.state import ResultsOrState
 PAGE = "Measure"
 #: Seconds without a change before the estimate is worked out.
 REST = 0.25
-
-
-@dataclass(frozen=True)
-class _Question:
-    """What a look at the campaigns is for."""
-
-    name: str
-    collective: str | None
-    ppn: int | None
 
 
 @dataclass(frozen=True)
@@ -186,10 +177,7 @@ class MeasurePage(Watching):
 
     # The campaigns there are.
 
-    def _question(self) -> _Question:
-        return _Question(self.state.campaign, self.map.collective.value, self.map.ppn.value)
-
-    def _look(self, asked: _Question) -> _Seen:
+    def _look(self, asked: Question) -> _Seen:
         entries, faults = campaigns(self.root)
         under_way = [entry.name for entry in entries if entry.state in UNDER_WAY]
         name = asked.name or next(iter([*under_way, *(entry.name for entry in entries)]), "")
@@ -200,15 +188,13 @@ class MeasurePage(Watching):
             sight = following.look()
         except BenchError as error:
             return _Seen(entries, faults, name, fault=str(error).replace(f"{self.root}/", ""))
-        plan = following.plan
-        collective = asked.collective if asked.collective in plan.methods else next(iter(plan.methods))
-        ppn = asked.ppn if asked.ppn in plan.ppns else next(iter(plan.ppns), None)
+        collective, ppn = asked.within(following.plan)
         known = self.map.measured
         if known is not None and (known.shown, known.points) == ((name, collective, ppn), sight.points):
             return _Seen(entries, faults, name, following, sight, known)
         return _Seen(entries, faults, name, following, sight, Measured.of(following, collective, ppn, sight.points))
 
-    def _show(self, asked: _Question, seen: _Seen) -> None:
+    def _show(self, asked: Question, seen: _Seen) -> None:
         if asked.name != self.state.campaign:
             return
         anew = seen.following is not self.following

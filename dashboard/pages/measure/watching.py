@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.measuring.kept import campaigns_root
 from dashboard.measuring.launching import Surroundings, look_around
 from dashboard.pages.measure.doing import Doing
@@ -21,6 +23,20 @@ from dashboard.session.state import ResultsOrState, State
 
 #: Seconds between two looks: the map follows at most twice a second.
 EVERY = 0.5
+
+
+@dataclass(frozen=True)
+class Question:
+    """What a look is for: the name of the one on show, and which of its maps."""
+
+    name: str
+    collective: str | None
+    ppn: int | None
+
+    def within(self, plan: Plan) -> tuple[str, int | None]:
+        """Collective and processes per node on show, where a plan has them; else its first ones."""
+        collective = self.collective if self.collective in plan.methods else next(iter(plan.methods))
+        return str(collective), self.ppn if self.ppn in plan.ppns else next(iter(plan.ppns), None)
 
 
 class Watching(Viewer):
@@ -84,15 +100,15 @@ class Watching(Viewer):
     def _look_again(self, *_: Any) -> None:
         self.rhythm.now()
 
-    def _question(self) -> Any:
+    def _question(self) -> Question:
         """What a look needs to know; called on the session's thread."""
-        raise NotImplementedError
+        return Question(getattr(self.state, self.CHOSEN), self.map.collective.value, self.map.ppn.value)
 
-    def _look(self, asked: Any) -> Any:
+    def _look(self, asked: Question) -> Any:
         """Look, on another thread; nothing that is on the page is touched."""
         raise NotImplementedError
 
-    def _show(self, asked: Any, seen: Any) -> None:
+    def _show(self, asked: Question, seen: Any) -> None:
         """Show what was seen."""
         raise NotImplementedError
 

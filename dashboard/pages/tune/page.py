@@ -22,7 +22,7 @@ from dashboard.measuring.launching import Surroundings
 from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.measure.map import Measured
-from dashboard.pages.measure.watching import Watching
+from dashboard.pages.measure.watching import Question, Watching
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
@@ -46,15 +46,6 @@ _ICONS = {
     "cancelled": ("cancel", "warning"),
     "interrupted": ("pause_circle", "warning"),
 }
-
-
-@dataclass(frozen=True)
-class Question:
-    """What a look is for."""
-
-    name: str
-    collective: str | None
-    ppn: int | None
 
 
 @dataclass(frozen=True)
@@ -139,9 +130,6 @@ class TunePage(Watching):
 
     # The tunings there are.
 
-    def _question(self) -> Question:
-        return Question(self.state.tuning, self.map.collective.value, self.map.ppn.value)
-
     def _look(self, asked: Question) -> Seen:
         there, faults = kept.tunings(self.root)
         first = next((tuning for tuning in there if tuning.state == kept.RUNNING), there[0] if there else None)
@@ -158,10 +146,8 @@ class TunePage(Watching):
         if tuning.campaign is None:
             return Seen(there, faults, tuning)
         following = follow(tuning.campaign)
-        sight, plan = following.look(), following.plan
-        collective = asked.collective if asked.collective in plan.methods else next(iter(plan.methods))
-        ppn = asked.ppn if asked.ppn in plan.ppns else next(iter(plan.ppns), None)
-        measured = Measured.of(following, collective, ppn, sight.points, tuning.name)
+        sight = following.look()
+        measured = Measured.of(following, *asked.within(following.plan), sight.points, tuning.name)
         return Seen(there, faults, tuning, following, measured, Campaign(tuning.campaign).choices())
 
     def _show(self, asked: Question, seen: Seen) -> None:
