@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import base64
 import gzip
 import inspect
@@ -13,10 +14,12 @@ import bokeh.server.server
 import panel_material_ui as pmui
 import pytest
 from bokeh.core.serialization import Deserializer
+from bokeh.document import Document
 from bokeh.server.tornado import BokehTornado
 from bokeh.server.urls import per_app_patterns
 from panel.io import document
 from panel.io.server import WSHandler
+from tornado.locks import Lock
 
 from dashboard.server.patches import PATCHES, Patch, install
 from dashboard.server.patches.delivery import _send_all
@@ -69,6 +72,33 @@ def test_bokeh_and_panel_alone_wait_for_receipts_and_look_at_no_request() -> Non
     assert not any("nodelay" in inspect.getsource(kind) for kind in WSHandler.__mro__ if "bokeh" in kind.__module__)
     assert "nodelay" not in inspect.getsource(WSHandler)
     assert "find_handler" not in vars(BokehTornado)
+
+
+class Connection:
+    """Stands for a websocket to which something is being written."""
+
+    def __init__(self) -> None:
+        self.write_lock = Lock()
+        self._socket = self
+
+
+def test_what_waits_for_a_busy_websocket_is_sent_as_soon_as_it_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Panel alone looks again after a while: then nothing is sent yet when this looks.
+    sent: list[str] = []
+    monkeypatch.setattr(document, "dispatch_django", lambda _connection, msg: sent.append(msg) or [])
+
+    async def wait() -> None:
+        connection, doc = Connection(), Document()
+        await connection.write_lock.acquire()
+        document._WRITE_MSGS[doc], document._WRITE_BLOCK[doc] = {connection: ["first", "second"]}, True
+        sending = asyncio.ensure_future(_send_all(doc))
+        await asyncio.sleep(0)
+        assert not sent
+        connection.write_lock.release()
+        await sending
+        assert sent == ["first", "second"]
+
+    asyncio.run(wait())
 
 
 def test_what_our_widgets_override_is_still_called_by_those_names() -> None:

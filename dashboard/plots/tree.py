@@ -35,7 +35,10 @@ _NAMES = {
 }
 
 STYLE = """
-.tree { overflow-x: auto; }
+/* Where the drawing goes on beyond the right edge, that has a shadow, which the drawing's own end covers. */
+.tree { overflow-x: auto; background:
+  linear-gradient(to left, var(--panel-background-color, #fff) 40%, transparent) right / 48px 100% no-repeat local,
+  linear-gradient(to left, rgba(128, 128, 128, 0.55), transparent) right / 16px 100% no-repeat scroll; }
 .tree [data-leaf] { cursor: pointer; }
 .tree svg { display: block; font: 12px Roboto, Helvetica, Arial, sans-serif; }
 .tree text { fill: var(--panel-on-background-color, #222); }

@@ -23,7 +23,6 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout
-from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.noise import indistinguishable
@@ -78,7 +77,9 @@ def prepare(
     if treatment is not None and chosen:
         raise OptionError(f"a treatment and {', '.join(chosen)} are given, expected one of both")
     joint = not isinstance(cubes, xr.Dataset)
-    named = dict(cubes) if isinstance(cubes, Mapping) and joint else {_name(cubes): cubes}
+    named = (
+        dict(cubes) if isinstance(cubes, Mapping) and joint else {str(cubes.attrs.get("collective", "unknown")): cubes}
+    )
     return Prepared(named, treatment or Treatment.of(chosen), joint)
 
 
@@ -233,6 +234,13 @@ class Prepared:
         return sureness(flat, self.decision_map["best"].transpose("comm_size", "message_size").values)
 
     @cached_property
+    def slice_of_map(self) -> int | None:
+        """Which slice of the problem the map shows; None where the workload or the measurements leave that out."""
+        wanted = {"ppn": self.decision_map.attrs.get("ppn"), "collective": next(iter(self.measured))}
+        given = [part.given for part in self.problem.slices]
+        return next((at for at, each in enumerate(given) if all(each[name] == wanted[name] for name in each)), None)
+
+    @cached_property
     def _decided(self) -> OrderedDict[Choice, Decided]:
         return OrderedDict()
 
@@ -343,29 +351,25 @@ class Decided:
         return self.prepared.grow(self.choice) if self.given is None else self.given
 
     @cached_property
-    def penalties(self) -> list[xr.Dataset]:
-        """Penalty of the tree in each cell (percent): one table for each slice of the problem."""
-        return self.prepared.problem.penalties(self.decision)
+    def chosen(self) -> list[NDArray[np.int64]]:
+        """Method of each cell for each slice of the problem, known before what it costs is."""
+        return self.prepared.problem.chosen(self.decision)
 
     @cached_property
+    def penalties(self) -> list[xr.Dataset]:
+        """Penalty of the tree in each cell (percent): one table for each slice of the problem."""
+        return self.prepared.problem.penalties(self.decision, self.chosen)
+
+    @property
     def penalty(self) -> xr.Dataset | None:
         """Of `penalties` the one of the map; None where the workload or the measurements leave that out."""
-        prepared = self.prepared
-        wanted = {"ppn": prepared.decision_map.attrs.get("ppn"), "collective": next(iter(prepared.measured))}
-        for part, table in zip(prepared.problem.slices, self.penalties, strict=True):
-            if all(part.given[name] == wanted[name] for name in part.given):
-                return table
-        return None
+        at = self.prepared.slice_of_map
+        return None if at is None else self.penalties[at]
 
     @cached_property
     def statistics(self) -> dict[str, Any]:
         """Depth, leaves, nodes and penalty over all that the tree decides, as the commands print them."""
         return statistics_of(self.decision, self.penalties)
-
-    @cached_property
-    def summary(self) -> PenaltySummary:
-        """Penalties over all that the tree decides."""
-        return summarise_all(self.penalties)
 
     def answer(self) -> dict[str, Any]:
         """What ``colltune decide --json`` says of it."""
@@ -392,7 +396,3 @@ def _c45(decision: DecisionFunction) -> dict[str, Any]:
         for when in ("before", "after")
         if when in known
     }
-
-
-def _name(cube: xr.Dataset) -> str:
-    return str(cube.attrs.get("collective", "unknown"))

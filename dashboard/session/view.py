@@ -231,6 +231,12 @@ class View:
         decided = self.decided(choice)
         return None if decided is None else decided.penalty
 
+    def chosen(self) -> NDArray[Any] | None:
+        """Method of each cell of the map by the tree on show, known before `penalty` is; None as for that."""
+        decided = self.decided()
+        at = None if decided is None else decided.prepared.slice_of_map
+        return None if decided is None or at is None else decided.chosen[at]
+
     def statistics(self, choice: Choice | None = None) -> dict[str, Any] | None:
         """Depth, leaves, nodes and penalty of the tree, as the commands print them; None as for `decided`."""
         decided = self.decided(choice)

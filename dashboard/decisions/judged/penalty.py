@@ -50,6 +50,7 @@ def penalty(
     weights: Any = None,
     dmap: xr.Dataset | None = None,
     known: Counted | Window | None = None,
+    chosen: IntArray | None = None,
 ) -> xr.Dataset:
     """Compare a decision with the best measured method in every cell.
 
@@ -71,6 +72,8 @@ def penalty(
         The decision map of this cube, if it is there already.
     known
         What methods count where they were not measured, if that is there already or known of more than this cube.
+    chosen
+        What `chosen_methods` gives, if it is there already.
 
     Returns
     -------
@@ -88,8 +91,9 @@ def penalty(
     """
     if dmap is None:
         dmap = decision_map(cube, ppn=ppn)
-    flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
-    chosen = _chosen(flat, decision, chosen_ppn)
+    if chosen is None:
+        chosen = chosen_methods(cube, decision, dmap, ppn=ppn)
+    flat = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))[0]
     chosen_time = _times_of(chosen, flat)
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
     unmeasured = np.isnan(chosen_time) & (best >= 0)
@@ -164,12 +168,18 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     return float((values[lower] + values[min(upper, values.size - 1)]) / 2)
 
 
-def _chosen(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> IntArray:
-    """The decision for each cell as index into the cube's methods, -1 where the cube does not have it."""
-    places = {method.label: index for index, method in enumerate(methods_of(cube))}
+def chosen_methods(
+    cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset, *, ppn: int | None = None
+) -> IntArray:
+    """What a decision takes in each cell ``(comm_size, message_size)``, as index into the cube's methods.
+
+    It is -1 where the cube does not have the method. Parameters and errors are those of `penalty`.
+    """
+    flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
+    places = {method.label: index for index, method in enumerate(methods_of(flat))}
     index = np.array([places.get(method.label, -1) for method in decision.methods], dtype=np.int64)
-    given = given_of(cube, decision, ppn)
-    return index[decision.predict(cube["comm_size"].values[:, None], cube["message_size"].values[None, :], **given)]
+    given = given_of(flat, decision, chosen_ppn)
+    return index[decision.predict(flat["comm_size"].values[:, None], flat["message_size"].values[None, :], **given)]
 
 
 def given_of(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None) -> dict[str, Any]:

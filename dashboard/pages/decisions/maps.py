@@ -170,7 +170,7 @@ class Maps(Viewer):
         """Whether the plots are of other data than the state's, or a tree has come that they lack."""
         if self.scene is None or self.scene.data != self._state.view.drawn_key:
             return True
-        return (len(self._taps) < len(MAPS)) == (self._state.view.penalty() is not None)
+        return (len(self._taps) < len(MAPS)) == (self._state.view.chosen() is not None)
 
     def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, hv.Element]:
         if name == "penalty":
@@ -197,13 +197,13 @@ class Maps(Viewer):
         return scene.segments(self._state.view.decision() if self.show_regions else None, MOST_REGIONS)
 
     def _redraw(self) -> None:
-        scene, penalties = self.scene, self._state.view.penalty()
-        if scene is None or penalties is None or self.stale:
+        # What it costs is worked out for the map that comes after this one.
+        scene, chosen = self.scene, self._state.view.chosen()
+        if scene is None or chosen is None or self.stale:
             return
-        chosen = penalties["chosen"].values
         outline = drawn.outline_columns(self._segments(scene))
         with hold(pn.state.curdoc):
-            self._paint_tree(scene, scene.raster.quick, penalties)
+            self._paint_tree(scene, scene.raster.quick, chosen)
             self.live.update("tree regions", outline)
             if drawn.has_letters(scene.axes):
                 self.live.update("tree text", drawn.letter_columns(chosen, scene.axes, scene.key))
@@ -220,8 +220,8 @@ class Maps(Viewer):
             if drawn.has_letters(scene.axes):
                 self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
 
-    def _paint_tree(self, scene: Scene, raster: Raster, penalties: xr.Dataset) -> None:
-        tree = drawn.paint_codes(penalties["chosen"].values, raster, len(scene.key.labels))
+    def _paint_tree(self, scene: Scene, raster: Raster, chosen: NDArray[np.integer[Any]]) -> None:
+        tree = drawn.paint_codes(chosen, raster, len(scene.key.labels))
         self.live.update("tree", {"image": [tree]})
 
     def _paint_penalty(self, scene: Scene, raster: Raster, penalties: xr.Dataset) -> None:
@@ -234,7 +234,7 @@ class Maps(Viewer):
             return
         with hold(pn.state.curdoc):
             if scene.raster.quick is not scene.raster:
-                self._paint_tree(scene, scene.raster, penalties)
+                self._paint_tree(scene, scene.raster, penalties["chosen"].values)
                 self._paint_penalty(scene, scene.raster, penalties)
             self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
             self.live.update("penalty ground", ties.hatch_columns(np.isnan(penalties["penalty"].values), scene.axes))

@@ -8,12 +8,15 @@ that was free again was shown as disabled for as long as nobody did anything.
 
 from __future__ import annotations
 
+import asyncio
 from typing import Any
 
 from bokeh.document import Document
 from panel.io import document
 
 _send = document._dispatch_msgs  # noqa: SLF001 - there is no public way
+#: After so long Panel looks again.
+_AGAIN_SECONDS = 0.01
 _waiting, _busy = document._WRITE_MSGS, document._WRITE_BLOCK  # noqa: SLF001 - likewise
 
 
@@ -28,12 +31,23 @@ async def _send_all(doc: Document) -> None:
 
 
 async def _free(doc: Document) -> None:
-    """Wait for the websockets that something is being written to."""
+    """Wait for the websockets that something is being written to.
+
+    While the document is locked, what is written may be the first of several changes that belong together, and came
+    before those that wait here: then it is as with Panel alone.
+    """
     for connection in list(_waiting.get(doc, ())):
         lock: Any = getattr(connection._socket, "write_lock", None)  # noqa: SLF001 - Panel asks for it by that name
-        if lock is not None:
+        if lock is not None and not _locked(doc):
             async with lock:
                 pass
+    if _locked(doc):
+        await asyncio.sleep(_AGAIN_SECONDS)
+
+
+def _locked(doc: Document) -> bool:
+    session: Any = doc.session_context and getattr(doc.session_context, "session", None)
+    return session is not None and session._lock._block._value == 0  # noqa: SLF001 - as Panel asks a websocket's
 
 
 def install() -> None:
