@@ -17,7 +17,7 @@ from urllib.parse import urlsplit
 import pytest
 import xarray as xr
 from hypothesis import HealthCheck, settings
-from playwright.sync_api import sync_playwright
+from playwright.sync_api import Error, sync_playwright
 
 from loaders import open_results, save_results
 from tests.serving import Served
@@ -194,7 +194,9 @@ class Chromium:
 
     @property
     def context(self) -> BrowserContext:
-        """The context; starts the browser where it does not run."""
+        """The context; starts the browser where it does not run, or does not any more."""
+        if self._context is not None and not (self._context.browser and self._context.browser.is_connected()):
+            self.close()
         if self._context is None:
             driver = self._open.enter_context(sync_playwright())
             browser = driver.chromium.launch(executable_path=find_chromium(), args=_QUIET)
@@ -207,7 +209,8 @@ class Chromium:
     def close(self) -> None:
         """End the browser; the next test that needs one starts it anew."""
         self._context = None
-        self._open.close()
+        with contextlib.suppress(Error):
+            self._open.close()
 
 
 _CHROMIUM = Chromium()
