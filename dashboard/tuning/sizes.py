@@ -17,14 +17,23 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.judged.improvement import leaves_at
+from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.decisions.surfaces import Surfaces
+from dashboard.export.rules.over import fitted
+from dashboard.tuning.rules import version_of
 from dashboard.tuning.stages import Work
+from loaders import open_results
 
 #: Seconds of a point at most, and at least.
 _POINT_S, _LEAST_POINT_S = 1.0, 0.05
+#: Part of the time that a rule is taken to save where nothing more is expected.
+_LEAST = 0.02
 #: Of a cell both methods are measured.
 _BOTH = (0, 1)
 
@@ -35,8 +44,8 @@ class _Candidate(NamedTuple):
     Attributes
     ----------
     worth
-        Cells that its rule decides for each one of them that is compared then, over the root of its seconds: strata are
-        sampled so where they cost unequally (Neyman's allocation).
+        What its rule is expected to save at all the cells that it decides, for each one of them that is compared then,
+        over the root of its seconds: so strata are sampled that cost unequally (Neyman's allocation).
     """
 
     worth: float
@@ -47,9 +56,9 @@ class _Candidate(NamedTuple):
 def plan_of(
     work: Work, decisions: Mapping[str, DecisionFunction], given: Installation, *, everywhere: bool = False
 ) -> Plan:
-    """Plan a comparison: sizes of each rule, more of rules that decide many and of what takes little time.
+    """Plan a comparison: sizes of each rule, by whose times it is kept or dropped as a whole.
 
-    By the sizes that are compared a rule is kept or dropped as a whole.
+    More of rules that are expected to save much, and of what takes little time.
 
     Parameters
     ----------
@@ -101,7 +110,7 @@ def _candidates(
     work: Work, plan: Plan, decisions: Mapping[str, DecisionFunction], *, everywhere: bool
 ) -> dict[str, list[_Candidate]]:
     """By collective the cells of its rules; where these decide none of the grid, those that the library decides."""
-    seconds = _seconds(work, plan)
+    seconds, saved = _seconds(work, plan), _saved(work, decisions)
     candidates = {}
     for name, decision in decisions.items():
         cells = [cell for cell in seconds if cell.collective == name]
@@ -111,16 +120,45 @@ def _candidates(
         left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):
             (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
-        weighed = [(float(len(each)), each) for each in rules.values()]
+        weighed = [
+            (sum(saved.get((name, cell.comm_size, cell.message_size), _LEAST) for cell in each), each)
+            for each in rules.values()
+        ]
         if left and (everywhere or not weighed):
             # All that is left to the library counts as one rule more: it only must not be slower.
-            weighed.append((sum(count for count, _ in weighed) / max(1, len(weighed)) or 1.0, left))
+            weighed.append((sum(weight for weight, _ in weighed) / max(1, len(weighed)) or 1.0, left))
         candidates[name] = [
-            _Candidate(count / number / math.sqrt(seconds[cell]), seconds[cell], cell)
-            for count, each in weighed
+            _Candidate(weight / number / math.sqrt(seconds[cell]), seconds[cell], cell)
+            for weight, each in weighed
             for number, cell in enumerate(_spread(each), 1)
         ]
     return candidates
+
+
+def _saved(work: Work, decisions: Mapping[str, DecisionFunction]) -> dict[tuple[str, int, int], float]:
+    """Part of the library's own time that rules are expected to save, by collective and sizes of the grid.
+
+    By the times that surfaces predict from what was measured; at least `_LEAST`. What they do not know is not there.
+    """
+    rows, columns = np.array(work.asked.rows), np.array(work.asked.columns)
+    results = open_results([str(work.folder.path / work.facts("measure")["results"])])
+    saved = {}
+    for name, decision in decisions.items():
+        if name not in results.children or name == "barrier":
+            continue
+        cube = select_ppn(trust.without_doubtful(results[name].to_dataset()))[0]
+        methods, times = methods_of(cube), cube["time"].transpose("method", *SIZES).values
+        surfaces = Surfaces(times, cube["comm_size"].values, cube["message_size"].values)
+        logs = surfaces.at(rows, columns).log_time
+        places = {method.label: place for place, method in enumerate(methods)}
+        own, known = default_of(methods), fitted(decision, cube, version_of(work))
+        codes = known.predict(rows[:, None], columns[None, :])
+        for row, column in np.ndindex(codes.shape) if own is not None else ():
+            place = places.get(known.methods[codes[row, column]].label)
+            part = np.nan if place is None else -np.expm1(logs[place, row, column] - logs[own, row, column])
+            if np.isfinite(part):
+                saved[name, int(rows[row]), int(columns[column])] = max(float(part), _LEAST)
+    return saved
 
 
 def _decided(decision: DecisionFunction, leaf: int) -> Method:
