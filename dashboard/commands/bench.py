@@ -279,7 +279,11 @@ def _chosen_lines(campaign: Campaign) -> list[str]:
     if not losses:
         return []
     ended = f"; ended: {record['ended']}" if record["ended"] else ""
-    return [f"expected loss of the decision: {', '.join(losses)} after {record['spent']:.0f} s of measuring{ended}"]
+    why = [f"chosen last: {record['why']}"] if record.get("why") else []
+    return [
+        *why,
+        f"expected loss of the decision: {', '.join(losses)} after {record['spent']:.0f} s of measuring{ended}",
+    ]
 
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:

@@ -21,6 +21,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.domain.arrays import BoolArray, FloatArray
+from dashboard.domain.units import format_bytes, format_count, format_duration
 from loaders import disk
 
 Todo = list[tuple[Cell, list[Method]]]
@@ -81,6 +82,8 @@ class Chooser:
         self._read: dict[Path, int] = {}
         self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
         self._begun = False
+        #: Why what was chosen last comes next, in words.
+        self.why = ""
 
     def read(self, results: Path) -> None:
         """Take in what a run file has got since it was read last."""
@@ -176,10 +179,20 @@ class Chooser:
 
     def _todo(self, step: Step) -> Todo:
         methods = self.plan.methods[step.collective]
-        return [
+        todo = [
             (self._cell(step.collective, step.row, column), [methods[place] for place in places])
             for column, places in step.cells
         ]
+        sizes = ", ".join(format_bytes(cell.message_size) for cell, _ in todo if cell.message_size)
+        what = f"{step.collective}, {todo[0][0].comm_size} processes{f', {sizes}' if sizes else ''}"
+        why = (
+            "the first sizes of all"
+            if math.isinf(step.loss)
+            else f"{step.loss:.2g} % of expected loss there and around"
+        )
+        seconds = f", for about {format_duration(step.seconds)}" if step.seconds >= 1 else ""
+        self.why = f"{what}: {why}, {format_count(step.points, 'point')}{seconds}"
+        return todo
 
     def _sizes(self, name: str) -> tuple[int, ...]:
         return (0,) if name == "barrier" else self.plan.message_sizes

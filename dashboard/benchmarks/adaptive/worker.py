@@ -77,6 +77,7 @@ class Choosing:
             "steps": self._steps,
             "choosing": round(self._choosing, 3),
             "ended": ended,
+            "why": "" if ended else chooser.why,
             "written": time.time(),
             "way": self._way[:: 1 + len(self._way) // _MOST_WAY],
         }

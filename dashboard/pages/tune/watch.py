@@ -58,6 +58,7 @@ class TuneWatch(Viewer):
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
         self.bundle = FileDownload(label="Download the bundle", callback=bundle, filename="bundle.zip", visible=False)
         self.loss, self.gain = (pn.Column(margin=(8, 4), min_width=330, **wide) for _ in range(2))
+        self.why = pn.pane.HTML("", margin=(0, 10), **wide)
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 10), **wide)
         self.readme = pn.pane.HTML("", stylesheets=[LOG_STYLE], margin=(4, 10), **wide)
         self.fold = Fold("What is in the bundle, and how it is switched on", self.readme)
@@ -104,6 +105,8 @@ class TuneWatch(Viewer):
         if seen is not None and there:
             self.bundle.filename = f"{seen.name}.zip"
         self._show_loss(chosen)
+        why = escape(chosen.get("why") or "") if running else ""
+        self._put(self.why, f"<p>Measured now: {why}.</p>" if why else "")
         self._show_result(seen)
 
     def _put(self, pane: pn.pane.HTML, text: str) -> None:
@@ -115,7 +118,8 @@ class TuneWatch(Viewer):
         seconds = float((chosen.get("goal") or {}).get("seconds") or 0.0)
         if self._drawn.get("loss") != (way, seconds):
             self._drawn["loss"] = way, seconds
-            self.loss.objects = [_chart(tuning.loss_chart(way, seconds), tuning.LOSS_HEIGHT)] if len(way) > 1 else []
+            chart = [_chart(tuning.loss_chart(way, seconds), tuning.LOSS_HEIGHT)] if len(way) > 1 else []
+            self.loss.objects = [*chart, self.why]
 
     def _show_result(self, seen: kept.Tuning | None) -> None:
         over = seen is not None and seen.over

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -97,10 +98,16 @@ def test_what_it_begins_with_is_asked_for_until_nothing_is_left_of_it(
 
     monkeypatch.setattr("dashboard.benchmarks.adaptive.chooser.beginning", counted)
     steps = 0
+    reasons = []
     while todo := chooser.next()[0]:
+        reasons.append(chooser.why)
         write(campaign, todo)
         chooser.read(campaign.results)
         steps += 1
+    assert reasons[0].startswith("bcast, 6 processes, 4 B, 16 B: the first sizes of all, 4 points")
+    assert re.fullmatch(
+        r"bcast, \d processes, [^:]+: [\d.]+ % of expected loss there and around, \d points", reasons[-1]
+    )
     assert [bool(left) for left in asked] == [True] * (len(asked) - 1) + [False]
     assert len(asked) < steps
 
