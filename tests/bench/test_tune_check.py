@@ -32,7 +32,7 @@ RANKS = 4
 #: Linear, then a pipeline of tiny segments, which nothing makes fast, then the library's own decision.
 RULES = "1\n7\n1\n2\n3\n0 1 0 0\n32768 3 0 32\n131072 0 0 0\n"
 SMALL, SLOW, OWN = 64, 65536, 131072
-QUICK = Protocol(min_repetitions=6, max_repetitions=12, rounds=3, warm_up=1)
+QUICK = Protocol(min_repetitions=15, max_repetitions=30, rounds=3, warm_up=1)
 
 
 @pytest.fixture(scope="session")
