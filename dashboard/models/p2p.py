@@ -172,6 +172,13 @@ class LogGP(PointToPoint):
         rest = np.maximum(np.asarray(size, dtype=float) - 1.0, 0.0)
         return np.asarray(self.latency + 2 * self.overhead + rest * self.gap_per_byte)
 
+    def to_hockney(self) -> Hockney:
+        """The same message time in Hockney's terms: alpha = L + 2 o - G, beta = G."""
+        if self.gap_per_byte == 0:
+            raise ParameterError("LogP has no time per byte (G = 0); Hockney's beta must be more than 0")
+        alpha = self.latency + 2 * self.overhead - self.gap_per_byte
+        return Hockney(alpha, self.gap_per_byte, self.gamma, self.delta)
+
     def to_plogp(self, sizes: Sequence[float] = (0.0, 1.0, 1048576.0)) -> PLogP:
         """Table 4.1 read backwards: g(m) = g + (m - 1) G, o_s = o_r = o, L = L + 2 o - g."""
         at = np.asarray(sizes, dtype=float)
@@ -256,6 +263,10 @@ class PLogP(PointToPoint):
                 f"Table 4.1 gives a latency of {latency:g} s: the overheads at 1 B are longer than L + g(1)"
             )
         return LogGP(latency, (send + receive) / 2, gap, self.gap_per_byte, self.gamma, self.delta)
+
+    def to_hockney(self) -> Hockney:
+        """By way of Table 4.1."""
+        return self.to_loggp().to_hockney()
 
 
 def _sizes(given: Any) -> FloatArray:

@@ -94,7 +94,7 @@ def plan_of(
 
 def _affordable(candidates: Mapping[str, Sequence[_Candidate]], seconds: float) -> list[Cell]:
     """Cells to compare in so many seconds: the first one of each collective, then what is worth most."""
-    first = [max(each, key=_worth) for each in candidates.values()]
+    first = [max(each, key=_worth) for each in candidates.values() if each]
     others = (candidate for each in candidates.values() for candidate in each if candidate not in first)
     chosen = [*first, *sorted(others, key=_worth, reverse=True)]
     spent = np.cumsum([candidate.seconds for candidate in chosen])

@@ -48,12 +48,13 @@ def test_log_gp_of_p_log_p_is_table_4_1() -> None:
 def test_conversions_keep_the_message_time(
     latency: float, overhead: float, more: float, slope: float, size: int
 ) -> None:
-    # Not where PLogP's latency, L + 2 o - g, would not be positive.
+    # Not where PLogP's latency, L + 2 o - g, or Hockney's alpha, L + 2 o - G, would not be positive.
     assume(latency + 2 * overhead > slope)
     gap = min(overhead + more, latency + 1.9 * overhead)
     network = LogGP.of_microseconds(latency=latency, overhead=overhead, gap=gap, gap_per_byte=slope)
     expected = pytest.approx(float(network.message_time(size)), rel=1e-9)
     assert float(network.to_plogp().message_time(size)) == expected
+    assert float(network.to_hockney().message_time(size)) == expected
     back = network.to_plogp().to_loggp()
     assert back.values() == pytest.approx(network.values(), rel=1e-6)
 
@@ -120,6 +121,8 @@ def test_errors_are_value_errors() -> None:
 
 
 def test_networks_that_cannot_be_converted_say_why() -> None:
+    with pytest.raises(ParameterError, match="no time per byte"):
+        LogGP(1e-6, 1e-6, 1e-6).to_hockney()
     slow = PLogP(1e-6, (1, 9), (5e-6, 5e-6), (4e-6, 4e-6), (4e-6, 4e-6))
     with pytest.raises(ParameterError, match="overheads at 1 B are longer"):
         slow.to_loggp()

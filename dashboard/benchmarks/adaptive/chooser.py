@@ -118,8 +118,7 @@ class Chooser:
     @property
     def own(self) -> list[Point]:
         """Points of the communicator sizes that it may choose."""
-        mine = {size for size, its in zip(self.plan.comm_sizes, self._mine, strict=True) if its}
-        return [point for key, point in self.points.items() if key[2] in mine]
+        return [point for key, point in self.points.items() if self.only is None or key[2] in self.only]
 
     @property
     def spent(self) -> float:

@@ -135,8 +135,8 @@ class Campaign:
     def choices(self) -> dict[str, Any]:
         """How far the choice of points is, of an adaptive campaign; of an array, what its last job to choose knew.
 
-        Seconds and steps are those of all jobs; ``ended`` says why the last one did, once all have. Empty when nothing
-        was chosen yet.
+        Seconds and steps are those of all jobs; ``ended`` says why the last one did, once all have with its goal. Empty
+        when nothing was chosen yet.
         """
         own = read_json(self.chosen)
         records = [record for part in self.parts() if (record := read_json(part.chosen))]
@@ -146,8 +146,8 @@ class Campaign:
         sums = {
             name: sum(record.get(name, 0) for record in records) for name in ("spent", "points", "steps", "choosing")
         }
-        all_ended = len(records) == len(self.plan().comm_sizes) and all(record.get("ended") for record in records)
-        return {**last, **sums, "ended": last["ended"] if all_ended else ""}
+        ended = [record for record in records if record.get("ended") and record.get("goal") == last["goal"]]
+        return {**last, **sums, "ended": last["ended"] if len(ended) == len(self.plan().comm_sizes) else ""}
 
     def plan(self) -> Plan:
         """Read the plan.

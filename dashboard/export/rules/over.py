@@ -182,4 +182,5 @@ def _scaled(name: str, blocks: PenaltySummary, meant: PenaltySummary) -> Fault:
 def by_blocks(decision: DecisionFunction) -> DecisionFunction:
     """The same rules with their totals taken for message sizes: what their author meant who wrote blocks."""
     names = tuple(MESSAGE_SIZE if name == "total_size" else name for name in decision.tree.attributes)
-    return decision.changed(root=replace(decision.tree, attributes=names))
+    # Built anew, since message sizes may be tested already, as with HAN's rules beside tuned's.
+    return decision.changed(root=replace(decision.tree, attributes=names).to_node())

@@ -1,6 +1,6 @@
 """Optimal segment sizes."""
 
-from dashboard.models.segments.closed import CLOSED, Segments, closed_form
+from dashboard.models.segments.closed import CLOSED, Segments, closed_form, exponential_gap_segment
 from dashboard.models.segments.search import Curve, optimal_segment, plogp_candidates, segment_curve
 
 __all__ = [
@@ -9,6 +9,7 @@ __all__ = [
     "Segments",
     "closed",
     "closed_form",
+    "exponential_gap_segment",
     "optimal_segment",
     "plogp_candidates",
     "segment_curve",

@@ -3,9 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
+import numpy as np
+
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
-from dashboard.models.errors import ModelError
+from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.formula import Expression
 from dashboard.models.formula.expressions import Root
 from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, m_s, o, one_byte
@@ -155,3 +159,34 @@ def closed_form(collective: str, algorithm: str, model: ModelName) -> Segments:
             f"{', '.join(there)}"
         )
     return BY_NAME[collective, algorithm, model]
+
+
+def exponential_gap_segment(
+    rate: float, comm_size: Any, message_size: Any, *, as_published: bool = False
+) -> FloatArray:
+    """Optimal segment size of the split-binary broadcast under PLogP with g(m) = a exp(b m): equation 5.11.
+
+    Parameters
+    ----------
+    rate
+        b, 1/B, more than 0.
+    comm_size, message_size
+        Processes (from 2 on) and bytes.
+    as_published
+        Equation 5.11 to the letter. The derivative that it solves is
+        2 (⌈log2(P+1)⌉ - 2) b m_s² + m b m_s - m = 0; it has - 1 for - 2, and its denominator lacks b.
+
+    Raises
+    ------
+    ParameterError
+        When the rate is not positive.
+    """
+    if not rate > 0:
+        raise ParameterError(f"the gap's rate is {rate:g} per byte; expected more than 0")
+    size = np.asarray(message_size, dtype=float)
+    inner = np.ceil(np.log2(np.asarray(comm_size, dtype=float) + 1)) - (1 if as_published else 2)
+    root = np.sqrt((size * rate) ** 2 + 8 * size * rate * inner)
+    # The citardauq form of the root, for it is sound where nothing is quadratic: three processes have 1 / b.
+    with np.errstate(invalid="ignore"):
+        result = np.where(size > 0, 2 * size / (size * rate + root), 0.0)
+    return np.asarray(result * rate if as_published else result)

@@ -132,6 +132,14 @@ def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp
     for results in campaign.result_files():
         alone.read(results)
     assert campaign.choices()["loss"] == pytest.approx(alone.loss(), abs=1e-4)
+    # With more time, all of them have to go on, not only the first that does.
+    more = Campaign.create(tmp_path, plan_of(Goal(seconds=12)))
+    assert not more.settled(more.plan().goal)
+    again = more.part(0)
+    while todo := Choosing(again, again.plan(), ["node"] * 6).next(0)[0]:
+        write(again, todo)
+    assert again.choices()["ended"]
+    assert not more.settled(more.plan().goal)
 
 
 def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import decision_map, exact, penalty, summarise
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
 from dashboard.export.rules.lint import read_text
-from dashboard.export.rules.over import costs, fitted
+from dashboard.export.rules.over import by_blocks, costs, fitted
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from tests.cubes import cube_of, synthetic_cube
 
@@ -59,3 +59,17 @@ def test_a_dropped_file_acts_nowhere_but_its_meaning_has_a_cost() -> None:
     (cost,), _ = costs(read, {"bcast": cube}, "5.0")
     assert cost.acted is None
     assert cost.meant.mean == pytest.approx(summarise(penalty(cube, fitted(read.meant["bcast"], cube, "5.0"))).mean)
+
+
+def test_totals_taken_for_blocks_join_the_message_sizes_that_are_tested_already() -> None:
+    methods = [Method("linear", "linear"), Method("ring", "ring")]
+    inner = Split((Test("total_size", 64),), (Leaf(0), Leaf(1)))
+    rules = DecisionFunction("allgather", methods, Split((Test("message_size", 16),), (Leaf(1), inner)))
+    blocks = by_blocks(rules)
+    assert blocks.attributes == ("message_size",)
+    assert [rule.bounds for rule in blocks.rules()] == [
+        {"message_size": (-np.inf, 16)},
+        {"message_size": (16, 64)},
+        {"message_size": (64, np.inf)},
+    ]
+    assert [blocks.predict_one(4, size) for size in (16, 17, 64, 65)] == [1, 0, 0, 1]

@@ -4,13 +4,15 @@ import math
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from dashboard.models.errors import ModelError
+from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.formula import BYTES
 from dashboard.models.p2p import LogGP, PointToPointModel
 from dashboard.models.presets import MACHINES, machine
 from dashboard.models.registry import model_of
-from dashboard.models.segments import CLOSED, Segments, closed_form, optimal_segment
+from dashboard.models.segments import CLOSED, Segments, closed_form, exponential_gap_segment, optimal_segment
 from tests.models.networks import HOCKNEY, LOGGP
 
 KB, MB = 1024, 1 << 20
@@ -116,8 +118,23 @@ def test_a_gap_smaller_than_its_byte_is_never_cut() -> None:
     assert float(optimal_segment("bcast", "pipeline", odd, 16, MB)) == 0
 
 
+@given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1000, 1 << 24))
+def test_equation_5_11_solves_its_quadratic(rate: float, processes: int, size: int) -> None:
+    found = float(exponential_gap_segment(rate, processes, size))
+    inner = math.ceil(math.log2(processes + 1)) - 2
+    assert 2 * inner * rate * found**2 + size * rate * found == pytest.approx(size, rel=1e-9)
+    # The duration with g = exp(b m) grows to both sides.
+    terms = [(inner + size / (2 * at)) * math.exp(rate * (at - found)) for at in (0.9 * found, found, 1.1 * found)]
+    assert terms[1] <= min(terms[0], terms[2])
+    printed = float(exponential_gap_segment(rate, processes, size, as_published=True))
+    written = (-size * rate + math.sqrt((size * rate) ** 2 + 8 * size * rate * (inner + 1))) / (4 * (inner + 1))
+    assert printed == pytest.approx(written, rel=1e-4)
+
+
 def test_what_cannot_be_cut_is_said() -> None:
     with pytest.raises(ModelError, match="not cut into segments"):
         optimal_segment("allgather", "ring", HOCKNEY, 8, MB)
     with pytest.raises(ModelError, match="no closed form for bcast linear under plogp"):
         closed_form("bcast", "linear", "plogp")
+    with pytest.raises(ParameterError, match="more than 0"):
+        exponential_gap_segment(0, 8, MB)
