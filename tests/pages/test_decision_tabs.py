@@ -1,0 +1,76 @@
+"""Around the maps of the page *Decisions*: its table, its rules, slices between the sizes, how sure it is."""
+
+from __future__ import annotations
+
+import holoviews as hv
+import numpy as np
+
+from dashboard.pages.decisions.answer import answer
+from dashboard.pages.decisions.page import TABS, DecisionsPage
+from dashboard.session.state import State
+from tests.cubes import cube_of
+from tests.pages.test_decisions import page, results, show, state
+
+__all__ = ["page", "results", "state"]
+
+
+def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 2
+    assert "Cells 1 to 50 of 209" in page.table.view.object
+    page.table.pages.value = 4
+    assert "Cells 201 to 209 of 209" in page.table.view.object
+    page.table.order.value = "largest penalty first"
+    page.table.pages.value = 0
+    assert "176.8 %" in page.table.view.object
+    csv = page.table._csv().read().decode()
+    assert len(csv.splitlines()) == 210
+    assert "penalty [%]" in csv.splitlines()[0]
+
+
+def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = 3
+    state.family = "exact"
+    assert "397 leaves" in page.tree.note.object
+    assert "Rules 1 to 50 of 134" in page.rules.rules.object
+
+
+def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:
+    page.tabs.active = TABS.index("Between the sizes")
+    between = page.between
+    assert between.held.value == 16
+    chosen, fastest = (each for each in reversed(list(between.pane.object)) if isinstance(each, hv.Rectangles))
+    decision = state.view.decision()
+    assert decision is not None
+    for who, low, high in zip(chosen["who"], chosen["slice_message_size"], chosen["slice_to"], strict=True):
+        at = round(np.sqrt(low * high))
+        assert who == f"chosen: {decision.methods[decision.predict_one(16, at)].label}"
+    assert all(str(who).startswith("fastest: ") for who in fastest["who"])
+    assert "expected to cost" in between.note.object
+    state.pinned = (8, 1024)
+    assert between.held.value == 8
+    between.axis.value = "comm_size"
+    assert between.held.value == 1024
+    assert "over processes, 1 KiB" in hv.renderer("bokeh").get_plot(between.pane.object).state.title.text
+
+
+def test_a_slice_of_a_tree_over_processes_per_node_is_at_those_of_the_map() -> None:
+    times = np.random.default_rng(3).random((3, 5, 6, 2)) + 1
+    state = show(cube_of(times, [2, 4, 6, 8, 16], [1, 8, 64, 512, 4096, 32768]))
+    state.param.update(family="cart", across=True)
+    page = DecisionsPage(state)
+    page.tabs.active = TABS.index("Between the sizes")
+    assert isinstance(page.between.pane.object, hv.Overlay)
+    assert "bcast over message size" in hv.renderer("bokeh").get_plot(page.between.pane.object).state.title.text
+
+
+def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(state: State) -> None:
+    tiles = {tile.title: tile.figure for tile in answer(state.view)}
+    assert "Certain" not in tiles
+    assert tiles["Not tied"] == f"{100 * (1 - state.view.tied()[0].mean()):.4g} %"
+    state.uncertainty = True
+    sureness = state.view.sureness()
+    sure = 100 * (sureness[np.isfinite(sureness)] >= 0.9).mean()
+    tiles = {tile.title: tile.figure for tile in answer(state.view)}
+    assert "Not tied" not in tiles
+    assert 0 < sure < 100
+    assert tiles["Certain"] == f"{sure:.4g} %"
