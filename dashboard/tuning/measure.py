@@ -22,6 +22,8 @@ from dashboard.tuning.stages import Work
 _WATCH_S = 0.2
 #: Seconds beside the budget for starting, checking methods and ending.
 _AROUND_S = 600.0
+#: Times that ranks which ended before all was measured are started once more.
+_RETRIES = 1
 _UNDER_WAY = ("queued", "running")
 
 
@@ -88,27 +90,33 @@ def finished(
 ) -> None:
     """Have all of a campaign measured, and wait for it; one that is under way is joined, interrupted it is cancelled.
 
+    Ranks that hang, or die with a node, are started once more: they go on with what is missing.
+
     Raises
     ------
     CampaignError
         It ended before everything was measured.
     """
-    now = control.status(campaign, launcher)
-    if now["state"] not in _UNDER_WAY:
-        if now["measured"] + now["refused"] >= now["points"]:
+    for retries in range(_RETRIES, -1, -1):
+        now = control.status(campaign, launcher)
+        if now["state"] not in _UNDER_WAY:
+            if now["measured"] + now["refused"] >= now["points"]:
+                return
+            control.start(campaign, launcher, installation, seconds)
+        try:
+            now = control.wait(campaign, launcher, _WATCH_S, tell)
+        except KeyboardInterrupt:
+            control.cancel(campaign, launcher)
+            raise
+        if now["state"] == "finished":
             return
-        control.start(campaign, launcher, installation, seconds)
-    try:
-        now = control.wait(campaign, launcher, _WATCH_S, tell)
-    except KeyboardInterrupt:
-        control.cancel(campaign, launcher)
-        raise
-    if now["state"] != "finished":
-        log = "; ".join(campaign.tail(2))
-        raise CampaignError(
-            f"{campaign.folder}: {now['state']}: {now['reason']}{f' ({log})' if log else ''}; the same command "
-            "measures what is missing"
-        )
+        if not retries or now["state"] != "failed" or now["exit_code"] in control.WORKER_FAILED:
+            break
+    log = "; ".join(campaign.tail(2))
+    raise CampaignError(
+        f"{campaign.folder}: {now['state']}: {now['reason']}{f' ({log})' if log else ''}; the same command "
+        "measures what is missing"
+    )
 
 
 def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) -> None:
@@ -121,7 +129,7 @@ def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) ->
         words.append(f"expected loss {loss_words(sum(loss) / len(loss))}")
     if goal:
         words.append(f"{format_duration(max(0.0, goal - chosen.get('spent', 0.0)))} left")
-    if not done and work.asked.checked:
+    if not done and campaign.plan().checked:
         words = ["every method is called in all ways first"]
     if now["now"]:
         words.append(str(now["now"]))

@@ -1,4 +1,4 @@
-"""A program with a known mix of calls, as it is and with what ``colltune tune`` made for that mix, in turn.
+"""A program with a known mix of calls, as it is and with what ``colltune tune`` made, in turn.
 
     python -m tests.benchmarks.bench_program FOLDER [--ranks 4] [--budget 60s] [--runs 15]
 
@@ -10,43 +10,53 @@ from __future__ import annotations
 
 import argparse
 import csv
+import json
 import os
+import statistics
 import subprocess
 import sys
 import time
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from dashboard.benchmarks.libraries.library import find
 from tests.benchmarks.measure import Timing
 
-#: Bytes of the vector and calls, of each collective.
-MIX = {
-    "bcast": {1024: 1000, 65536: 200, 1048576: 40},
-    "allreduce": {8: 2000, 4096: 500, 262144: 60},
-    "reduce": {65536: 200, 1048576: 40},
+#: Bytes and calls of each collective in a round; bytes of each process's block for allgather and alltoall.
+Mix = Mapping[str, Mapping[int, int]]
+#: On the cores of one machine.
+MIX: Mix = {
+    "bcast": {1024: 100, 65536: 20, 1048576: 4},
+    "allreduce": {8: 200, 4096: 50, 262144: 6},
+    "reduce": {65536: 20, 1048576: 4},
 }
-#: Tenths of the mix: a shorter program would tell the scheduler's whims.
+#: A shorter program would tell the scheduler's whims.
 ROUNDS = 100
+#: Sources what is first, then becomes the rest.
 _SWITCHED = '. "$1"; shift; exec "$@"'
 
 
-def program() -> None:
-    """Call the mix in short rounds, what a rank of mpiexec does; rank 0 prints the seconds of the slowest rank."""
+def program(mix: Mix, rounds: int) -> None:
+    """Call the mix round after round, what a rank of mpiexec does; rank 0 prints the seconds of the slowest rank."""
     import numpy as np  # noqa: PLC0415 - as small as a rank can be
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
     comm = MPI.COMM_WORLD
-    given, taken = np.ones(1 << 20, np.uint8), np.zeros(1 << 20, np.uint8)
-    calls = {"bcast": lambda size: comm.Bcast(given[:size])}
-    calls["allreduce"] = lambda size: comm.Allreduce(given[:size].view("f8"), taken[:size].view("f8"))
-    calls["reduce"] = lambda size: comm.Reduce(given[:size].view("f8"), taken[:size].view("f8"))
-    given[:] = 0
+    longest = max(size for sizes in mix.values() for size in sizes)
+    given, taken = (np.zeros(longest * count, np.uint8) for count in (comm.Get_size(), comm.Get_size()))
+    calls = {
+        "bcast": lambda size: comm.Bcast(given[:size]),
+        "allreduce": lambda size: comm.Allreduce(given[:size].view("f8"), taken[:size].view("f8")),
+        "reduce": lambda size: comm.Reduce(given[:size].view("f8"), taken[:size].view("f8")),
+        "allgather": lambda size: comm.Allgather(given[:size], taken[: size * comm.Get_size()]),
+        "alltoall": lambda size: comm.Alltoall(given[: size * comm.Get_size()], taken[: size * comm.Get_size()]),
+    }
     comm.Barrier()
     begin = MPI.Wtime()
-    for _ in range(ROUNDS):
-        for name, sizes in MIX.items():
+    for _ in range(rounds):
+        for name, sizes in mix.items():
             for size, count in sizes.items():
-                for _ in range(count // 10):
+                for _ in range(count):
                     calls[name](size)
     slowest = comm.allreduce(MPI.Wtime() - begin, MPI.MAX)
     if comm.Get_rank() == 0:
@@ -73,26 +83,38 @@ def main() -> None:
     tune = [sys.executable, "-m", "dashboard.cli", "tune", str(tuned), *words]
     subprocess.run(tune, check=False)
     environment = given.library.environment(one_node=True, graphs=False)
-    native = [str(given.mpiexec), "-n", str(args.ranks), sys.executable, "-m", "mpi4py", "-m", __spec__.name, "-"]
-    switched = ["bash", "-c", _SWITCHED, "bash", str(tuned / "bundle" / "colltune.sh"), *native]
-    seconds: dict[str, list[tuple[float, float]]] = {"native": [], "tuned": []}
-    for _ in range(args.runs):
-        for name, command in (("native", native), ("tuned", switched)):
-            seconds[name].append(_once(command, environment))
+    print(f"{given.library.name} {given.library.version}, {args.ranks} ranks")
+    start = [str(given.mpiexec), "-n", str(args.ranks)]
+    print("\n".join(alternate(start, MIX, tuned / "bundle", environment, rounds=ROUNDS, runs=args.runs)))
+
+
+def alternate(
+    start: Sequence[str], mix: Mix, bundle: Path, environment: Mapping[str, str], *, rounds: int, runs: int
+) -> list[str]:
+    """Run the program by a start command in turn as it is and with the bundle; lines that tell what it took."""
+    native = [*start, sys.executable, "-m", "mpi4py", "-m", "tests.benchmarks.bench_program"]
+    native += ["-", json.dumps(mix), str(rounds)]
+    switched = ["bash", "-c", _SWITCHED, "bash", str(bundle / "colltune.sh"), *native]
+    pairs = [[_once(command, environment) for command in (native, switched)] for _ in range(runs)]
+    lines = []
     for place, what in enumerate(("its calls", "from start to end")):
-        own, its = (Timing(tuple(each[place] for each in seconds[name])) for name in seconds)
-        print(f"{given.library.name} {given.library.version}, {args.ranks} ranks, {what}:")
-        print(f"  as it is {own}\n  tuned    {its}\n  saved    {100 * (1 - its.median / own.median):.1f} %")
+        own, tuned = (Timing(tuple(pair[side][place] for pair in pairs)) for side in range(2))
+        lines += [f"{what}:", f"  as it is {own}", f"  tuned    {tuned}"]
+        saved = sorted(100 * (1 - after / before) for before, after in zip(own.seconds, tuned.seconds, strict=True))
+        lines.append(f"  saved    {statistics.median(saved):.1f} % ({saved[0]:.1f} to {saved[-1]:.1f} % in the pairs)")
+    return lines
 
 
-def _once(command: list[str], environment: dict[str, str]) -> tuple[float, float]:
+def _once(command: Sequence[str], environment: Mapping[str, str]) -> tuple[float, float]:
     begin = time.perf_counter()
     ran = subprocess.run(command, env={**os.environ, **environment}, capture_output=True, text=True, check=True)
     return float(ran.stdout.split()[-1]), time.perf_counter() - begin
 
 
 if __name__ == "__main__":
-    if sys.argv[1:] == ["-"]:
-        program()
+    if sys.argv[1:2] == ["-"]:
+        asked = json.loads(sys.argv[2])
+        mix = {name: {int(size): count for size, count in sizes.items()} for name, sizes in asked.items()}
+        program(mix, int(sys.argv[3]))
     else:
         main()

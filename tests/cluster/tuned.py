@@ -7,9 +7,11 @@ Run from the checkout as root, with an Open MPI in the environment, on a quiet m
 
 With ``--template`` the tuning starts its ranks by a start command of the site's instead. FOLDER then holds ``tuned``,
 the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective the mean time saved over the
-library's own decision by the rules that the tuning ended with and by the best of the full campaign, both in
-``judging``, the same campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
-for either.
+library's own decision by the rules that the tuning ended with, by those that it had decided before it compared them,
+by what it would have decided by the full campaign and by the best of each cell there, all in ``judging``, the same
+campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
+for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn, and
+writes what its calls took to ``program.txt``.
 """
 
 from __future__ import annotations
@@ -21,7 +23,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -34,15 +36,21 @@ from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.decisions import DecisionFunction
 from dashboard.export.components import HAN, named
 from dashboard.export.rules.over import fitted
+from dashboard.session.prepared import prepare
+from dashboard.session.treatment import Treatment
 from dashboard.tuning import Folder
 from dashboard.tuning.beside import rules_of
+from dashboard.tuning.decide import decided, load
 from loaders import disk, open_results
+from tests.benchmarks.bench_program import Mix, alternate
 from tests.cluster.campaign import run_colltune
 from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 
 COLLECTIVES = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "64-64KiB:x2"
+#: Calls of the program in a round: each collective at short, middle and long messages.
+MIX: Mix = {name: {64: 20, 1024: 10, 16384: 4} for name in COLLECTIVES.split(",")}
 
 
 def main() -> int:
@@ -54,7 +62,8 @@ def main() -> int:
     parser.add_argument("--budget", default="4min")
     parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
     parser.add_argument("-c", "--collectives", default=COLLECTIVES)
-    parser.add_argument("--only", choices=["tuned", "full", "judge"])
+    parser.add_argument("--only", choices=["tuned", "full", "judge", "program"])
+    parser.add_argument("--runs", type=int, default=9, help="of the program, each way (default 9)")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     ranks = args.nodes * args.ppn
@@ -66,6 +75,9 @@ def main() -> int:
     if args.only != "judge":
         with tempfile.TemporaryDirectory() as files, emulated(Path(files), args.nodes, 100.0, 40.0) as slurm:
             path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
+            if args.only == "program":
+                _program(slurm, args)
+                return 0
             if args.only != "full":
                 began = time.monotonic()
                 budget = ["--sizes", SIZES, "--budget", args.budget, "--ranks", str(ranks)]
@@ -86,6 +98,16 @@ def main() -> int:
     return max(codes, default=0)
 
 
+def _program(slurm: Slurm, args: argparse.Namespace) -> None:
+    """Run the program on all nodes in turn as it is and with the bundle, and write what it took."""
+    words = template(slurm.network, find().mpiexec, slurm.network.folder)
+    start = [word.format(ranks=args.nodes * args.ppn, ppn=args.ppn) for word in words]
+    bundle = args.folder.resolve() / "tuned" / "bundle"
+    lines = alternate(start, MIX, bundle, ENVIRONMENT, rounds=5, runs=args.runs)
+    disk.write_text(args.folder / "program.txt", "\n".join(lines) + "\n")
+    print("\n".join(lines))
+
+
 def _site(slurm: Slurm, ppn: int) -> str:
     """A site's file with a start command that reaches the nodes, as one of a cluster without Slurm."""
     folder, mpiexec = slurm.network.folder, find().mpiexec
@@ -100,36 +122,41 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
     folder = Folder(tuned)
     rules, version = rules_of(folder) or (None, "")
     unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
+    before = {decision.collective: decision for decision in load(tuned / "decide" / "decisions.json")}
     seen, gains = open_results([judging / "results.jsonl"]), {}
     for name, child in open_results([full / "results.jsonl"]).children.items():
-        pair = [_times(cube, name, unsafe) for cube in (child.to_dataset(), seen[name].to_dataset())]
-        chosen_on, judged_on = xr.align(*pair, join="inner")
-        decision = rules.decisions.get(name) if rules else None
-        gains[name] = _gains(chosen_on, judged_on, fitted(decision, child.to_dataset(), version) if decision else None)
+        cubes = [_safe(tree.to_dataset(), name, unsafe) for tree in (child, seen[name])]
+        pair = [cube["time"].transpose("method", "comm_size", "message_size") for cube in cubes]
+        decisions = {"tuned": rules.decisions.get(name) if rules else None, "decided": before.get(name)}
+        decisions["full, decided"] = decided(prepare(cubes[0], Treatment()))
+        as_read = {key: fitted(each, cubes[0], version) if each else None for key, each in decisions.items()}
+        gains[name] = _gains(*xr.align(*pair, join="inner"), as_read)
     spent = {"tuned": _core_seconds(tuned / "measure" / "results.jsonl"), "full": _core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
-def _times(cube: xr.Dataset, collective: str, unsafe: Collection[tuple[str, str]]) -> xr.DataArray:
-    times = cube["time"].transpose("method", "comm_size", "message_size")
-    return times.sel(method=[label for label in times["method"].values.tolist() if (collective, label) not in unsafe])
+def _safe(cube: xr.Dataset, collective: str, unsafe: Collection[tuple[str, str]]) -> xr.Dataset:
+    return cube.sel(method=[label for label in cube["method"].values.tolist() if (collective, label) not in unsafe])
 
 
-def _gains(chosen_on: xr.DataArray, judged_on: xr.DataArray, decision: DecisionFunction | None) -> dict[str, float]:
-    """Percent of the time that is saved, mean over the cells: by the decision, and by the best of each cell."""
+def _gains(
+    chosen_on: xr.DataArray, judged_on: xr.DataArray, decisions: Mapping[str, DecisionFunction | None]
+) -> dict[str, float]:
+    """Percent of the time that is saved, mean over the cells: by each decision, and by the best of each cell."""
     labels, times = judged_on["method"].values.tolist(), judged_on.values
     own = times[labels.index(DEFAULT)]
     place = np.nanargmin(np.where(np.isfinite(times), chosen_on.values, np.inf), axis=0)
-    best = np.take_along_axis(times, place[None], axis=0)[0]
-    taken = own.copy()
-    for row, processes in enumerate(judged_on["comm_size"].values.tolist()):
-        for column, size in enumerate(judged_on["message_size"].values.tolist()):
-            method = decision.methods[decision.predict_one(processes, size)] if decision else None
+    taken = {"full": np.take_along_axis(times, place[None], axis=0)[0]}
+    sizes = [judged_on[name].values.tolist() for name in ("comm_size", "message_size")]
+    for key, decision in decisions.items():
+        taken[key] = own.copy()
+        for row, column in np.ndindex(own.shape) if decision else ():
+            method = decision.methods[decision.predict_one(sizes[0][row], sizes[1][column])]
             if method is not None and named(method) != HAN and not left_to_library(method):
-                taken[row, column] = times[labels.index(method.label), row, column]
-    there = np.isfinite(taken) & np.isfinite(own)
-    saved = {"tuned": 1 - taken[there] / own[there], "full": 1 - best[there] / own[there]}
-    return {name: float(100 * each.mean()) for name, each in saved.items()} | {"cells": int(there.sum())}
+                taken[key][row, column] = times[labels.index(method.label), row, column]
+    there = np.isfinite([*taken.values(), own]).all(axis=0)
+    saved = {key: float(100 * (1 - each[there] / own[there]).mean()) for key, each in taken.items()}
+    return saved | {"cells": int(there.sum())}
 
 
 def _core_seconds(file: Path) -> float:

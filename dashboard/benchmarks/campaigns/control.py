@@ -38,7 +38,7 @@ _SAID_BY_WORKER = "colltune worker: "
 #: Lines at the end of a log in which the worker's own words are looked for.
 _TAIL = 200
 #: Exit codes with which the worker says why it cannot measure.
-_WORKER_FAILED = (3, CANNOT_SWITCH)
+WORKER_FAILED = (3, CANNOT_SWITCH)
 
 
 @dataclass(frozen=True)
@@ -298,7 +298,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
         # Some start commands end with 0 when a node is gone.
         job = replace(job, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
     reason = job.reason
-    if job.exit_code in _WORKER_FAILED:
+    if job.exit_code in WORKER_FAILED:
         reason = _worker_said(campaign) or job.reason
     answer["jobs"] = [dict(part) for part in job.jobs]
     answer |= {"state": job.state, "reason": reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
