@@ -54,13 +54,13 @@ _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.rel
 #: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn after this, or
 #: told once more what the server took it for: so it is seen to for some seconds.
 _FOLLOW_SCHEME = """
-let told = false
+let drawn = false
 const follow = setInterval(() => {
     for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) {
         // It is drawn dark already, of which the server, whose figures are to be dark too, knows nothing.
-        if (!told) model.data.setv({dark_theme: false}, {silent: true})
+        if (!drawn) model.data.setv({dark_theme: false}, {silent: true})
         if (!model.data.dark_theme) model.data.dark_theme = true
-        told = true
+        drawn = true
     }
 }, 100)
 const stop = () => clearInterval(follow)

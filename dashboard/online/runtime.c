@@ -290,7 +290,7 @@ static void colltune_settle(struct colltune_state *state, MPI_Comm comm)
 {
     MPI_Comm node;
     int here = 0, first, number;
-    struct { uint64_t id; int nodes; int unused; } told = {0, 0, 0};
+    struct { uint64_t id; int nodes; int unused; } shared = {0, 0, 0};
 
     if (!colltune_ready || colltune_order.mode == COLLTUNE_MODE_OFF) {
         state->skip = COLLTUNE_NO_TOOLS;
@@ -300,18 +300,18 @@ static void colltune_settle(struct colltune_state *state, MPI_Comm comm)
     PMPI_Comm_rank(node, &here);
     PMPI_Comm_free(&node);
     first = here == 0;
-    PMPI_Allreduce(&first, &told.nodes, 1, MPI_INT, MPI_SUM, comm);
+    PMPI_Allreduce(&first, &shared.nodes, 1, MPI_INT, MPI_SUM, comm);
     if (state->rank == 0) {
         int world;
 
         PMPI_Comm_rank(MPI_COMM_WORLD, &world);
-        told.id = ((uint64_t)(world + 1) << 32) | __atomic_add_fetch(&colltune_comms, 1, __ATOMIC_RELAXED);
+        shared.id = ((uint64_t)(world + 1) << 32) | __atomic_add_fetch(&colltune_comms, 1, __ATOMIC_RELAXED);
     }
-    PMPI_Bcast(&told, (int)sizeof told, MPI_BYTE, 0, comm);
-    state->nodes = told.nodes;
-    state->each = (state->size + told.nodes - 1) / told.nodes;
-    state->id = told.id;
-    state->stream = colltune_stream(colltune_order.seed, told.id);
+    PMPI_Bcast(&shared, (int)sizeof shared, MPI_BYTE, 0, comm);
+    state->nodes = shared.nodes;
+    state->each = (state->size + shared.nodes - 1) / shared.nodes;
+    state->id = shared.id;
+    state->stream = colltune_stream(colltune_order.seed, shared.id);
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
         if (colltune_has_model[number]) {
             state->row[number] = colltune_row(&colltune_model[number], state->nodes, state->each);

@@ -32,7 +32,7 @@ int main(int argc, char **argv)
 {
     int steps, rank, size, step, large, wrong = 0;
     double work, imbalance, start;
-    char *one, *all;
+    char *sent, *received;
 
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -41,9 +41,9 @@ int main(int argc, char **argv)
     work = argc > 2 ? atof(argv[2]) : 0;
     imbalance = argc > 3 ? atof(argv[3]) : 0;
     large = argc > 4 ? atoi(argv[4]) / 8 * 8 : 65536;
-    one = calloc((size_t)large + 8, (size_t)size);
-    all = calloc((size_t)large + 8, (size_t)size);
-    if (one == NULL || all == NULL || large < 8) {
+    sent = calloc((size_t)large + 8, (size_t)size);
+    received = calloc((size_t)large + 8, (size_t)size);
+    if (sent == NULL || received == NULL || large < 8) {
         fputs("no memory for messages of that size\n", stderr);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
@@ -58,24 +58,24 @@ int main(int argc, char **argv)
             compute(work * (1 + imbalance / 100 * rank / size));
         }
         if (which < mix[0]) {
-            ((double *)(void *)one)[0] = value;
-            MPI_Allreduce(one, all, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-            sum = ((double *)(void *)all)[0];
+            ((double *)(void *)sent)[0] = value;
+            MPI_Allreduce(sent, received, bytes / 8, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+            sum = ((double *)(void *)received)[0];
             wrong += sum != size * (size + 1) / 2.0;
         } else if (which < mix[0] + mix[1]) {
-            MPI_Bcast(all, bytes, MPI_BYTE, step % size, MPI_COMM_WORLD);
+            MPI_Bcast(received, bytes, MPI_BYTE, step % size, MPI_COMM_WORLD);
         } else if (which < mix[0] + mix[1] + mix[2]) {
-            MPI_Allgather(one, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
+            MPI_Allgather(sent, bytes, MPI_BYTE, received, bytes, MPI_BYTE, MPI_COMM_WORLD);
         } else {
-            MPI_Alltoall(one, bytes, MPI_BYTE, all, bytes, MPI_BYTE, MPI_COMM_WORLD);
+            MPI_Alltoall(sent, bytes, MPI_BYTE, received, bytes, MPI_BYTE, MPI_COMM_WORLD);
         }
     }
     if (rank == 0) {
         printf("skeleton of " COLLTUNE_NAME ", not the application: %d steps in %.6f s, %d wrong\n", steps,
                MPI_Wtime() - start, wrong);
     }
-    free(one);
-    free(all);
+    free(sent);
+    free(received);
     MPI_Finalize();
     return wrong != 0;
 }

@@ -291,15 +291,8 @@ def test_a_tarball_of_several_unnamed_tests_is_refused(tmp_path: Path) -> None:
 def test_a_list_of_tests_in_the_tarball_names_them(tmp_path: Path) -> None:
     text = samples_text(range(100, 110))
     tests = "timestamp,test_id,nnodes,tasks_per_node,collective_type\nt,0,4x2,2,BCAST\nt,1,4,1,GATHER\nu,1,9,1,SCAN\n"
-    path = tar_of(
-        tmp_path / "a.tar.gz",
-        {
-            "t/0/8_ring_int32.csv": text,
-            "t/1/8_ring_int32.csv": text,
-            "t/2/8_x_int32.csv": text,
-            "m_metadata.csv": tests,
-        },
-    )
+    members = {f"t/{place}/8_{name}_int32.csv": text for place, name in enumerate(("ring", "ring", "x"))}
+    path = tar_of(tmp_path / "a.tar.gz", {**members, "m_metadata.csv": tests})
     reading = read(FORMAT, path)
     found = reading.rows.drop_duplicates("collective").set_index("collective")
     assert dict(found["comm_size"]) == {"bcast": 16, "gather": 4}

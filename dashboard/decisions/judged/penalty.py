@@ -13,7 +13,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.measured.doubles import as_run
 from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn, time_blocks
 from dashboard.decisions.surfaces.counted import Counted, Window
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError
 
 
@@ -94,29 +94,37 @@ def penalty(
     if chosen is None:
         chosen = chosen_methods(cube, decision, dmap, ppn=ppn)
     flat = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))[0]
-    chosen_time = _times_of(chosen, flat)
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
-    unmeasured = np.isnan(chosen_time) & (best >= 0)
-    assumed = unmeasured & (chosen >= 0)
-    if assumed.any():
-        methods, which = np.unique(chosen[assumed], return_inverse=True)
-        chosen_time[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
-    tables: dict[str, Any] = {
-        "penalty": 100.0 * (chosen_time - best_time) / best_time,
-        "chosen": chosen,
-        "chosen_time": chosen_time,
-        "best": best,
-        "best_time": best_time,
-        "unmeasured": unmeasured,
-    }
+    chosen_time, unmeasured = _counted_times(chosen, best, flat, known)
+    tables: dict[str, Any] = {"penalty": 100.0 * (chosen_time - best_time) / best_time}
+    tables |= {"chosen": chosen, "chosen_time": chosen_time, "best": best, "best_time": best_time}
+    tables["unmeasured"] = unmeasured
     if weights is not None:
         tables["weight"] = checked_weights(weights, flat)
         if not tables["weight"].any():
             raise DecisionError("weights must not all be 0")
+    return _compared(tables, dmap)
+
+
+def _counted_times(
+    chosen: IntArray, best: IntArray, flat: xr.Dataset, known: Counted | Window | None
+) -> tuple[FloatArray, BoolArray]:
+    """Times (seconds) by which a decision is judged, and where another method was measured but not the chosen one."""
+    times = _times_of(chosen, flat)
+    unmeasured = np.isnan(times) & (best >= 0)
+    assumed = unmeasured & (chosen >= 0)
+    if assumed.any():
+        methods, which = np.unique(chosen[assumed], return_inverse=True)
+        times[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
+    return times, unmeasured
+
+
+def _compared(tables: dict[str, Any], dmap: xr.Dataset) -> xr.Dataset:
+    """Tables over the cells of a map, with their units."""
     result = xr.Dataset(
         {name: (SIZES, values) for name, values in tables.items()},
         coords=dmap.coords,
-        attrs={**dmap.attrs, "unmeasured": int(unmeasured.sum())},
+        attrs={**dmap.attrs, "unmeasured": int(tables["unmeasured"].sum())},
     )
     result["penalty"].attrs["units"] = "%"
     result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"

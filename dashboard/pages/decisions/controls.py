@@ -41,6 +41,16 @@ class Controls(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+        self._make_measured(state)
+        self._make_tree(state)
+        self._make_shown(state)
+        self.options = pn.Column(width=WIDTH + 20, margin=0)
+        self._link(state)
+        self.refresh()
+        self._refresh_tree()
+
+    def _make_measured(self, state: State) -> None:
+        """Widgets for the measurements that are decided on."""
         self.collective = Select(
             label="Collective",
             options=[],
@@ -61,8 +71,6 @@ class Controls(Viewer):
             description="Decide for all numbers of processes per node at once; the maps show the one chosen beside. "
             "The octree splits all three sizes in halves (dissertation, 5.3.2).",
         )
-        self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
-        follow_state(self.tree, state)
         self.together = MultiChoice(
             label="Decided together with",
             options=[],
@@ -79,6 +87,11 @@ class Controls(Viewer):
             description="What the library in use does not have, or what must not be chosen. All pages decide without "
             "them; an algorithm with * stands for all its segment sizes and parameters.",
         )
+
+    def _make_tree(self, state: State) -> None:
+        """Widgets for how the tree is grown: any family's, and the quadtree's own."""
+        self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
+        follow_state(self.tree, state)
         self.depth = int_slider(
             label="Maximum depth",
             start=0,
@@ -106,6 +119,9 @@ class Controls(Viewer):
             "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
         )
         self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
+
+    def _make_shown(self, state: State) -> None:
+        """Widgets for what the maps show."""
         self.regions = Switch(
             label="Regions",
             value=True,
@@ -125,10 +141,6 @@ class Controls(Viewer):
             description="Colours of the methods in the maps of all pages: the palette of Okabe and Ito (2008) or of "
             "Tol (2021), both safe with colour blindness, or greys for print. Lines have a darker shade.",
         )
-        self.options = pn.Column(width=WIDTH + 20, margin=0)
-        self._link(state)
-        self.refresh()
-        self._refresh_tree()
 
     def _link(self, state: State) -> None:
         """Have widgets and state follow each other."""

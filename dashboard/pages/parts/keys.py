@@ -11,8 +11,8 @@ const places = new WeakMap()
 const figure_of = (at) => [...Bokeh.index.query((view) => view.canvas_view?.events_el === at)][0]
 const cells_of = (view) => {
     for (const {formatters} of view.model.toolbar.tools) {
-        const found = formatters && (formatters.get?.('@image') ?? formatters['@image'])
-        if (found?.args) return found.args.get ? Object.fromEntries(found.args) : found.args
+        const formatter = formatters && (formatters.get?.('@image') ?? formatters['@image'])
+        if (formatter?.args) return formatter.args.get ? Object.fromEntries(formatter.args) : formatter.args
     }
 }
 const middle = (edges, at) => (edges[at] + edges[at + 1]) / 2

@@ -91,7 +91,7 @@ def candidates(
     Cuts, or None when there are more than `most`
     """
     open_sizes: dict[int, list[tuple[IntArray, FloatArray]]] = {}
-    open_sizes[rectangles.rows + rectangles.columns] = [(rectangles.whole, np.zeros((1, highest.size)))]
+    open_sizes[rectangles.rows + rectangles.columns] = [(rectangles.grid, np.zeros((1, highest.size)))]
     kept: list[Cuts] = []
     count = 0
     for size in range(rectangles.rows + rectangles.columns, 2, -1):

@@ -94,7 +94,7 @@ def followed(levels: list[FloatArray], leaves: FloatArray, rectangles: Rectangle
         cut = int((sums == worth).argmax())
         return (_spot(first[:, cut]), below), (_spot(second[:, cut]), below)
 
-    return grown((_spot(rectangles.whole[:, 0]), len(levels) - 1), sides, lambda state: state[0])
+    return grown((_spot(rectangles.grid[:, 0]), len(levels) - 1), sides, lambda state: state[0])
 
 
 def _spot(column: IntArray) -> Spot:

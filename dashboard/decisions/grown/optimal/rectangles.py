@@ -28,7 +28,7 @@ class Rectangles:
         self.offset = np.zeros((rows + 1, columns + 1), dtype=np.int64)
         self.offset[1:, 1:] = (np.cumsum(counts) - counts).reshape(rows, columns)
         self.count = int(counts.sum())
-        self.whole = np.array([[0], [0], [rows], [columns]])
+        self.grid = np.array([[0], [0], [rows], [columns]])
 
     @staticmethod
     def number_of(rows: int, columns: int) -> int:

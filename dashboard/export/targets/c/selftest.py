@@ -42,14 +42,14 @@ _CHECK = """\
 static int check_NAME(void)
 {
     const int rows = (int)(sizeof NAME_rows / sizeof *NAME_rows);
-    int wrong = 0, row;
+    int wrong = 0, place;
 
-    for (row = 0; row < rows; row++) {
-        const struct NAME_row *one = &NAME_rows[row];
-        const int found = CALL;
+    for (place = 0; place < rows; place++) {
+        const struct NAME_row *row = &NAME_rows[place];
+        const int method = CALL;
 
-        if (found != one->method) {
-            fprintf(stderr, "NAME(FORMAT) is %d, expected %d\\n", VALUES, found, one->method);
+        if (method != row->method) {
+            fprintf(stderr, "NAME(FORMAT) is %d, expected %d\\n", VALUES, method, row->method);
             wrong++;
         }
     }
@@ -138,7 +138,7 @@ def _table(decision: DecisionFunction, name: str, columns: tuple[IntArray, ...])
     with_ppn = len(columns) > 3
     members = ["int comm_size;", "long long message_size;", *(["int ppn;"] if with_ppn else []), "int method;"]
     rows = [f"    {{{', '.join(map(integer, row))}}}," for row in zip(*(c.tolist() for c in columns), strict=True)]
-    fields = ["one->comm_size", "one->message_size", *(["one->ppn"] if with_ppn else [])]
+    fields = ["row->comm_size", "row->message_size", *(["row->ppn"] if with_ppn else [])]
     said = {
         "CALL": f"{name}{'_ppn' if with_ppn else ''}({', '.join(fields)})",
         "FORMAT": "%d, %lld" + (", %d" if with_ppn else ""),
