@@ -1,8 +1,9 @@
-"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …|film]``.
+"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …|film|every]``.
 
 Every page in light and in dark, 1280 and 1920 pixels wide, on the sample data; needs Chromium. The page Measure shows
 a small campaign on this machine, where there is an MPI. ``film`` is the moving picture of the README: leaves are added
-to the best tree, a leaf is clicked, the page turns dark.
+to the best tree, a leaf is clicked, the page turns dark. ``every`` are pictures to be looked at, not kept: of each tab,
+and of the pages with nothing to show, with damaged files and with a table of 200 × 181 cells and 120 methods.
 """
 
 from __future__ import annotations
@@ -11,16 +12,22 @@ import io
 import os
 import subprocess
 import sys
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from urllib.parse import urlencode
 
+import xarray as xr
 from PIL import Image
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, sync_playwright
 
 from dashboard.measuring.kept import ROOT_VARIABLE
 from dashboard.session.state import PAGES
+from loaders import save_results
 from tests.conftest import find_chromium
+from tests.cubes import synthetic_cube
 from tests.serving import Served
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -40,6 +47,9 @@ VIEWS = {
 }
 #: Buttons that are pressed, so that a page shows what comes of it.
 PRESSED = {"Frontier": "Compute", "Models": "Fit to the measurements"}
+#: Where the pictures are put that are only looked at, and the buttons that show more of a page as tabs do.
+EVERY, LOOKED_AT = "every", ROOT / "build" / "screenshots"
+SWITCHES = defaultdict(tuple, Data=("Coverage", "Spread", "Skipped rows", "Upload"), Compare=("two campaigns",))
 #: What the page Measure shows: half a minute of measuring.
 CAMPAIGN = ("-c", "bcast", "--ranks", "2", "--message-sizes", "8-32KiB:x8", "--segment-sizes", "0")
 #: Nothing is under way: no bar of progress is seen, and all that is to be drawn is.
@@ -69,15 +79,15 @@ def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
     return at_rest(page)
 
 
-def at_rest(page: Page) -> bytes:
+def at_rest(page: Page, settle_ms: int = SETTLE_MS, same: int = SAME) -> bytes:
     """Take pictures until one is what those before it were, on a slow machine as on a quick one."""
     taken: list[bytes] = []
     while len(taken) < MOST_PICTURES:
         page.wait_for_function(_STILL, timeout=180_000, polling=250)
         taken.append(page.screenshot())
-        if taken[-SAME:] == taken[-1:] * SAME:
+        if taken[-same:] == taken[-1:] * same:
             break
-        page.wait_for_timeout(SETTLE_MS)
+        page.wait_for_timeout(settle_ms)
     return taken[-1]
 
 
@@ -108,6 +118,9 @@ def film(page: Page, address: str) -> None:
 
 def main(names: list[str]) -> None:
     """Take the pictures of these pages; of all without any."""
+    if names == [EVERY]:
+        every()
+        return
     FOLDER.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as root:
         os.environ[ROOT_VARIABLE] = root
@@ -115,31 +128,78 @@ def main(names: list[str]) -> None:
             command = [sys.executable, "-m", "dashboard.cli", "bench", "run", f"{root}/bcast", *CAMPAIGN]
             # Without an MPI it fails and says so; the page then shows that there is none.
             subprocess.run(command, cwd=ROOT, check=False)
-        take(names or [*PAGES, FILM])
+        with serving() as (browser, address):
+            take(browser, address, names or [*PAGES, FILM])
 
 
-def take(names: list[str]) -> None:
-    """Start a server and take the pictures of these pages."""
-    served = Served([sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"], ROOT)
+@contextmanager
+def serving(*data: str) -> Iterator[tuple[Browser, str]]:
+    """Start a server on these files, and a browser; the sample data without any."""
+    served = Served([sys.executable, "-m", "dashboard.cli", "serve", *data, "--no-browser", "--port", "0"], ROOT)
     served.wait_until_ready()
     try:
         with sync_playwright() as playwright:
             browser = playwright.chromium.launch(executable_path=find_chromium())
-            if FILM in names:
-                film(browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="light"), served.url)
-                names = [name for name in names if name != FILM]
-            for width, height in WIDTHS.items():
-                for theme in THEMES:
-                    context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="light")
-                    page = context.new_page()
-                    for name in names:
-                        file = FOLDER / f"{name.lower()}-{theme}-{width}.png"
-                        small(shoot(page, served.url, name, theme)).save(file, optimize=True)
-                        sys.stdout.write(f"{file.relative_to(ROOT)}\n")
-                    context.close()
+            yield browser, served.url
             browser.close()
     finally:
         served.stop()
+
+
+def take(browser: Browser, address: str, names: list[str]) -> None:
+    """Take the pictures of these pages."""
+    if FILM in names:
+        film(browser.new_page(viewport={"width": 1280, "height": 1000}, color_scheme="light"), address)
+        names = [name for name in names if name != FILM]
+    for width, height in WIDTHS.items():
+        for theme in THEMES:
+            context = browser.new_context(viewport={"width": width, "height": height}, color_scheme="light")
+            page = context.new_page()
+            for name in names:
+                file = FOLDER / f"{name.lower()}-{theme}-{width}.png"
+                small(shoot(page, address, name, theme)).save(file, optimize=True)
+                sys.stdout.write(f"{file.relative_to(ROOT)}\n")
+            context.close()
+
+
+def every() -> None:
+    """Take pictures of every page, tab and state: the sample data, nothing, damaged files, a large table."""
+    LOOKED_AT.mkdir(parents=True, exist_ok=True)
+    with TemporaryDirectory() as root:
+        os.environ[ROOT_VARIABLE] = f"{root}/campaigns"
+        bad, large = Path(root, "bad"), Path(root, "large.nc")
+        for folder in (bad, Path(root, "empty")):
+            folder.mkdir()
+        (bad / "noise.sko").write_bytes(bytes(range(256)))
+        (bad / "half.csv").write_text("collective,algorithm,processes,bytes,time\nbcast,ring,4,1024,\n")
+        save_results(xr.DataTree.from_dict({"/bcast": synthetic_cube(200, 181, 120, seed=1)}), large)
+        for state, data in {"": (), "empty": (f"{root}/empty",), "bad": (str(bad),), "large": (str(large),)}.items():
+            with serving(*data) as (browser, address):
+                page = browser.new_page(color_scheme="light")
+                for name in PAGES:
+                    look(page, address, name, state)
+
+
+def look(page: Page, address: str, name: str, state: str) -> None:
+    """Take pictures of a page with each of its tabs and switches, in both widths and themes."""
+    page.goto(f"{address}?{urlencode({'page': name, **({} if state else VIEWS.get(name, {}))})}")
+    page.get_by_role("button", name=name, exact=True).wait_for()
+    page.wait_for_function(_STILL, timeout=180_000, polling=250)
+    tabs = page.get_by_role("tab").locator("visible=true").all()
+    for place in [*tabs, *(page.get_by_role("button", name=each, exact=True) for each in SWITCHES[name])] or [None]:
+        if place is not None:
+            place.click()
+        what = "-".join(filter(None, (name, state, place and place.inner_text()))).lower().replace(" ", "_")
+        for width, height in WIDTHS.items():
+            page.set_viewport_size({"width": width, "height": height})
+            # The light one is the first and the last.
+            for theme in THEMES if width == min(WIDTHS) else THEMES[::-1]:
+                file = LOOKED_AT / f"{what}-{theme}-{width}.png"
+                file.write_bytes(at_rest(page, settle_ms=600, same=2))
+                sys.stdout.write(f"{file.relative_to(ROOT)}\n")
+                if theme == (THEMES[0] if width == min(WIDTHS) else THEMES[-1]):
+                    page.get_by_role("button", name="Toggle theme").click()
+                    page.mouse.move(0, 0)
 
 
 if __name__ == "__main__":

@@ -28,6 +28,8 @@ FREE = 2.5
 INK = "#111111"
 #: What is marked: the way through a tree, its leaf's region, the current choice.
 MARK = "#e6007e"
+#: What `region_segments` gives where there is but one region.
+NO_LINES: NDArray[np.float64] = np.empty((0, 4))
 
 
 def codes_type(count: int) -> type[np.unsignedinteger[Any]]:
@@ -237,21 +239,24 @@ def _readable(axes: Axes) -> NDArray[np.bool_]:
     return _pixels(axes.y, LOWEST) >= FIGURE_HEIGHT
 
 
-def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> NDArray[Any]:
+def codes_in_runs(
+    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
+) -> NDArray[Any]:
     """Text in each cell, row by row: a method's code in the middle one of its cells side by side, the others empty.
 
     Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest; where there is
-    none for that either, nothing.
+    none for that either, nothing. Cells with one of the `segments` between them are no longer side by side.
     """
     texts = np.full(methods.shape, "", dtype=object)
     pixels, centres, edges = _pixels(axes.x, NARROWEST), axes.x.centres, axes.x.edges
+    apart = (np.diff(methods, axis=1) != 0) | _crossed(segments, axes)
     for row in np.flatnonzero(_readable(axes)):
         line = methods[row]
-        ends = [*(np.flatnonzero(np.diff(line)) + 1), len(line)]
+        ends = [*(np.flatnonzero(apart[row]) + 1), len(line)]
         for start, end in zip([0, *ends], ends, strict=False):
             if line[start] >= 0:
                 code, wide = key.letters[line[start]], pixels[start:end]
-                # In a cell that has room for it, if can be: lines of regions may run between two.
+                # In a cell that has room for it, if can be.
                 off = np.abs(centres[start:end] - (edges[start] + edges[end]) / 2)
                 off[wide < _width(code)] += edges[-1] - edges[0]
                 fitting = (text for text in (code, code[0]) if _width(text) <= wide.sum())
@@ -259,15 +264,28 @@ def codes_in_runs(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey)
     return texts.ravel()
 
 
-def letter_columns(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> dict[str, NDArray[Any]]:
+def _crossed(segments: NDArray[np.float64], axes: Axes) -> NDArray[np.bool_]:
+    """Whether a line runs between each cell and the next one in its row."""
+    left, bottom, right, top = segments.T
+    columns = (left == right)[:, None] & np.isclose(left[:, None], axes.x.edges[1:-1])
+    rows = (bottom[:, None] < axes.y.centres) & (axes.y.centres < top[:, None])
+    return np.asarray(rows.T @ columns)
+
+
+def letter_columns(
+    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
+) -> dict[str, NDArray[Any]]:
     """Columns of the letters in the cells; none on a map of many cells."""
     if not has_letters(axes):
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "letter": np.array([""])}
     x, y = axes.x.centres, axes.y.centres
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "letter": codes_in_runs(methods, axes, key)}
+    letters = codes_in_runs(methods, axes, key, segments)
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "letter": letters}
 
 
-def cell_letters(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) -> hv.Labels:
+def cell_letters(
+    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
+) -> hv.Labels:
     """Write the codes of the methods, each once for cells side by side.
 
     Parameters
@@ -278,8 +296,10 @@ def cell_letters(methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey) 
         Of the map.
     key
         Letters.
+    segments
+        Lines that are drawn on the map, as `region_segments` makes them: no letter lies below one.
     """
-    columns = letter_columns(methods, axes, key)
+    columns = letter_columns(methods, axes, key, segments)
     return hv.Labels((columns[X.name], columns[Y.name], columns["letter"]), [X, Y], "letter").opts(
         text_color=INK, text_font_size="9px", backend="bokeh"
     )

@@ -5,6 +5,7 @@ Times by others are drawn by the logarithm of their ratio, with ticks as factors
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from html import escape
 from itertools import cycle
@@ -221,7 +222,7 @@ def fits_chart(
         )
     ends = np.concatenate(heights)
     low, high = (float(ends.min()), float(ends.max())) if ends.size else (-6.0, -3.0)
-    ticks = [(at, format_time(value)) for at, value in _TIMES if low - 0.4 <= at <= high + 0.4]
+    ticks = [(at, re.sub(r"\.0+ ", " ", format_time(value))) for at, value in _TIMES if low - 0.4 <= at <= high + 0.4]
     shown = layers or [hv.Scatter([], x, y).opts(backend="bokeh")]
     return hv.Overlay(shown).opts(
         **frame(title),

@@ -105,7 +105,7 @@ class MapScene:
             layers[f"{name} untrusted"] = ties.tie_hatch(untrusted, self.axes, "criss_cross")
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
-            layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key)
+            layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key, segments)
         return layers
 
     def penalty_layers(self, penalties: xr.Dataset) -> dict[str, hv.Element]:

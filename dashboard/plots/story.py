@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from dashboard.domain.units import format_count, format_time
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.decision_map import INK, codes_in_runs, has_letters
+from dashboard.plots.decision_map import INK, NO_LINES, codes_in_runs, has_letters
 from dashboard.plots.penalty import COLORS, LABELS, figure_columns, penalty_classes
 
 #: Inches: the width of a text block, and the height of a map; dots an inch of a pixel picture, twice a screen's.
@@ -45,7 +45,7 @@ _LOOKS = (("#1a1a1a", "-", "o"), ("#d55e00", "--", "s"), ("#0072b2", ":", "^"))
 
 @rc_context(_STYLE)
 def method_picture(
-    title: str, methods: NDArray[np.integer], axes: Axes, key: MethodKey, segments: NDArray[np.float64] | None = None
+    title: str, methods: NDArray[np.integer], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
 ) -> Figure:
     """Draw a map of methods with its legend.
 
@@ -61,10 +61,10 @@ def method_picture(
         Lines between regions, as `dashboard.plots.decision_map.region_segments` gives them.
     """
     figure, drawing = _map(title, methods, axes, key.colors)
-    if segments is not None and len(segments):
+    if len(segments):
         drawing.plot(segments[:, [0, 2]].T, segments[:, [1, 3]].T, color=INK, linewidth=0.9, solid_capstyle="butt")
     if has_letters(axes):
-        _write(drawing, axes, codes_in_runs(methods, axes, key))
+        _write(drawing, axes, codes_in_runs(methods, axes, key, segments))
     counts = np.bincount(methods[methods >= 0].ravel(), minlength=len(key.labels))
     order = [at for at in np.argsort(-counts, kind="stable") if counts[at]]
     entries = [(f"{key.letters[at]}  {key.labels[at]}", key.colors[at]) for at in order[:MOST_NAMED]]

@@ -1,16 +1,17 @@
 """The page after every page was visited: what stands in the document, and what a step and a switch then cost.
 
-Makes the tour of all pages and tabs in headless Chromium and prints, fresh and after it, the elements and `<style>`
-elements of the document with all shadow roots, the listeners, and the browser's own figures (Chrome DevTools
-Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a slider; then the
-first paint, and how long clicks and keys took until the next one (INP), with the slowest by name. Durations of the
-table are the main thread's processor time, which others on the machine do not change much; times until a paint are the
-clock's.
+Makes the tour of all pages and tabs twice in headless Chromium and prints, fresh and after each, the elements and
+`<style>` elements of the document with all shadow roots, the listeners and the memory, and the browser's own figures
+(Chrome DevTools Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a
+slider; then the first paint, and how long clicks and keys took until the next one (INP), with the slowest by name.
+Durations of the table are the main thread's processor time, which others on the machine do not change much; times
+until a paint are the clock's.
 """
 
 from __future__ import annotations
 
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -106,9 +107,9 @@ def metrics(session: CDPSession) -> dict[str, float]:
     return {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
 
 
-def tour(page: Page) -> None:
+def tour(page: Page, names: Sequence[str] = (*PAGES, *reversed(PAGES)), done: int = DONE) -> None:
     """Visit all pages with all their tabs, and come back to the first."""
-    for name in [*PAGES, *reversed(PAGES)]:
+    for name in names:
         go(page, name)
         tabs = page.get_by_role("tab")
         for at in range(tabs.count()):
@@ -121,7 +122,7 @@ def tour(page: Page) -> None:
     go(page, "Decisions")
     # The same tab as at the start: another one holds other figures.
     page.get_by_role("tab").first.click()
-    rest(page, DONE)
+    rest(page, done)
 
 
 def cost(page: Page, session: CDPSession, work: Any, times: int) -> dict[str, float]:
@@ -180,15 +181,16 @@ def felt(page: Page) -> str:
     )
 
 
-def told(fresh: dict[str, dict[str, float]], late: dict[str, dict[str, float]]) -> str:
-    """Write a table of figures: fresh, after the tour, and their ratio."""
-    lines = [f"{'':52} {'fresh':>10} {'after':>10}  ratio"]
-    for what, figures in fresh.items():
-        for name, before in figures.items():
-            after, milli = late[what][name], 1000 if name.endswith("Duration") else 1
-            ratio = f"{after / before:6.2f}" if before else ""
-            unit = " [ms]" if milli > 1 else ""
-            lines.append(f"{f'{what}: {name}{unit}':52} {before * milli:10,.1f} {after * milli:10,.1f} {ratio}")
+def told(*looks: dict[str, dict[str, float]]) -> str:
+    """Write a table of figures: fresh, after each tour, and the ratio of the last two."""
+    lines = [f"{'':52} {'fresh':>10} {'toured':>10} {'again':>10}  ratio"]
+    for what, figures in looks[0].items():
+        for name in figures:
+            milli, unit = (1000, " [ms]") if name.endswith("Duration") else (1, "")
+            values = [look[what][name] for look in looks]
+            ratio = f"{values[-1] / values[-2]:6.2f}" if values[-2] else ""
+            cells = " ".join(f"{value * milli:10,.1f}" for value in values)
+            lines.append(f"{f'{what}: {name}{unit}':52} {cells} {ratio}")
     return "\n".join(lines)
 
 
@@ -213,12 +215,14 @@ def main() -> None:
             go(page, "Data")
             go(page, "Decisions")
             rest(page, DONE)
-            fresh = measured(page, session)
-            tour(page)
-            rest(page, DONE)
-            late = measured(page, session)
-            print(told(fresh, late))
-            inside = late["document"]["elements"] <= MOST_ELEMENTS and late["document"]["styles"] <= MOST_STYLES
+            looks = [measured(page, session)]
+            for _ in range(2):
+                tour(page)
+                rest(page, DONE)
+                looks.append(measured(page, session))
+            print(told(*looks))
+            document = looks[-1]["document"]
+            inside = document["elements"] <= MOST_ELEMENTS and document["styles"] <= MOST_STYLES
             print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")
             print(felt(page))
             browser.close()

@@ -160,19 +160,21 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
     load(page)
     assert page.state.results_id == before
     assert "noise" in page.state.error
-    assert str(page.chooser.uploads.folder) not in page.error.object
+    assert "uploaded" not in page.state.error + page.error.object
 
 
 def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
-    good = (FAST_ETHERNET / "bcast__linear__seg0.sko").read_bytes()
-    drop(page.chooser.dropper, {"bcast__linear__seg0.sko": good, "noise.bin": b"\x00\x01\x02"})
+    names = [f"bcast__{algorithm}__seg0.sko" for algorithm in ("chain", "linear")]
+    good = {name: (FAST_ETHERNET / name).read_bytes() for name in names}
+    drop(page.chooser.dropper, {**good, "noise.bin": b"\x00\x01\x02"})
     load(page)
     assert page.load_usable.visible
-    assert "1 of 2" in page.load_usable.label
+    assert "2 of 3" in page.load_usable.label
     asyncio.run(page.load_the_usable())
     assert not page.load_usable.visible
     assert page.state.error == ""
+    assert list(page.state.loaded.values()) == ["uploaded (2 files)"]
     assert list(page.state.results.children) == ["bcast"]
 
 

@@ -111,7 +111,7 @@ def test_removed_uploads_are_gone() -> None:
     assert folder is not None
     assert folder.stat().st_mode & 0o077 == 0
     uploads.close()
-    assert not folder.exists()
+    assert not folder.parent.exists()
 
 
 def test_forgotten_uploads_are_removed_too() -> None:
@@ -121,4 +121,4 @@ def test_forgotten_uploads_are_removed_too() -> None:
     assert folder is not None
     del uploads
     gc.collect()
-    assert not folder.exists()
+    assert not folder.parent.exists()

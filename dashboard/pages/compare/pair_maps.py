@@ -114,7 +114,7 @@ class PairMaps(Viewer):
             self.live.update(name, {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
             self.live.update(f"{name} regions", drawn.outline_columns(lines))
             if letters:
-                self.live.update(f"{name} text", drawn.letter_columns(chosen, scene.axes, scene.key))
+                self.live.update(f"{name} text", drawn.letter_columns(chosen, scene.axes, scene.key, lines))
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
         classes, gap = _gaps(tables)
         self.live.update("gap ground", ties.hatch_columns(classes < 0, scene.axes))

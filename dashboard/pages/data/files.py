@@ -19,6 +19,8 @@ UPLOAD_BYTES = 500_000_000
 ALL_UPLOADS_BYTES = 4_000_000_000
 #: What uploads leave free of the disk.
 _FREE_BYTES = 1_000_000_000
+#: Last folder of each upload: results are called by it.
+UPLOADED = "uploaded"
 #: Of a name, as file systems count: 255 are allowed nearly everywhere.
 _LONGEST_NAME = 150
 _ZARR = (".zgroup", "zarr.json")
@@ -204,7 +206,8 @@ class Uploads:
         if len(self._kept) + len(self._arriving) >= self.most_files:
             return f"{name}: there are {self.most_files} files already; give a folder at the start instead"
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="colltune-"))
+            self._folder = Path(tempfile.mkdtemp(prefix="colltune-"), UPLOADED)
+            self._folder.mkdir(mode=0o700)
             # Also where the server stops before the session does.
             weakref.finalize(self, _remove, self._folder, self._held)
         path = self._free(safe_name(name))
@@ -275,6 +278,6 @@ class Uploads:
 
 
 def _remove(folder: Path, held: dict[Path, int]) -> None:
-    shutil.rmtree(folder, ignore_errors=True)
+    shutil.rmtree(folder.parent, ignore_errors=True)
     _ROOM.take(-sum(held.values()))
     held.clear()

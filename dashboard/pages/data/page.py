@@ -104,7 +104,8 @@ class DataPage(Viewer):
             return
         self.load_button.disabled = self.load_usable.disabled = True
         try:
-            reports = await load(self.state, paths, self.chooser.sample.hints if sample else self.hints.values())
+            hints = self.chooser.sample.hints if sample else self.hints.values()
+            reports = await load(self.state, paths, hints, self.chooser.folders)
         finally:
             self.load_button.disabled = self.load_usable.disabled = False
         self.show_failed(reports)

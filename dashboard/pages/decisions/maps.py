@@ -186,7 +186,7 @@ class Maps(Viewer):
                 "sureness": self._state.view.sureness(),
             }
             layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
-        lit = drawn.region_outline(np.empty((0, 4)), drawn.MARK, 3.0)
+        lit = drawn.region_outline(drawn.NO_LINES, drawn.MARK, 3.0)
         return {**layers, f"{name} lit": lit, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
 
     def _tied(self, scene: Scene) -> Any:
@@ -201,12 +201,12 @@ class Maps(Viewer):
         scene, chosen = self.scene, self._state.view.chosen()
         if scene is None or chosen is None or self.stale:
             return
-        outline = drawn.outline_columns(self._segments(scene))
+        lines = self._segments(scene)
         with hold(pn.state.curdoc):
             self._paint_tree(scene, scene.raster.quick, chosen)
-            self.live.update("tree regions", outline)
+            self.live.update("tree regions", drawn.outline_columns(lines))
             if drawn.has_letters(scene.axes):
-                self.live.update("tree text", drawn.letter_columns(chosen, scene.axes, scene.key))
+                self.live.update("tree text", drawn.letter_columns(chosen, scene.axes, scene.key, lines))
         self._repaint.ask()
         self._follow.ask()
 
@@ -236,7 +236,11 @@ class Maps(Viewer):
             if scene.raster.quick is not scene.raster:
                 self._paint_tree(scene, scene.raster, penalties["chosen"].values)
                 self._paint_penalty(scene, scene.raster, penalties)
-            self.live.update("exact regions", drawn.outline_columns(self._segments(scene)))
+            lines = self._segments(scene)
+            self.live.update("exact regions", drawn.outline_columns(lines))
+            if drawn.has_letters(scene.axes):
+                best = scene.dmap["best"].values
+                self.live.update("exact text", drawn.letter_columns(best, scene.axes, scene.key, lines))
             self.live.update("penalty ground", ties.hatch_columns(np.isnan(penalties["penalty"].values), scene.axes))
             self.live.update("penalty counted", ties.hatch_columns(penalties["unmeasured"].values, scene.axes))
             self.figures.offer(

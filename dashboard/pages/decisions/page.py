@@ -18,9 +18,10 @@ from dashboard.pages.decisions.maps import BESIDE, MOST_REGIONS, REST, Maps
 from dashboard.pages.decisions.noise import Noise
 from dashboard.pages.decisions.sweeps import Sweeps
 from dashboard.pages.decisions.tree import RulesTable, TreeDiagram
+from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, Tabs
+from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.maps import HEIGHT
 from dashboard.plots.sizes import growing
@@ -59,7 +60,7 @@ class DecisionsPage(Viewer):
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
-        self.tabs = Tabs(*zip(TABS, self.parts, strict=True), dynamic=True, sizing_mode="stretch_width")
+        self.tabs = tabs(dict(zip(TABS, self.parts, strict=True)))
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         legends = (self.maps.methods, self.maps.classes, self.statistics)
         below = pn.FlexBox(*legends, align_items="start", **wide)

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from dashboard.pages.data.files import confined
+from dashboard.pages.parts.reports import without_folders
 from dashboard.session.registry import Results, load_results
 from dashboard.session.state import State
 from loaders import LoadError, apart
@@ -86,7 +87,9 @@ async def beside(state: State, paths: Sequence[Path], work: Callable[[Note], Mad
         state.param.update(busy="", progress=None)
 
 
-async def load(state: State, paths: Sequence[Path], hints: Mapping[str, Any]) -> list[dict[str, Any]] | None:
+async def load(
+    state: State, paths: Sequence[Path], hints: Mapping[str, Any], folders: Sequence[Path] = ()
+) -> list[dict[str, Any]] | None:
     """Load results and show them.
 
     Parameters
@@ -95,6 +98,8 @@ async def load(state: State, paths: Sequence[Path], hints: Mapping[str, Any]) ->
         Shows the results; where they cannot be loaded, its ``error`` says why, and what it shows stays.
     paths, hints
         As for `loaders.open_results`.
+    folders
+        Names of files are said relative to these.
 
     Returns
     -------
@@ -105,7 +110,7 @@ async def load(state: State, paths: Sequence[Path], hints: Mapping[str, Any]) ->
     if results is not None:
         state.show(results)
         return None
-    state.error = why
+    state.error = without_folders(why, folders)
     return reports
 
 

@@ -324,12 +324,22 @@ const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
 }
 """
 
+#: A figure listens to the zoom of the window for good, so that one that is gone is kept, with all that it was made of.
 #: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
 #: and it draws the figure once more, also where another part has changed and the figure's sizes have not.
 ROWS = """
 const sweep = (plot) => {
-    const lay_out = plot._update_layout, invalidate = plot.invalidate_layout, changed = new WeakSet()
+    const lay_out = plot._update_layout, invalidate = plot.invalidate_layout, connect = plot.connect_signals
+    const changed = new WeakSet()
     if (typeof lay_out !== 'function') throw new Error('PlotView._update_layout')
+    plot.connect_signals = function () {
+        const {addEventListener} = visualViewport, gone = new AbortController()
+        visualViewport.addEventListener = (kind, heard) =>
+            addEventListener.call(visualViewport, kind, heard, {signal: gone.signal})
+        try { connect.call(this) }
+        finally { delete visualViewport.addEventListener }
+        this.removed.connect(() => gone.abort())
+    }
     plot.invalidate_layout = function () {
         changed.add(this)
         invalidate.call(this)
