@@ -73,13 +73,15 @@ _NOTHING_KEPT = """if (location.protocol === 'http:' && !sessionStorage.seen) {
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(session: pytest.Session, items: list[pytest.Item]) -> None:
     """Keep the tests of one file in one process, and all that start jobs of MPI; the longest go first."""
+    starting = {item.path for item in items if _folder(item) in _MPI and "mpiexec" in getattr(item, "fixturenames", ())}
     for item in items:
-        group = "mpi" if _folder(item) in _MPI else item.path.stem + item.path.parent.name
+        group = "mpi" if item.path in starting else item.path.stem + item.path.parent.name
         item.add_marker(pytest.mark.xdist_group(group))
         if _folder(item) in _REAL:
             item.add_marker(pytest.mark.flaky(reruns=1))
     session.stash[_IN_BROWSER] = {item.path for item in items if "context" in getattr(item, "fixturenames", ())}
-    items.sort(key=lambda item: _LONGEST.index(name) if (name := _folder(item)) in _LONGEST else len(_LONGEST))
+    longest = {name: place for place, name in enumerate(_LONGEST)}
+    items.sort(key=lambda item: (item.path not in starting, longest.get(_folder(item), len(_LONGEST))))
 
 
 @pytest.hookimpl(tryfirst=True)

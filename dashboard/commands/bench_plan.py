@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 from collections.abc import Mapping
+from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
@@ -20,45 +21,6 @@ if TYPE_CHECKING:
 
 _GRID = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
 _DEFAULT_SIZES = "4-1MiB:x4"
-#: Options that make a plan: all None when not given, so that a plan that is there is taken as it is.
-PLANNING = (
-    "unchecked",
-    "ranks",
-    "collectives",
-    "comm_sizes",
-    "message_sizes",
-    "ppn",
-    "providers",
-    "components",
-    "grids",
-    "inner",
-    "algorithms",
-    "segment_sizes",
-    "fan_outs",
-    "radixes",
-    "max_requests",
-    "first_segments",
-    "operation",
-    "groups",
-    "protocol",
-    "repetitions",
-    "relative_error",
-    "rounds",
-    "iterations",
-    "point_seconds",
-    "buffers",
-    "roots",
-    "datatype",
-    "memory",
-    "no_graphs",
-    "launches",
-    "launch_per_method",
-    "counts",
-    "seed",
-    "adaptive",
-    "budget",
-    "until",
-)
 
 
 def plan_options(parser: argparse.ArgumentParser) -> None:
@@ -183,9 +145,18 @@ def protocol_options(parser: argparse.ArgumentParser) -> None:
     group.add_argument("--counts", metavar="HOW", help="blocks of allgatherv, alltoallv: equal (default) or skewed")
 
 
+@cache
+def planning() -> Mapping[str, None]:
+    """Options that make a plan: all None when not given, so that a plan that is there is taken as it is."""
+    parser = argparse.ArgumentParser(add_help=False)
+    plan_options(parser)
+    protocol_options(parser)
+    return vars(parser.parse_args([]))
+
+
 def plans(args: argparse.Namespace) -> bool:
     """Whether any option was given that makes a plan."""
-    return any(getattr(args, name, None) is not None for name in PLANNING)
+    return any(getattr(args, name, None) is not None for name in planning())
 
 
 def planned(

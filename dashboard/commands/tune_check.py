@@ -202,7 +202,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
     names = measurable(args.collective or rules.decided or rules.decisions)
-    planning = argparse.Namespace(**{**dict.fromkeys(bench_plan.PLANNING), **vars(args), "ppn": None})
+    planning = argparse.Namespace(**{**bench_plan.planning(), **vars(args), "ppn": None})
     planning.collectives = list(names)
     if installation.library.apart and args.launches is None:
         # Launches differ by more than the repetitions within one of them show.

@@ -1,7 +1,8 @@
 /*
  * An MPI program that knows nothing of colltune: every blocking collective, checked, on communicators that come and go.
  *
- *     collectives graph TURNS BYTES WHAT one collective on MPI_COMM_WORLD (bcast, allgather, ...), nothing else
+ *     collectives calls TURNS BYTES WHAT one collective on MPI_COMM_WORLD (bcast, allgather, ...), nothing else
+ *     collectives graphs WHAT:P:BYTES ... messages of ten calls of each (bcast, ...) on P processes: from, to, number
  *     collectives check                  all collectives on the world, duplicates, parts, an intercommunicator
  *     collectives lives TURNS            communicators duplicated, split and freed, each with attributes of the program
  *     collectives threads TURNS          two threads, each with a communicator of its own
@@ -16,9 +17,12 @@
 #include <string.h>
 
 #define MOST 5000
+#define MOST_RANKS 64
 
 static int wrong;
 static int copied, deleted, handled;
+/* Messages sent to each process. */
+static int messages[MOST_RANKS];
 
 static void expect(int right, const char *what, int size, int count)
 {
@@ -302,21 +306,58 @@ static void errors(void)
     MPI_Errhandler_free(&mine);
 }
 
-static void graph(int turns, int bytes, const char *what, int size)
+static void call(const char *what, int turns, int bytes, MPI_Comm comm)
 {
-    char *one = calloc((size_t)size, (size_t)bytes), *other = calloc((size_t)size, (size_t)bytes);
-    MPI_Comm world = MPI_COMM_WORLD;
+    int size;
+    char *one, *other;
 
+    MPI_Comm_size(comm, &size);
+    one = calloc((size_t)size, (size_t)bytes), other = calloc((size_t)size, (size_t)bytes);
     while (turns-- > 0) {
-        if (strcmp(what, "bcast") == 0) MPI_Bcast(one, bytes, MPI_BYTE, 0, world);
-        if (strcmp(what, "reduce") == 0) MPI_Reduce(one, other, bytes, MPI_BYTE, MPI_BOR, 0, world);
-        if (strcmp(what, "allreduce") == 0) MPI_Allreduce(one, other, bytes, MPI_BYTE, MPI_BOR, world);
-        if (strcmp(what, "allgather") == 0) MPI_Allgather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, world);
-        if (strcmp(what, "gather") == 0) MPI_Gather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, world);
-        if (strcmp(what, "scatter") == 0) MPI_Scatter(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, world);
+        if (strcmp(what, "bcast") == 0) MPI_Bcast(one, bytes, MPI_BYTE, 0, comm);
+        if (strcmp(what, "reduce") == 0) MPI_Reduce(one, other, bytes, MPI_BYTE, MPI_BOR, 0, comm);
+        if (strcmp(what, "allreduce") == 0) MPI_Allreduce(one, other, bytes, MPI_BYTE, MPI_BOR, comm);
+        if (strcmp(what, "allgather") == 0) MPI_Allgather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, comm);
+        if (strcmp(what, "gather") == 0) MPI_Gather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, comm);
+        if (strcmp(what, "scatter") == 0) MPI_Scatter(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, comm);
     }
     free(one);
     free(other);
+}
+
+/* What Open MPI calls for each message where its monitoring is switched on; this one is taken in place of its own. */
+void mca_common_monitoring_record_pml(int to, size_t bytes, int tag);
+void mca_common_monitoring_record_pml(int to, size_t bytes, int tag)
+{
+    (void)bytes, (void)tag;
+    if (to < MOST_RANKS) messages[to]++;
+}
+
+static void graphs(int number, char **calls, int rank, int size)
+{
+    int *sent = calloc((size_t)size, sizeof messages), mine[MOST_RANKS], from, to;
+
+    for (; number-- > 0; calls++) {
+        char what[32];
+        int processes, bytes;
+        MPI_Comm comm = MPI_COMM_WORLD;
+
+        if (sscanf(*calls, "%31[a-z]:%d:%d", what, &processes, &bytes) != 3) MPI_Abort(MPI_COMM_WORLD, 2);
+        if (processes < size) PMPI_Comm_split(MPI_COMM_WORLD, rank < processes ? 0 : MPI_UNDEFINED, rank, &comm);
+        /* What is only done before the first call of all is not counted. */
+        if (comm != MPI_COMM_NULL) call(what, 1, bytes, comm);
+        memset(messages, 0, sizeof messages);
+        if (comm != MPI_COMM_NULL) call(what, 10, bytes, comm);
+        memcpy(mine, messages, sizeof mine);
+        PMPI_Gather(mine, MOST_RANKS, MPI_INT, sent, MOST_RANKS, MPI_INT, 0, MPI_COMM_WORLD);
+        for (from = 0; rank == 0 && from < size; from++) {
+            for (to = 0; to < size; to++) {
+                if (sent[MOST_RANKS * from + to]) printf("%s %d %d %d\n", *calls, from, to, sent[MOST_RANKS * from + to]);
+            }
+        }
+        if (processes < size && comm != MPI_COMM_NULL) MPI_Comm_free(&comm);
+    }
+    free(sent);
 }
 
 int main(int argc, char **argv)
@@ -328,11 +369,9 @@ int main(int argc, char **argv)
     MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    if (strcmp(what, "graph") == 0) {
-        graph(turns, bytes, argc > 4 ? argv[4] : "bcast", size);
-        MPI_Finalize();
-        return 0;
-    }
+    if (strcmp(what, "calls") == 0) call(argc > 4 ? argv[4] : "bcast", turns, bytes, MPI_COMM_WORLD);
+    if (strcmp(what, "graphs") == 0) graphs(argc - 2, argv + 2, rank, size);
+    if (strcmp(what, "calls") == 0 || strcmp(what, "graphs") == 0) return MPI_Finalize();
     if (strcmp(what, "check") == 0) check(rank, size);
     if (strcmp(what, "lives") == 0) lives(turns, rank);
     if (strcmp(what, "threads") == 0 && provided == MPI_THREAD_MULTIPLE) threads(turns);

@@ -17,6 +17,8 @@ HERE = Path(__file__).parent
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
 LIBRARY = ("-shared", "-fPIC")
 _SECONDS = 120
+#: How many messages a process sends to another one.
+Graph = dict[tuple[int, int], int]
 
 
 @dataclass(frozen=True)
@@ -68,34 +70,22 @@ class Bench:
         assert done.returncode == 0, done.stdout + done.stderr
         return done
 
-    def messages(
-        self, ranks: int, turns: int, *program: str | Path, preload: Path | None, kind: str = "I"
-    ) -> dict[tuple[int, int], int]:
-        """Messages by sender and receiver, as the library's monitoring writes them at the end: of its collectives.
-
-        Those of a program, and of own methods, are of the kind E.
-        """
-        for file in self.folder.glob("graph.*"):
-            file.unlink()
-        said = {
-            "OMPI_MCA_pml_monitoring_enable": "2",
-            "OMPI_MCA_pml_monitoring_enable_output": "3",
-            "OMPI_MCA_pml_monitoring_filename": str(self.folder / "graph"),
-        }
-        self.run(ranks, *(str(word).replace("TURNS", str(turns)) for word in program), preload=preload, said=said)
-        found: dict[tuple[int, int], int] = {}
-        for file in self.folder.glob("graph.*"):
-            for line in file.read_text(encoding="utf-8").splitlines():
-                words = line.split("\t")
-                if words[0] == kind:
-                    found[int(words[1]), int(words[2])] = int(words[4].split()[0])
-        return found
-
-    def graph(
-        self, ranks: int, *program: str | Path, preload: Path | None = None, kind: str = "I"
-    ) -> dict[tuple[int, int], int]:
-        """Messages of one call: what ten calls more send, a tenth of it."""
-        few, many = (self.messages(ranks, turns, *program, preload=preload, kind=kind) for turns in (1, 11))
-        more = {pair: count - few.get(pair, 0) for pair, count in many.items()}
-        assert all(count % 10 == 0 for count in more.values()), more
-        return {pair: count // 10 for pair, count in more.items() if count}
+    def graphs(
+        self,
+        ranks: int,
+        *calls: str,
+        program: Path,
+        preload: Path | None = None,
+        said: Mapping[str, str] | None = None,
+    ) -> dict[str, Graph]:
+        """Messages of one call of each, such as ``bcast:6:4096``, which is on six processes, by sender and receiver."""
+        counting = {**(said or {}), "OMPI_MCA_pml_monitoring_enable": "1"}
+        done = self.run(ranks, program, "graphs", *calls, preload=preload, said=counting)
+        sent: dict[str, Graph] = {call: {} for call in calls}
+        for line in done.stdout.splitlines():
+            call, *numbers = line.split()
+            source, to, count = map(int, numbers)
+            # It calls each ten times.
+            assert count % 10 == 0, line
+            sent[call][source, to] = count // 10
+        return sent

@@ -21,7 +21,6 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.bench_plan import cost
 from loaders import RunWriter
-from tests.bench.campaigns import campaign_of, points, run
 from tests.measuring.played import LIBRARY, Played
 
 FAST_ETHERNET = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-own" / "results.jsonl"
@@ -53,18 +52,6 @@ def test_points_of_a_real_campaign_tell_what_the_others_take(share: float) -> No
     if share < 0.5:
         # The guess, told as one that may be wrong by several times, is.
         assert plan.estimate(others | set(there)).seconds < left / 3
-
-
-def test_each_point_of_a_real_campaign_says_what_it_took(installation: Installation, tmp_path: Path) -> None:
-    campaign = campaign_of(tmp_path, installation, collectives=("bcast", "barrier"), comm_sizes=(2, 4))
-    assert run(campaign, installation)["state"] == "finished"
-    found = points(campaign)
-    seconds = sum(point["seconds"] for point in found)
-    # All but the start and the end of the ranks, some seconds on a busy machine, is in some point.
-    elapsed = campaign.progress()["elapsed"]
-    assert elapsed - 15 < seconds < elapsed * 1.01
-    assert seconds > sum(sum(point.get("samples", ())) for point in found)
-    assert set(campaign.done().seconds) == campaign.done().measured
 
 
 def test_what_was_measured_counts_by_collective_and_sizes() -> None:

@@ -16,11 +16,18 @@ from tests.bench.preloading import LIBRARY, Bench
 from tests.conftest import need
 
 RANKS = 6
-_BCASTS = "from mpi4py import MPI\nfor _ in range(TURNS):\n    MPI.COMM_WORLD.Bcast(bytearray({size}))\n"
-#: What the root and the others send in one broadcast on six processes, by the algorithms' definitions.
 LINEAR = {(0, rank): 1 for rank in range(1, RANKS)}
-BINOMIAL = {(0, 1): 1, (0, 2): 1, (0, 4): 1, (1, 3): 1, (1, 5): 1}
-PIPELINE = {(rank, rank + 1): 4 for rank in range(RANKS - 1)}
+#: What each of six processes sends to whom in one call by the definition of the algorithm that is decided.
+GRAPHS = {
+    "bcast:6:50": LINEAR,
+    "bcast:6:500": {(0, 1): 1, (0, 2): 1, (0, 4): 1, (1, 3): 1, (1, 5): 1},
+    "bcast:6:4096": {(rank, rank + 1): 4 for rank in range(RANKS - 1)},
+    "reduce:6:500": {(rank, 0): 1 for rank in range(1, RANKS)},
+    "allreduce:6:4096": {(rank, (rank + 1) % RANKS): 2 * (RANKS - 1) for rank in range(RANKS)},
+    "allgather:6:500": {(rank, (rank + 1) % RANKS): RANKS - 1 for rank in range(RANKS)},
+    "gather:6:500": {(rank, 0): 1 for rank in range(1, RANKS)},
+    "scatter:6:500": {(0, 1): 1, (0, 2): 1, (0, 4): 1, (2, 3): 1, (4, 5): 1},
+}
 
 
 def sized(collective: str, *methods: tuple[str, int], cuts: Sequence[int] = (), radix: int = 0) -> DecisionFunction:
@@ -77,47 +84,30 @@ def report(text: str) -> dict[tuple[str, str], int]:
     return {(collective, what): int(count) for collective, count, what in found}
 
 
-@pytest.mark.parametrize(("size", "expected"), [(50, LINEAR), (500, BINOMIAL), (4096, PIPELINE)])
-def test_an_unmodified_c_program_sends_the_messages_of_the_decided_algorithm(
-    bench: Bench, program: Path, preload: Path, size: int, expected: dict[tuple[int, int], int]
+def test_an_unmodified_c_program_sends_the_messages_of_the_decided_algorithms(
+    bench: Bench, program: Path, preload: Path
 ) -> None:
-    run = (program, "graph", "TURNS", str(size))
-    assert bench.graph(RANKS, *run, preload=preload) == expected
-    if size == 50:
-        assert bench.graph(RANKS, *run) != expected
-
-
-# What each of six processes sends to whom by the definition of the algorithm.
-@pytest.mark.parametrize(
-    ("collective", "size", "expected"),
-    [
-        ("reduce", 500, {(rank, 0): 1 for rank in range(1, RANKS)}),
-        ("allreduce", 4096, {(rank, (rank + 1) % RANKS): 2 * (RANKS - 1) for rank in range(RANKS)}),
-        ("allgather", 500, {(rank, (rank + 1) % RANKS): RANKS - 1 for rank in range(RANKS)}),
-        ("gather", 500, {(rank, 0): 1 for rank in range(1, RANKS)}),
-        ("scatter", 500, {(0, 1): 1, (0, 2): 1, (0, 4): 1, (2, 3): 1, (4, 5): 1}),
-    ],
-)
-def test_so_do_the_other_collectives(
-    bench: Bench, program: Path, preload: Path, collective: str, size: int, expected: dict[tuple[int, int], int]
-) -> None:
-    assert bench.graph(RANKS, program, "graph", "TURNS", str(size), collective, preload=preload) == expected
+    assert bench.graphs(RANKS, *GRAPHS, program=program, preload=preload) == GRAPHS
+    alone = bench.graphs(RANKS, *GRAPHS, program=program)
+    assert alone["bcast:6:50"] != LINEAR
+    assert all(alone.values())
 
 
 def test_the_radix_of_a_knomial_tree_acts_and_is_put_back(bench: Bench, program: Path, preload: Path) -> None:
     # It is set for a single call, which another thread could take as well.
-    alone = bench.with_said({"COLLTUNE_ONE_THREAD": "1"})
-    found = alone.graph(RANKS, program, "graph", "TURNS", "20000", preload=preload)
-    unsaid = bench.run(2, program, "graph", "1", "20000", preload=preload, said={"COLLTUNE_REPORT": "1"})
+    alone = {"COLLTUNE_ONE_THREAD": "1"}
+    sent = bench.graphs(RANKS, "bcast:6:20000", program=program, preload=preload, said=alone)["bcast:6:20000"]
+    unsaid = bench.run(2, program, "calls", "1", "20000", preload=preload, said={"COLLTUNE_REPORT": "1"})
     assert "bcast: 2 passed on: set for a single call while other threads may call" in unsaid.stderr
     # In a tree of radix 3 the root of six has the children 1, 2 and 3; in one of radix 4 also 4.
-    assert {pair: count for pair, count in found.items() if pair[0] == 0} == {(0, 1): 1, (0, 2): 1, (0, 3): 1}
+    assert {pair: count for pair, count in sent.items() if pair[0] == 0} == {(0, 1): 1, (0, 2): 1, (0, 3): 1}
 
 
-def test_so_does_an_unmodified_program_of_mpi4py(bench: Bench, preload: Path) -> None:
+def test_calls_of_an_unmodified_program_of_mpi4py_are_decided(bench: Bench, preload: Path) -> None:
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    run = (sys.executable, "-m", "mpi4py", "-c", _BCASTS.format(size=50))
-    assert bench.graph(RANKS, *run, preload=preload) == LINEAR
+    program = (sys.executable, "-m", "mpi4py", "-c", "from mpi4py import MPI; MPI.COMM_WORLD.Bcast(bytearray(50))")
+    done = bench.run(2, *program, preload=preload, said={"COLLTUNE_REPORT": "1"})
+    assert report(done.stderr)["bcast", "basic_linear"] == 2
 
 
 @pytest.mark.parametrize("ranks", [2, 5])
@@ -183,20 +173,19 @@ def test_processes_per_node_are_known_to_the_decision(bench: Bench, program: Pat
         "libppn.so", to_preload(DecisionFunction("bcast", methods, tree), version=bench.version), *LIBRARY
     )
     for ranks, label in ((3, "basic_linear"), (4, "binomial")):
-        done = bench.run(ranks, program, "graph", "5", "64", preload=built, said={"COLLTUNE_REPORT": "1"})
+        done = bench.run(ranks, program, "calls", "5", "64", preload=built, said={"COLLTUNE_REPORT": "1"})
         assert report(done.stderr) == {("bcast", label): 5 * ranks}
 
 
-@pytest.mark.parametrize(("component", "sent"), [("basic", True), ("tuned", False)])
-def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path, component: str, *, sent: bool) -> None:
+def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path) -> None:
     if bench.version == "4.1":
         pytest.skip("priorities of 4.1 cannot be set while it runs")
-    decision = DecisionFunction("gather", [Method(component, component)], Leaf(0))
-    built = bench.build(f"lib{component}.so", to_preload(decision, version=bench.version), *LIBRARY)
-    found = bench.graph(RANKS, program, "graph", "TURNS", "500", "gather", preload=built)
+    decision = sized("gather", ("basic", 0), ("tuned", 0), cuts=(400,))
+    built = bench.build("libcomponents.so", to_preload(decision, version=bench.version), *LIBRARY)
+    sent = bench.graphs(RANKS, "gather:6:400", "gather:6:500", program=program, preload=built)
     # Basic gathers linearly; what tuned takes by itself is a tree.
-    assert (found == {(rank, 0): 1 for rank in range(1, RANKS)}) is sent
-    assert found
+    assert sent["gather:6:400"] == GRAPHS["gather:6:500"]
+    assert sent["gather:6:500"] not in ({}, GRAPHS["gather:6:500"])
 
 
 def test_a_decided_call_costs_less_than_20_ns_more(bench: Bench, preload: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_program_of_fortran_2008_ends_with_the_report(mpich: Path, built: Path
 def test_the_algorithm_is_really_forced(mpich: Path, built: Path, ranks: int, *, refused: bool) -> None:
     # Its recursive doubling is for powers of two, and MPICH can be told to refuse what cannot serve.
     strictly = {**ALONE, "MPIR_CVAR_COLLECTIVE_FALLBACK": "error"}
-    done = ran(mpich, built, ranks, "graph", "2", "10", "allgather", **strictly)
+    done = ran(mpich, built, ranks, "calls", "2", "10", "allgather", **strictly)
     # What it says before it aborts does not always arrive.
     assert (done.returncode != 0) is refused
 

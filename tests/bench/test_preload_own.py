@@ -20,7 +20,7 @@ from dashboard.schedules import ALL, Call, schedule
 from tests.bench.preloading import LIBRARY, Bench
 from tests.cubes import cube_of
 
-RANKS, BYTES = 6, 4096
+RANKS = 6
 #: Numbers of processes that schedules are written for; the world of four, its halves, and five that have none.
 PREPARED = (2, 4, 6)
 
@@ -64,7 +64,7 @@ DECISIONS = [
 
 def cubes(decisions: list[DecisionFunction], sizes: tuple[int, ...] = PREPARED) -> dict[str, Any]:
     """Measurements at some numbers of processes and the sizes that the decisions tell apart."""
-    messages = [1, 1000, 20_000, 100_000]
+    messages = [1, 1000, 4096, 20_000, 100_000]
     times = np.ones((1, len(sizes), len(messages)))
     return {each.collective: cube_of(times, sizes, messages) for each in decisions}
 
@@ -114,26 +114,28 @@ def test_phases_of_grids_are_calls_of_the_library_on_groups_that_are_freed_with_
         assert bench.run(ranks, program, "lives", "40", preload=built).stdout == "ok\n"
 
 
-@pytest.mark.parametrize(
-    ("collective", "algorithm", "segment_size", "parameters"),
-    [
-        ("bcast", "pipeline", 1024, {}),
-        ("bcast", "circulant", 512, {}),
-        ("bcast", "orthogonal", 0, {"grid": "2x3", "inner": "linear"}),
-        ("allreduce", "ring", 0, {}),
-    ],
-)
-def test_an_unmodified_program_sends_the_messages_of_the_schedule(
-    bench: Bench, program: Path, collective: str, algorithm: str, segment_size: int, parameters: dict[str, Any]
-) -> None:
-    decision = own(collective, algorithm, segment_size, **parameters)
-    text = to_preload(decision, cubes=cubes([decision], (RANKS,)), version=bench.version)
-    built = bench.build(f"lib{collective}{algorithm}.so", text, *LIBRARY)
-    given = {**parameters, **({"segment_size": segment_size} if segment_size else {})}
-    plan = schedule(Call(collective, RANKS, BYTES), algorithm, **given)
-    expected = Counter((int(source), int(to)) for source, to, _ in plan.messages)
-    run = (program, "graph", "TURNS", str(BYTES), collective)
-    assert bench.graph(RANKS, *run, preload=built, kind="E") == expected
+def test_an_unmodified_program_sends_the_messages_of_the_schedules(bench: Bench, program: Path) -> None:
+    grid = {"grid": "2x3", "inner": "linear"}
+    methods = [
+        Method("pipeline", "pipeline", 1024, {"provider": "own"}),
+        Method("circulant", "circulant", 512, {"provider": "own"}),
+        Method("grid", "orthogonal", 0, {"provider": "orthogonal", **grid}),
+    ]
+    longer = Split((Test("message_size", 4096),), (Leaf(1), Leaf(2)))
+    bcast = DecisionFunction("bcast", methods, Split((Test("message_size", 2048),), (Leaf(0), longer)))
+    decisions = [bcast, own("allreduce", "ring")]
+    text = to_preload(decisions, cubes=cubes(decisions, (RANKS,)), version=bench.version)
+    built = bench.build("libschedules.so", text, *LIBRARY)
+    plans = {
+        "bcast:6:2048": schedule(Call("bcast", RANKS, 2048), "pipeline", segment_size=1024),
+        "bcast:6:4096": schedule(Call("bcast", RANKS, 4096), "circulant", segment_size=512),
+        "bcast:6:20000": schedule(Call("bcast", RANKS, 20_000), "orthogonal", **grid),
+        "allreduce:6:4096": schedule(Call("allreduce", RANKS, 4096), "ring"),
+    }
+    expected = {
+        call: Counter((int(source), int(to)) for source, to, _ in plan.messages) for call, plan in plans.items()
+    }
+    assert bench.graphs(RANKS, *plans, program=program, preload=built) == expected
 
 
 def test_errors_reach_the_error_handler_of_the_program_s_communicator(

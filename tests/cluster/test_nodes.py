@@ -94,11 +94,11 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
     assert labels == ["han"], told
 
 
-def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(slow: Slurm, tmp_path: Path) -> None:
+def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(cluster: Slurm, tmp_path: Path) -> None:
     (tmp_path / "rules.conf").write_text("1\n7\n1\n1\n1\n0 6 0 0\n")
     (tmp_path / "rules-han.conf").write_text("1\n7\n1\n2\n1\n1\n4\n0 tuned\n1024 han\n8192 han @simple\n65536 adapt\n")
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf")]
-    told = in_an_allocation(slow, tmp_path, "prove", *files, "--ranks", str(RANKS), "--memory", "128KiB", "--json")
+    told = in_an_allocation(cluster, tmp_path, "prove", *files, "--ranks", str(RANKS), "--memory", "128KiB", "--json")
     proof, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
     assert (proof["nodes"], proof["taken"], proof["holds"]) == (NODES, "yes", True), told
     seen = {one["asked"]: one["state"] for one in proof["regions"]}
@@ -211,8 +211,8 @@ def measured(campaign: Campaign, installation: Installation, launcher: Any) -> d
     return now
 
 
-def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
-    slow: Slurm, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_but_not_who_sent(
+    cluster: Slurm, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
@@ -227,7 +227,7 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
         checked=False,
     )
     campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
-    launcher = LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 2)
+    launcher = LocalLauncher(template(cluster.network, installation.mpiexec, tmp_path), 2)
     now = measured(campaign, installation, launcher)
     assert now["state"] == "finished", (now, campaign.tail())
     selection = Selection.read(campaign.folder)
@@ -237,6 +237,9 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered(
     assert who(2, "han") == "tuned"
     records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
     points = {(one["algorithm"], one["comm_size"]): one for one in records if "algorithm" in one}
+    # 5.0.11 counts messages, and ends with a segmentation fault when communicators go for which HAN has answered.
+    assert "message graphs are not recorded: while it counts messages, Open MPI crashes" in now["note"]
+    assert not any("graph" in one for one in records)
     assert points["default", RANKS]["component"] == "han"
     assert points["binomial", RANKS]["component"] == "tuned"
     assert points["default", 2]["component"] == "tuned"
@@ -307,29 +310,3 @@ def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_templat
     for name in ("template", "slurm"):
         assert forms[name][0] == forms["here"][0], name
         assert forms[name][1] == forms["here"][1], name
-
-
-def test_across_nodes_messages_are_not_counted_where_han_answers(
-    slow: Slurm, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """5.0.11 counts them, and ends with a segmentation fault when its communicators go."""
-    for name, value in ENVIRONMENT.items():
-        monkeypatch.setenv(name, value)
-    wish = control.Wish(
-        ranks=RANKS,
-        collectives=("bcast",),
-        comm_sizes=(RANKS,),
-        message_sizes=(1024,),
-        algorithms=("default", "binomial"),
-        variants=Variants(segment_sizes=(0,)),
-        protocol=Protocol(min_repetitions=3, max_repetitions=5, warm_up=1, seconds=1.0),
-        checked=False,
-    )
-    campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
-    now = measured(campaign, installation, LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 2))
-    assert (now["state"], now["measured"]) == ("finished", 2), (now, campaign.tail())
-    assert now["note"].startswith("message graphs are not recorded: while it counts messages, Open MPI crashes")
-    records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
-    points = {one["algorithm"]: one for one in records if "algorithm" in one}
-    assert [points[name]["component"] for name in ("default", "binomial")] == ["han", "tuned"]
-    assert not any("graph" in one for one in points.values())

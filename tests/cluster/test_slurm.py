@@ -43,6 +43,8 @@ def test_submitted_it_runs_on_all_nodes_and_is_seen_within_two_seconds(slurm: Sl
         now = first.status()
         seen.setdefault(now["state"], time.monotonic())
         assert now["state"] in ("queued", "running", "finished"), (now, first.campaign.tail())
+        # Each look starts processes.
+        time.sleep(0.1)
     assert seen["running"] - told["RUNNING"] < 2
     assert seen["finished"] - told["COMPLETED"] < 2
     assert now["measured"] == now["points"] == 2

@@ -34,11 +34,13 @@ from tests.bench.preloading import LIBRARY, Bench
 from tests.conftest import ROOT, need
 
 RANKS = 6
-#: What the root and the others send in one broadcast on six processes, by the algorithms' definitions.
+#: Methods from message sizes on, and what the processes send in broadcasts of six by the algorithms' definitions.
+METHODS = {0: "basic_linear", 256: "binomial 1MiB", 4096: "pipeline 1KiB"}
+PIPELINE = {(rank, rank + 1): 4 for rank in range(RANKS - 1)}
 GRAPHS = {
-    "basic_linear": {(0, rank): 1 for rank in range(1, RANKS)},
-    "binomial 1MiB": {(0, 1): 1, (0, 2): 1, (0, 4): 1, (1, 3): 1, (1, 5): 1},
-    "pipeline 1KiB": {(rank, rank + 1): 4 for rank in range(RANKS - 1)},
+    "bcast:6:50": {(0, rank): 1 for rank in range(1, RANKS)},
+    "bcast:6:500": {(0, 1): 1, (0, 2): 1, (0, 4): 1, (1, 3): 1, (1, 5): 1},
+    "bcast:6:4096": PIPELINE,
 }
 
 
@@ -62,14 +64,16 @@ def program(bench: Bench) -> Path:
     return bench.program("collectives")
 
 
-def always(table: AlgTable, collective: str, label: str) -> SelectionModel:
-    """Take one method of a collective everywhere."""
+def learnt(table: AlgTable, collective: str, labels: Mapping[int, str]) -> SelectionModel:
+    """Take methods of a collective from these message sizes on."""
     bins, choices = Bins.regular(4, 16), {}
     for name, methods in table.methods.items():
-        best = [n for n, method in enumerate(methods, 1) if (name, method.label) == (collective, label)] or [0]
+        best = np.zeros(bins.count, dtype=np.int32)
+        for size, label in labels.items() if name == collective else ():
+            best[bins.grid()[:, 0] >= size] = [method.label for method in methods].index(label) + 1
         share = np.full((bins.count, len(methods)), 1 / len(methods))
         needs = np.array([need_of(name, method) for method in methods], dtype=np.int32)
-        choices[name] = Choice(bins, prefix(share), np.full(bins.count, best[0], dtype=np.int32), needs)
+        choices[name] = Choice(bins, prefix(share), best, needs)
     return SelectionModel(table, choices)
 
 
@@ -111,20 +115,12 @@ def test_sixteen_processes_take_the_same_methods_on_communicators_split_and_free
     assert totals["collectives"]["bcast"]["noted"] == calls.loc[calls["collective"] == "bcast", "traced"].sum()
 
 
-@pytest.mark.parametrize("label", GRAPHS)
-def test_the_messages_are_those_of_the_method_that_was_learnt(
-    bench: Bench,
-    program: Path,
-    tuner: Path,
-    table: AlgTable,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    label: str,
+def test_the_messages_are_those_of_the_methods_that_were_learnt(
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
 ) -> None:
-    save(always(table, "bcast", label), tmp_path / "one.model")
-    monkeypatch.setenv("COLLTUNE_ONLINE", "tuned")
-    monkeypatch.setenv("COLLTUNE_ONLINE_MODEL", str(tmp_path / "one.model"))
-    assert bench.graph(RANKS, program, "graph", "TURNS", "4096", preload=tuner) == GRAPHS[label]
+    save(learnt(table, "bcast", METHODS), tmp_path / "one.model")
+    tuned = {"COLLTUNE_ONLINE": "tuned", "COLLTUNE_ONLINE_MODEL": str(tmp_path / "one.model")}
+    assert bench.graphs(RANKS, *GRAPHS, program=program, preload=tuner, said=tuned) == GRAPHS
 
 
 @pytest.fixture(scope="module")
@@ -154,19 +150,16 @@ def test_own_methods_and_grids_are_tried_beside_those_of_the_library(
     }
     assert any(label.startswith("orthogonal") for label in tried["bcast"])
     assert not any(f"processes={RANKS}" in label for each in tried.values() for label in each)
-    save(always(mixed, "bcast", pipelines[0]), tmp_path / "own.model")
-    told = {"COLLTUNE_ONLINE": "tuned", "COLLTUNE_ONLINE_MODEL": str(tmp_path / "own.model")}
-    with pytest.MonkeyPatch.context() as patch:
-        for name, value in told.items():
-            patch.setenv(name, value)
-        sent = bench.graph(RANKS, program, "graph", "TURNS", "4096", preload=tuner, kind="E")
-    assert sent == GRAPHS["pipeline 1KiB"]
+    save(learnt(mixed, "bcast", {0: pipelines[0]}), tmp_path / "own.model")
+    tuned = {"COLLTUNE_ONLINE": "tuned", "COLLTUNE_ONLINE_MODEL": str(tmp_path / "own.model")}
+    call = "bcast:6:4096"
+    assert bench.graphs(RANKS, call, program=program, preload=tuner, said=tuned) == {call: PIPELINE}
 
 
 def test_calls_are_left_out_by_share_number_and_process(
     bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
 ) -> None:
-    run = (program, "graph", "300", "64")
+    run = (program, "calls", "300", "64")
     bench.run(2, *run, preload=tuner, said=said(tmp_path, fraction="0.25", ranks="1"))
     calls = calls_of(tmp_path)
     header, comm = read_file(tmp_path / "one.0.trace")[0], calls["comm"].iloc[0]
@@ -183,7 +176,7 @@ def test_calls_are_left_out_by_share_number_and_process(
 def test_modes_that_choose_nothing_leave_every_call_to_the_library(
     bench: Bench, program: Path, tuner: Path, tmp_path: Path, mode: str
 ) -> None:
-    bench.run(2, program, "graph", "20", "64", preload=tuner, said=said(tmp_path, mode))
+    bench.run(2, program, "calls", "20", "64", preload=tuner, said=said(tmp_path, mode))
     if mode == "off":
         assert list(tmp_path.iterdir()) == []
     else:
@@ -194,8 +187,8 @@ def test_a_model_of_another_table_is_refused_with_both_named(
     bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
 ) -> None:
     other = default_table(table.version, segment_sizes=(4096,))
-    save(always(other, "bcast", "binomial 4KiB"), tmp_path / "other.model")
-    run = (program, "graph", "5", "64")
+    save(learnt(other, "bcast", {0: "binomial 4KiB"}), tmp_path / "other.model")
+    run = (program, "calls", "5", "64")
     told = said(tmp_path, "tuned", model=str(tmp_path / "other.model"))
     error = bench.run(2, *run, preload=tuner, said=told).stderr
     assert table.digest in error
@@ -259,7 +252,7 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
 def test_choosing_and_noting_costs_little_beside_a_call(
     bench: Bench, tuner: Path, table: AlgTable, tmp_path: Path
 ) -> None:
-    save(always(table, "allgather", "bruck"), tmp_path / "one.model")
+    save(learnt(table, "allgather", {0: "bruck"}), tmp_path / "one.model")
     cost = bench.program("preload_cost", "-DALLGATHER")
     for mode, most in (("tuned", 300), ("tuning", 500)):
         told = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
