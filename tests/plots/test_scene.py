@@ -92,6 +92,6 @@ def test_what_is_not_sure_is_faded_the_more_the_less_sure_it_is(scene: MapScene)
     assert len(veil) == 2
     assert list(veil.dimension_values("veil")) == [VEILS[0][1], VEILS[2][1]]
     assert veil.array()[0][2] == veil.array()[1][0] == scene.axes.x.edges[2]
-    text = sureness_legend(sureness)
+    text = sureness_legend(sureness, "plain interpolation")
     assert all(f"below {limit:.0%}: {count} cell" in text for (limit, _), count in zip(VEILS, (2, 0, 1), strict=True))
     assert "exact veil" not in scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)))
