@@ -30,7 +30,11 @@ ADAPTIVE = Option(
     kind="flag",
 )
 BUDGET = Option(
-    "budget", "budget", "Time of measuring at most, such as 60s or 2h; of an array in each job.", "", "name",
+    "budget",
+    "budget",
+    "Time of measuring at most, such as 60s or 2h; of an array in each job.",
+    "",
+    "name",
     check=budget_seconds,
 )
 UNTIL = Option(

@@ -66,7 +66,7 @@ def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.f
     return dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
 
 
-def veil(sureness: NDArray[np.float64], axes: Axes) -> hv.Rectangles:
+def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, hv.Rectangles]:
     """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
 
     Parameters
@@ -75,25 +75,23 @@ def veil(sureness: NDArray[np.float64], axes: Axes) -> hv.Rectangles:
         Probability that each cell's method is the fastest, shape (comm_size, message_size); NaN: not faded.
     axes
         Of the map.
+
+    Returns
+    -------
+    dict
+        By name a layer for each of `VEILS`.
     """
-    return hv.Rectangles(_veil_rows(sureness, axes), kdims=[X, Y, "message_size_to", "comm_size_to"], vdims=["veil"]).opts(
-        fill_color="#ffffff", fill_alpha=hv.dim("veil"), line_alpha=0, backend="bokeh"
-    )
+    layers = {}
+    for (_, alpha), (name, columns) in zip(VEILS, veil_columns(sureness, axes).items(), strict=True):
+        boxes = hv.Rectangles(np.column_stack(list(columns.values())), kdims=[X, Y, "message_size_to", "comm_size_to"])
+        layers[name] = boxes.opts(fill_color="#ffffff", fill_alpha=alpha, line_alpha=0, backend="bokeh")
+    return layers
 
 
-def veil_columns(sureness: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[np.float64]]:
-    """What `veil` draws, as columns of its source."""
-    rows = _veil_rows(sureness, axes)
-    return dict(zip(("left", "bottom", "right", "top", "veil"), rows.T, strict=True)) | {"fill_alpha": rows[:, 4]}
-
-
-def _veil_rows(sureness: NDArray[np.float64], axes: Axes) -> NDArray[np.float64]:
-    """Boxes as of `tie_boxes`, and how much of white each has."""
+def veil_columns(sureness: NDArray[np.float64], axes: Axes) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """What each layer of `veils` draws, as columns of its source."""
     classes = _veil_classes(sureness)
-    boxes = [tie_boxes(classes == number, axes) for number in range(len(VEILS))]
-    alphas = np.repeat([alpha for _, alpha in VEILS], [len(part) for part in boxes])
-    rows = np.column_stack([np.concatenate(boxes), alphas])
-    return rows if len(rows) <= MOST_BOXES else rows[:0]
+    return {f"veil {number}": hatch_columns(classes == number, axes) for number in range(len(VEILS))}
 
 
 def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:

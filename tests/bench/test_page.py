@@ -1,5 +1,4 @@
-"""The page *Measure* with a real MPI: a small adaptive campaign is started, its map fills, it is cancelled and
-resumed, and says what its decision is expected to lose."""
+"""Page *Measure* with a real MPI: a small adaptive campaign is started, cancelled, resumed, and says what it chose."""
 
 from __future__ import annotations
 

@@ -188,7 +188,12 @@ def test_a_slurm_that_does_not_answer_is_no_choice(monkeypatch: pytest.MonkeyPat
 
 def test_the_commands_words_ask_slurm_for_the_same() -> None:
     asked = {**REQUEST, "modules": ("openmpi/5",), "environment": {"UCX_TLS": "rc,tcp"}, "array": 3, "start": "srun"}
-    asked |= {"extra": ("--exclusive", "--comment=a b"), "start_options": ("--mpi=pmix",), "account": "me", "qos": ""}
+    asked |= {
+        "extra": ("--exclusive", "--hint=nomultithread"),
+        "start_options": ("--mpi=pmix",),
+        "account": "me",
+        "qos": "",
+    }
     args = parse(["bench", "submit", "FOLDER", *Place(asked, "2 min").words()])
     assert bench_submit.request(args, Site()) == slurm.Request(**asked)
     assert args.time_limit == 120

@@ -14,7 +14,7 @@ from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
-from loaders.facet_names import ADAPTIVE, POINTS
+from loaders import facet_names
 
 SliceAxis = Literal["message_size", "comm_size"]
 
@@ -113,7 +113,7 @@ class Slicing:
         self._table = Table(times, rows, columns).measured()
         table = self._table.common()
         # Sizes that were chosen for what they tell are no judges.
-        folds = [] if cube.attrs.get(POINTS) == ADAPTIVE else left_out(table)
+        folds = [] if cube.attrs.get(facet_names.POINTS) == facet_names.ADAPTIVE else left_out(table)
         self.predictor, self.judged = choose_predictor(folds)
         self.surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self.predictor)
 

@@ -23,10 +23,10 @@ NODES = 32
 def sureness(cube: xr.Dataset, chosen: IntArray, slicing: Slicing | None = None) -> FloatArray:
     """Find the probability that the chosen method is the fastest, by the bands of the surfaces.
 
-    The logarithm of each method's time is taken to be normal, about what the surface tells that left-out sizes speak for,
-    as wide as the band of its surface and the scatter of its
-    repetitions, and independent of the other methods'. A cell stands for its own sizes and those between the measured
-    ones that are nearest to them, by the logarithm; its figure is their mean.
+    The logarithm of each method's time is taken to be normal, about what the surface tells that left-out sizes speak
+    for, as wide as the band of that and the scatter of its repetitions, and independent of the other methods'. A cell
+    stands for its own sizes and those between the measured ones that are nearest to them, by the logarithm; its figure
+    is their mean.
 
     Parameters
     ----------
@@ -96,7 +96,9 @@ def _errors(cube: xr.Dataset, times: FloatArray) -> FloatArray:
     return np.where(np.isfinite(errors), errors, 0.0)
 
 
-def _of_cells(surfaces: Surfaces, errors: FloatArray, measured: tuple[IntArray, IntArray], chosen: IntArray) -> FloatArray:
+def _of_cells(
+    surfaces: Surfaces, errors: FloatArray, measured: tuple[IntArray, IntArray], chosen: IntArray
+) -> FloatArray:
     wanted = comm_sizes_between(measured[0]), message_sizes_between(measured[1])
     rows, columns = (
         np.abs(scale(sizes)[:, None] - scale(known)).argmin(axis=1)

@@ -91,7 +91,7 @@ class Measured:
 
     @property
     def best(self) -> IntArray:
-        """Method of each cell ``(comm_size, message_size)``: the fastest one measured, else the expected one, else -1."""
+        """Method of each cell ``(comm_size, message_size)``: the fastest measured, else the expected one; -1: none."""
         best: IntArray = self.dmap["best"].values
         return best if self.expected is None else np.where(best >= 0, best, self.expected[0])
 
@@ -138,7 +138,11 @@ class FillingMap(Viewer):
             description="Which of the placements the map is of. Each has a map of its own.",
         )
         self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
-        html = {"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE + cells.STYLE + ties.STYLE]}
+        html = {
+            "sizing_mode": "stretch_width",
+            "margin": (4, 8),
+            "stylesheets": [legend.STYLE + cells.STYLE + ties.STYLE],
+        }
         self.legend, self.pinned = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
         for field in (self.collective, self.ppn):
             field.param.watch(asked, "value")
@@ -204,7 +208,7 @@ class FillingMap(Viewer):
             "map": drawn.method_image(best, self._raster, key),
         }
         if measured.expected is not None:
-            layers["veil"] = ties.veil(measured.expected[1], axes)
+            layers |= ties.veils(measured.expected[1], axes)
             layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
@@ -222,7 +226,8 @@ class FillingMap(Viewer):
         key = self._key(measured)
         self.live.update("map", {"image": [drawn.paint_codes(best, raster, count)]})
         if measured.expected is not None:
-            self.live.update("veil", ties.veil_columns(measured.expected[1], axes))
+            for name, columns in ties.veil_columns(measured.expected[1], axes).items():
+                self.live.update(name, columns)
             self.live.update("estimates", ties.hatch_columns(measured.guessed, axes))
         if drawn.has_letters(axes):
             self.live.update("letters", drawn.letter_columns(best, axes, key))

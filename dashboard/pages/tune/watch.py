@@ -110,7 +110,11 @@ class TuneWatch(Viewer):
         compared = list(seen.facts["compared"]) if seen is not None and over else []
         if self._drawn.get("result") != (gain, compared):
             self._drawn["result"] = gain, compared
-            height: dict[str, Any] = {"height": tuning.gain_height(len(gain)), "sizing_mode": "stretch_width", "margin": 0}
+            height: dict[str, Any] = {
+                "height": tuning.gain_height(len(gain)),
+                "sizing_mode": "stretch_width",
+                "margin": 0,
+            }
             self.gain.objects = [pn.pane.HoloViews(tuning.gain_chart(gain), **height)] if gain else []
             self.rules.object = tuning.rules_table(compared)
         text = kept.readme(seen.path) if seen is not None and seen.bundle is not None else ""

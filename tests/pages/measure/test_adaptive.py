@@ -19,6 +19,7 @@ from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
+from loaders import RunWriter
 from tests.measuring.played import HERE, Played, measured
 from tests.pages.measure.opened import campaign_of, page_of, press
 
@@ -59,9 +60,13 @@ class Running:
     def step(self) -> int:
         """Measure what is chosen next; how many points that were."""
         todo, _ = self.choosing.next(0)
-        for cell, methods in todo:
-            for method in methods:
-                measured(self.campaign, method.algorithm, cell.message_size, comm_size=cell.comm_size)
+        with RunWriter(self.campaign.results, {}) as writer:
+            for cell, methods in todo:
+                for number, method in enumerate(methods):
+                    seconds = 1e-6 * (1 + number) * (1 + cell.message_size / (1000 * (1 + number)))
+                    sizes = {"comm_size": cell.comm_size, "message_size": cell.message_size}
+                    point = {"collective": cell.collective, **method.to_json(), **sizes, "seconds": 0.5}
+                    writer.append({**point, "samples": [seconds] * 3})
         return sum(len(methods) for _, methods in todo)
 
 
