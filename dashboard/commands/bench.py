@@ -249,6 +249,8 @@ def _status(args: argparse.Namespace) -> None:
                 say(line)
 
         now = control.wait(campaign, launcher_of(campaign), _WATCH_S, tell)
+    if chosen := campaign.choices():
+        now["chosen"] = chosen
     if args.log:
         now["log"] = campaign.tail(args.log)
     show(args, now, lambda: _status_lines(campaign, now))
@@ -260,30 +262,18 @@ def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
 
 
 def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
+    from dashboard.benchmarks.adaptive.words import words_of
+
     points = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
     lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}"]
     for job in now["jobs"]:
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
     lines += [f"note: {now['note']}"] if now["note"] else []
-    lines += _chosen_lines(campaign)
+    lines += words_of(campaign.choices())
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
-
-
-def _chosen_lines(campaign: Campaign) -> list[str]:
-    """What an adaptive campaign expects to lose by what it has measured, and why it ended."""
-    record = campaign.choices()
-    losses = [f"{name} {loss:.3g} %" for name, loss in record.get("loss", {}).items() if loss is not None]
-    if not losses:
-        return []
-    ended = f"; ended: {record['ended']}" if record["ended"] else ""
-    why = [f"chosen last: {record['why']}"] if record.get("why") else []
-    return [
-        *why,
-        f"expected loss of the decision: {', '.join(losses)} after {record['spent']:.0f} s of measuring{ended}",
-    ]
 
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:

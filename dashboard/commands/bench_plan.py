@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
-from dashboard.commands.usage import Usage
+from dashboard.commands.trees import add_option
+from dashboard.domain.adaptive import OPTIONS
 from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.adaptive import Goal
     from dashboard.benchmarks.campaigns.pace import Estimate
     from dashboard.benchmarks.campaigns.plan import Plan
     from dashboard.benchmarks.libraries.library import Installation
@@ -113,18 +113,8 @@ def _how_much_options(group: argparse._ArgumentGroup) -> None:
         help="force each method by the environment of ranks of its own, as where the library cannot switch",
     )
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
-    group.add_argument(
-        "--adaptive",
-        action="store_true",
-        default=None,
-        help="choose from the grid what can still change the decision, until --budget or --until",
-    )
-    group.add_argument(
-        "--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most, in each job: 60s, 2h"
-    )
-    group.add_argument(
-        "--until", type=cli_values.percent, metavar="PCT", help="mean expected loss of the decision that is low enough"
-    )
+    for option, metavar in zip(OPTIONS, (None, "TIME", "PCT"), strict=True):
+        add_option(group, option, metavar)
 
 
 def protocol_options(parser: argparse.ArgumentParser) -> None:
@@ -171,6 +161,7 @@ def planned(
     spread
         Whether they run on several nodes, where other parts of the library answer.
     """
+    from dashboard.benchmarks.adaptive import Goal
     from dashboard.benchmarks.campaigns.control import Wish, make_plan
     from dashboard.benchmarks.campaigns.groups import parse_group
     from dashboard.benchmarks.campaigns.protocol import Protocol
@@ -209,7 +200,7 @@ def planned(
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
         checked=not args.unchecked,
-        goal=_goal(args),
+        goal=Goal.asked(**{option.name: getattr(args, option.name) for option in OPTIONS}),
         groups=tuple(parse_group(text) for text in args.groups or ()),
         **further,
     )
@@ -239,17 +230,6 @@ def left(now: Mapping[str, Any]) -> str:
 
 
 _VARIANTS = ("segment_sizes", "fan_outs", "radixes", "max_requests", "first_segments")
-
-
-def _goal(args: argparse.Namespace) -> Goal | None:
-    """When it is enough, of a campaign that chooses its points itself."""
-    from dashboard.benchmarks.adaptive import Goal
-
-    if args.adaptive:
-        return Goal(args.budget, args.until or None)
-    if args.budget is not None or args.until is not None:
-        raise Usage("--budget and --until go with --adaptive: all points of the plan are measured without it")
-    return None
 
 
 def _protocol(args: argparse.Namespace) -> dict[str, Any]:

@@ -12,7 +12,9 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
+from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
+from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
 from dashboard.domain.units import format_bytes, format_duration
 from loaders.collectives import POINT_TO_POINT
 
@@ -40,10 +42,8 @@ def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.Argu
     group.add_argument("--comm-sizes", metavar="GRID", help=f"communicator sizes: {further}")
     group.add_argument("--message-sizes", metavar="GRID", help=f"bytes: {further}")
     group.add_argument("--points", type=cli_values.count, metavar="N", help=f"at most so many (default {_POINTS})")
-    group.add_argument("--budget", type=cli_values.duration, metavar="TIME", help="of measuring at most: 60s, 2h")
-    group.add_argument(
-        "--until", type=cli_values.percent, metavar="PCT", help="mean expected loss that is low enough (default 0)"
-    )
+    add_option(group, BUDGET, "TIME")
+    add_option(group, UNTIL, "PCT")
     group = parser.add_argument_group("plan")
     group.add_argument("-o", "--output", metavar="FOLDER", help="write a plan of these points, for 'bench run FOLDER'")
     group.add_argument("--ranks", type=cli_values.count, metavar="N", help="to launch (default: the largest size)")
@@ -58,7 +58,7 @@ def run(args: argparse.Namespace) -> None:
     advised: list[Advice] = []
     most = args.points or _POINTS
     with Working() as progress:
-        for advice in refined(known, points=most, seconds=args.budget, percent=args.until):
+        for advice in refined(known, points=most, seconds=budget_seconds(args.budget), percent=args.until):
             advised.append(advice)
             if progress is not None:
                 progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")

@@ -72,19 +72,6 @@ class Names(argparse.Action):
         setattr(namespace, self.dest, list(names([*before, str(values)])))
 
 
-def duration(text: str) -> float:
-    """Seconds of a time such as ``90s``, ``30min`` or ``2h``."""
-    from dashboard.domain.units import parse_duration
-
-    try:
-        seconds = parse_duration(text)
-    except ValueError as error:
-        raise argparse.ArgumentTypeError(str(error)) from None
-    if not seconds > 0:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a time above 0")
-    return seconds
-
-
 def size(text: str) -> int:
     """Bytes, such as ``8192`` or ``8KiB``."""
     from dashboard.domain.units import parse_size

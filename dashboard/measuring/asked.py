@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any, cast
 
+from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
@@ -41,6 +42,8 @@ class Asked:
         Percent.
     providers
         Whose methods; none: the library's.
+    adaptive, budget, until
+        As `dashboard.domain.adaptive` declares them.
     """
 
     collectives: tuple[str, ...] = ("bcast",)
@@ -67,6 +70,9 @@ class Asked:
     memory: str = "256MiB"
     launches: int = 1
     graphs: bool = True
+    adaptive: bool = False
+    budget: str = ""
+    until: float | None = None
 
     def wish(self) -> control.Wish:
         """Read the fields.
@@ -97,6 +103,7 @@ class Asked:
             buffers=cast("Any", self.buffers),
             roots=cast("Any", self.roots),
             counts=cast("Any", self.counts),
+            race=self.adaptive,
         )
         named = ("segment_sizes", "fan_outs", "radixes")
         variants: dict[str, Any] = {name: _grid(name, getattr(self, name)) for name in named}
@@ -115,9 +122,32 @@ class Asked:
             memory=parse_size(self.memory),
             graphs=self.graphs,
             launches=self.launches,
+            goal=Goal.asked(adaptive=self.adaptive, budget=self.budget, until=self.until),
         )
 
+    def changed(self) -> dict[str, Any]:
+        """What is not usual of it, by name; collectives and ranks always."""
+        usual = asdict(Asked())
+        always = ("collectives", "ranks")
+        given = {name: value for name, value in asdict(self).items() if value is not None}
+        return {name: value for name, value in given.items() if name in always or value != usual[name]}
 
+    def words(self) -> list[str]:
+        """What is asked for as ``colltune bench plan`` takes it; what is usual is left out."""
+        words = []
+        for name, value in self.changed().items():
+            flag = "--" + _FLAGS.get(name, name).replace("_", "-")
+            if isinstance(value, bool):
+                words.append(flag)
+            elif name == "relative_error":
+                words += [flag, f"{value / 100:g}"]
+            else:
+                words += [flag, ",".join(value) if isinstance(value, tuple) else str(value)]
+        return [word.replace("{ranks}", str(self.ranks)) for word in words]
+
+
+#: How the command spells what it does not call by its name here.
+_FLAGS = {"collectives": "collective", "ppns": "ppn", "providers": "provider", "graphs": "no_graphs"}
 _NUMBERS = ("relative_error", "rounds", "iterations", "point_seconds", "launches")
 
 

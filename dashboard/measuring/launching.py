@@ -23,6 +23,8 @@ from dashboard.measuring.kept import create, folder_of
 from dashboard.session.registry import Bounded
 
 UNDER_WAY = ("queued", "running")
+#: How the command spells what `Request` calls by another name.
+_FLAGS = {"extra": "sbatch", "modules": "module", "environment": "env", "start_options": "start_option"}
 SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
 
 
@@ -62,6 +64,15 @@ class Place:
     def here(self) -> bool:
         """Whether that is this machine."""
         return self.slurm is None
+
+    def words(self) -> list[str]:
+        """Where it runs, as ``colltune bench run`` or, of Slurm, ``bench submit`` takes it."""
+        words = [f"--time-limit={parse_duration(self.limit):g}"] if self.limit.strip() else []
+        for name, value in (self.slurm or {}).items():
+            given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value
+            flag = _FLAGS.get(name, name).replace("_", "-")
+            words += [f"--{flag}={each}" for each in (given if isinstance(given, list | tuple) else [given]) if each]
+        return words
 
     def seconds(self, offered: Offer) -> float:
         """Time limit of the job."""

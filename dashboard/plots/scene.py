@@ -96,7 +96,7 @@ class MapScene:
             name: drawn.method_image(methods, self.raster, self.key),
         }
         if sureness is not None:
-            layers[f"{name} veil"] = ties.veil(sureness, self.axes)
+            layers |= {f"{name} {part}": layer for part, layer in ties.veils(sureness, self.axes).items()}
         if tied is not None:
             layers[f"{name} ties"] = ties.tie_hatch(tied, self.axes)
         if estimated is not None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from html import escape
 from typing import Any
 
 import holoviews as hv
@@ -65,7 +66,7 @@ def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.f
     return dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
 
 
-def veil(sureness: NDArray[np.float64], axes: Axes) -> hv.Rectangles:
+def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, hv.Rectangles]:
     """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
 
     Parameters
@@ -74,15 +75,23 @@ def veil(sureness: NDArray[np.float64], axes: Axes) -> hv.Rectangles:
         Probability that each cell's method is the fastest, shape (comm_size, message_size); NaN: not faded.
     axes
         Of the map.
+
+    Returns
+    -------
+    dict
+        By name a layer for each of `VEILS`.
     """
+    layers = {}
+    for (_, alpha), (name, columns) in zip(VEILS, veil_columns(sureness, axes).items(), strict=True):
+        boxes = hv.Rectangles(np.column_stack(list(columns.values())), kdims=[X, Y, "message_size_to", "comm_size_to"])
+        layers[name] = boxes.opts(fill_color="#ffffff", fill_alpha=alpha, line_alpha=0, backend="bokeh")
+    return layers
+
+
+def veil_columns(sureness: NDArray[np.float64], axes: Axes) -> dict[str, dict[str, NDArray[np.float64]]]:
+    """What each layer of `veils` draws, as columns of its source."""
     classes = _veil_classes(sureness)
-    boxes = [tie_boxes(classes == number, axes) for number in range(len(VEILS))]
-    alphas = np.repeat([alpha for _, alpha in VEILS], [len(part) for part in boxes])
-    rows = np.column_stack([np.concatenate(boxes), alphas])
-    kept: Any = rows if len(rows) <= MOST_BOXES else rows[:0]
-    return hv.Rectangles(kept, kdims=[X, Y, "message_size_to", "comm_size_to"], vdims=["veil"]).opts(
-        fill_color="#ffffff", fill_alpha=hv.dim("veil"), line_alpha=0, backend="bokeh"
-    )
+    return {f"veil {number}": hatch_columns(classes == number, axes) for number in range(len(VEILS))}
 
 
 def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:
@@ -91,8 +100,8 @@ def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:
     return np.asarray(below - 1)
 
 
-def sureness_legend(sureness: NDArray[np.float64]) -> str:
-    """Say how many cells are faded, and what that means."""
+def sureness_legend(sureness: NDArray[np.float64], predictor: str) -> str:
+    """Say how many cells are faded, what that means, and how times between measured sizes are predicted."""
     classes, parts = _veil_classes(sureness), []
     for number, (limit, alpha) in enumerate(VEILS):
         cells = format_count(int((classes == number).sum()), "cell")
@@ -100,7 +109,8 @@ def sureness_legend(sureness: NDArray[np.float64]) -> str:
             f'<span class="swatch" style="background: color-mix(in srgb, #0072b2, #ffffff {100 * alpha:.0f}%)">&nbsp;'
             f"</span> below {limit:.0%}: {cells}"
         )
-    return f"<p>Probability that the method is the fastest at the sizes that a cell stands for: {', '.join(parts)}</p>"
+    means = f"the fastest at the sizes that a cell stands for (times between measured sizes: {escape(predictor)})"
+    return f"<p>Probability that the method is {means}: {', '.join(parts)}</p>"
 
 
 def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:

@@ -1,4 +1,4 @@
-"""A tuning as pictures and HTML: its stages, the expected loss on its way, what is gained, what became of each rule."""
+"""A tuning as pictures and HTML: its stages, what is gained, what became of each rule."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from dashboard.domain.units import format_count, format_duration, format_percent
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 
-LOSS_HEIGHT = 190
 _ROW_HEIGHT, _AROUND = 44, 92
-_LINE, _GOOD, _GREY = "#2f8fd8", "#1a9e62", "#9a9a9a"
+_GOOD, _GREY = "#1a9e62", "#9a9a9a"
 _GOOD_TEXT = "var(--mui-palette-success-main, #1a7f5a)"
 #: Sign, colour and word of each state of a stage.
 _SIGNS = {
@@ -89,31 +88,6 @@ def stage_list(steps: Sequence[Step]) -> str:
             f'<span>{escape(step.name)}</span><span class="seconds">{took}</span><span>{escape(said)}</span>{bar}</li>'
         )
     return f'<ol aria-label="Stages">{"".join(rows)}</ol>'
-
-
-def loss_chart(way: Sequence[tuple[float, float]], seconds: float) -> hv.Overlay:
-    """Draw how the expected loss of the decision has fallen while methods were measured.
-
-    Parameters
-    ----------
-    way
-        Seconds of measuring, and expected loss in percent after them.
-    seconds
-        Of measuring in all, at most.
-    """
-    x, y = (np.array([point[at] for point in way], dtype=float) for at in (0, 1))
-    dims = hv.Dimension("spent", label="seconds of measuring"), hv.Dimension("loss", label="expected loss [%]")
-    labels = np.array([format_percent(each) for each in y], dtype=object)
-    points = hv.Scatter((x, y, labels), dims[0], [dims[1], "told"])
-    tips = [("after", "@spent{0} s"), ("expected loss", "@told")]
-    layers = [
-        hv.Curve((x, y), *dims).opts(color=_LINE, line_width=2, interpolation="steps-post", backend="bokeh"),
-        points.opts(color=_LINE, size=4, tools=["hover"], hover_tooltips=tips, backend="bokeh"),
-    ]
-    high = float(y.max()) if y.size else 1.0
-    frame = _frame("Expected loss of the decision", LOSS_HEIGHT)
-    ends = {"xlim": (0.0, max(seconds, float(x.max()) if x.size else 1.0)), "ylim": (0.0, 1.08 * max(high, 0.1))}
-    return hv.Overlay(layers).opts(**frame, **ends, xlabel=dims[0].label, ylabel=dims[1].label)
 
 
 def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:

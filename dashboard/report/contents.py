@@ -139,7 +139,7 @@ def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:
     if (untrusted := view.untrusted()) is not None:
         blocks.append(ties.untrusted_legend(untrusted != ""))
     if (sureness := view.sureness()) is not None:
-        blocks.append(ties.sureness_legend(sureness))
+        blocks.append(ties.sureness_legend(sureness, view.predictor()))
     blocks.append(ties.counted_legend(penalties["unmeasured"].values))
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
     blocks.append(f'<div class="beside">{"".join(keys)}</div>')

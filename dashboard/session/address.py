@@ -35,6 +35,7 @@ PARAMETERS = {
     UNCERTAINTY.name: UNCERTAINTY.name,
     "models": "model_view",
     "campaign": "campaign",
+    "measure": "campaign_asked",
     "tuning": "tuning",
     "tune": "tuning_asked",
     "online": "online",

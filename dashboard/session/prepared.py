@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -30,7 +30,7 @@ from dashboard.decisions.measured.outliers import outliers, without_outliers
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.simplest import simplest
 from dashboard.decisions.measured.workload import weighed
-from dashboard.decisions.surfaces.sureness import sureness
+from dashboard.decisions.surfaces import along, sureness
 from dashboard.domain.errors import OptionError
 from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
@@ -100,6 +100,7 @@ class Prepared:
     measured: Mapping[str, xr.Dataset]
     treatment: Treatment
     joint: bool = False
+    _decided: OrderedDict[Choice, Decided] = field(default_factory=OrderedDict, init=False, repr=False)
 
     @cached_property
     def outliers(self) -> dict[str, pd.DataFrame]:
@@ -230,8 +231,13 @@ class Prepared:
     @cached_property
     def sureness(self) -> NDArray[np.float64]:
         """Probability that the method of each cell ``(comm_size, message_size)`` of the map is the fastest there."""
-        flat = decisions.select_ppn(self.shown, self.decision_map.attrs.get("ppn"))[0]
-        return sureness(flat, self.decision_map["best"].transpose("comm_size", "message_size").values)
+        best = self.decision_map["best"].transpose("comm_size", "message_size").values
+        return sureness.sureness(self.slicing.cube, best, self.slicing)
+
+    @cached_property
+    def slicing(self) -> along.Slicing:
+        """Surfaces of the measurements on the map, by the predictor that left-out sizes speak for."""
+        return along.Slicing(decisions.select_ppn(self.shown, self.decision_map.attrs.get("ppn"))[0])
 
     @cached_property
     def slice_of_map(self) -> int | None:
@@ -239,10 +245,6 @@ class Prepared:
         wanted = {"ppn": self.decision_map.attrs.get("ppn"), "collective": next(iter(self.measured))}
         given = [part.given for part in self.problem.slices]
         return next((at for at, each in enumerate(given) if all(each[name] == wanted[name] for name in each)), None)
-
-    @cached_property
-    def _decided(self) -> OrderedDict[Choice, Decided]:
-        return OrderedDict()
 
     def decided(self, choice: Choice, decision: DecisionFunction | None = None) -> Decided:
         """The tree of a choice with its figures; grown when it is asked for, or taken as given."""

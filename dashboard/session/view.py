@@ -177,6 +177,10 @@ class View:
         """Probability that each cell's method is the fastest (`decisions.surfaces.sureness`); None: not to be shown."""
         return self.prepared.sureness if self.uncertainty and self.prepared is not None else None
 
+    def predictor(self) -> str:
+        """How times between measured sizes are predicted, by what left-out sizes say."""
+        return "" if self.prepared is None else self.prepared.slicing.predictor.name
+
     def problem(self) -> Problem | None:
         """The measurements as trees are judged by them."""
         return None if self.prepared is None else self.prepared.problem

@@ -7,10 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.benchmarks.campaigns.control import make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.commands import bench_plan
+from dashboard.commands.options import parse
 from dashboard.measuring import asked as module
 from dashboard.measuring.asked import MOST_POINTS, Asked, offer
 
@@ -20,6 +23,15 @@ LIBRARY = OpenMpi(
     {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_bcast_algorithm_segmentsize": 0},
 )
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+#: One that reduces, too.
+BOTH = Installation(
+    HERE.mpiexec,
+    replace(
+        LIBRARY,
+        algorithms={**LIBRARY.algorithms, "reduce": {5: "binomial"}},
+        variables={**LIBRARY.variables, "coll_tuned_reduce_algorithm": 0},
+    ),
+)
 ASKED = Asked(ranks=4, message_sizes="8,64KiB", segment_sizes="0,1KiB")
 
 
@@ -110,3 +122,19 @@ def test_a_library_that_cannot_be_switched_is_remarked_on() -> None:
     assert offered.remarks == ("Methods cannot be switched.",)
     # On a cluster it is the same library; only this machine's cores do not matter there.
     assert offer(ASKED, fixed, here=False).remarks == offered.remarks
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        ASKED,
+        replace(ASKED, adaptive=True, budget="2 h", until=1.0),
+        replace(ASKED, collectives=("bcast", "reduce"), datatype="int32,float64", operation="first", comm_sizes="2,4"),
+        replace(ASKED, providers=("library", "own"), algorithms=("binomial", "default"), fan_outs="2,8", radixes="2"),
+        replace(ASKED, protocol="occ", iterations=7, rounds=2, relative_error=1.5, point_seconds=0.5, graphs=False),
+        replace(ASKED, ppns="1,2", launches=2, memory="1MiB", roots="rotate", buffers="rotate", repetitions="3-5"),
+    ],
+)
+def test_the_commands_words_ask_for_the_same_plan(asked: Asked) -> None:
+    args = parse(["bench", "plan", "FOLDER", *asked.words()])
+    assert bench_plan.planned(args, BOTH) == make_plan(asked.wish(), BOTH)

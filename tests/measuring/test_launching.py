@@ -13,7 +13,10 @@ from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, P
 from dashboard.benchmarks.launchers import slurm
 from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.site import Site
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.commands import bench_submit
+from dashboard.commands.options import parse
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import create
@@ -181,3 +184,17 @@ def test_a_slurm_that_does_not_answer_is_no_choice(monkeypatch: pytest.MonkeyPat
     # It may answer the next one who asks.
     monkeypatch.setattr(slurm, "partitions", lambda: [{"name": "debug"}])
     assert look_around().no_slurm == ""
+
+
+def test_the_commands_words_ask_slurm_for_the_same() -> None:
+    asked = {**REQUEST, "modules": ("openmpi/5",), "environment": {"UCX_TLS": "rc,tcp"}, "array": 3, "start": "srun"}
+    asked |= {
+        "extra": ("--exclusive", "--hint=nomultithread"),
+        "start_options": ("--mpi=pmix",),
+        "account": "me",
+        "qos": "",
+    }
+    args = parse(["bench", "submit", "FOLDER", *Place(asked, "2 min").words()])
+    assert bench_submit.request(args, Site()) == slurm.Request(**asked)
+    assert args.time_limit == 120
+    assert Place().words() == []

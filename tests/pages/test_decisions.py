@@ -114,11 +114,11 @@ def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: S
 
 
 def test_uncertainty_is_a_layer_that_the_address_tells(page: DecisionsPage, drawn: Drawn) -> None:
-    assert "exact veil" not in drawn.page.maps.live._plots
+    assert "exact veil 0" not in drawn.page.maps.live._plots
     page.controls.uncertainty.value = True
     assert drawn.page.maps._state.to_query()["uncertainty"] == "true"
     assert "Probability that the method is the fastest" in page.maps.methods.object
-    assert "exact veil" in Drawn(page).page.maps.live._plots
+    assert "exact veil 0" in Drawn(page).page.maps.live._plots
     page.controls.uncertainty.value = False
     assert "Probability" not in page.maps.methods.object
 

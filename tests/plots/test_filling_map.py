@@ -1,12 +1,16 @@
-"""A map that fills: who is best so far."""
+"""A map that fills: who is best so far, and what the decision is expected to lose."""
 
 from __future__ import annotations
 
+import holoviews as hv
 import pytest
 import xarray as xr
 
+from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.filling_map import winners_legend
+from dashboard.plots.filling_map import loss_chart, winners_legend
+
+use_bokeh()
 
 
 def test_the_legend_counts_the_cells_of_each_winner() -> None:
@@ -22,3 +26,12 @@ def test_the_legend_counts_the_cells_of_each_winner() -> None:
 def test_before_anything_is_measured_it_says_so(planned: int, told: str) -> None:
     dmap = xr.Dataset({"best": (("comm_size", "message_size"), [[-1]])})
     assert told in winners_legend(MethodKey.of(["a"]), dmap, planned)
+
+
+def test_the_expected_loss_is_drawn_on_its_way_to_the_end_of_the_budget() -> None:
+    drawn = loss_chart([(0.0, 40.0), (5.0, 3.0)], 30.0, 4)
+    figure = hv.render(drawn)
+    assert (figure.x_range.start, figure.x_range.end) == (0.0, 120.0)
+    assert figure.y_range.end > 40
+    (points,) = (layer for layer in drawn if isinstance(layer, hv.Scatter))
+    assert (points["spent"].tolist(), points["seconds"].tolist()) == ([0.0, 20.0], [0.0, 5.0])

@@ -88,10 +88,11 @@ def test_what_is_not_sure_is_faded_the_more_the_less_sure_it_is(scene: MapScene)
     sureness = np.ones(scene.axes.shape)
     sureness[0, :3], sureness[1, 0] = [0.85, 0.85, 0.2], np.nan
     layers = scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)), sureness=sureness)
-    veil = layers["exact veil"]
-    assert len(veil) == 2
-    assert list(veil.dimension_values("veil")) == [VEILS[0][1], VEILS[2][1]]
-    assert veil.array()[0][2] == veil.array()[1][0] == scene.axes.x.edges[2]
-    text = sureness_legend(sureness)
+    veils = [layers[f"exact veil {number}"] for number in range(len(VEILS))]
+    assert [len(veil) for veil in veils] == [1, 0, 1]
+    assert veils[0].array()[0][2] == veils[2].array()[0][0] == scene.axes.x.edges[2]
+    alphas = [hv.render(veil).renderers[0].glyph.fill_alpha for veil in (veils[0], veils[2])]
+    assert alphas == [VEILS[0][1], VEILS[2][1]]
+    text = sureness_legend(sureness, "plain interpolation")
     assert all(f"below {limit:.0%}: {count} cell" in text for (limit, _), count in zip(VEILS, (2, 0, 1), strict=True))
-    assert "exact veil" not in scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)))
+    assert "exact veil 0" not in scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)))

@@ -44,12 +44,6 @@ def test_a_gain_is_drawn_with_its_interval_and_what_is_not_kept_is_not() -> None
     assert hv.render(drawn).height == tuning.gain_height(2)
 
 
-def test_the_expected_loss_is_drawn_on_its_way_to_the_end_of_the_budget() -> None:
-    figure = hv.render(tuning.loss_chart([(0.0, 40.0), (5.0, 3.0)], 30.0))
-    assert (figure.x_range.start, figure.x_range.end) == (0.0, 30.0)
-    assert figure.y_range.end > 40
-
-
 def test_rules_that_are_kept_come_first_and_the_others_say_why() -> None:
     rule = {"rule": "m > 64", "method": "ring", "cells": 2, "improvement": 7.0, "p": 0.01}
     compared = [

@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.benchmarks.errors import PlanError
+from dashboard.domain.adaptive import budget_seconds
+from dashboard.domain.units import format_duration
 
 
 @dataclass(frozen=True)
@@ -32,6 +34,32 @@ class Goal:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
                 raise PlanError(f"goal {name}: {value!r}; allowed is a number above 0")
+
+    def words(self) -> str:
+        """As ``after 2.0 h of measuring, or at 1 % of expected loss``."""
+        time = [] if self.seconds is None else [f"after {format_duration(self.seconds)} of measuring"]
+        loss = [] if self.percent is None else [f"at {self.percent:g} % of expected loss"]
+        return ", or ".join([*time, *loss])
+
+    @classmethod
+    def asked(cls, *, adaptive: bool | None, budget: str | None, until: float | None) -> Goal | None:
+        """Read what was chosen of `dashboard.domain.adaptive`; None where all points are to be measured.
+
+        Raises
+        ------
+        PlanError
+            There is no end, an end without adaptive measuring, or the budget is no time.
+        """
+        if not adaptive:
+            if budget or until is not None:
+                why = "--budget and --until go with --adaptive: all points of the plan are measured without it"
+                raise PlanError(why)
+            return None
+        try:
+            seconds = budget_seconds(budget)
+        except ValueError as error:
+            raise PlanError(f"budget {error}") from None
+        return cls(seconds, until)
 
     @classmethod
     def from_json(cls, record: Mapping[str, Any] | None) -> Goal | None:

@@ -34,7 +34,7 @@ class Choosing:
         self._campaign, self._root, self._nodes = campaign, campaign.root(), nodes
         cores = os.cpu_count() if len(set(nodes)) == 1 else None
         self._chooser = Chooser(self._root.plan(), cores, only=plan.comm_sizes)
-        self._choosing, self._steps = 0.0, 0
+        self._choosing, self._steps, self._ranks = 0.0, 0, plan.ranks
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
     def next(self, done: int) -> tuple[Todo, int]:
@@ -71,6 +71,7 @@ class Choosing:
             self._way.append((round(chooser.spent, 2), round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),
+            "ranks": self._ranks,
             "loss": {name: None if percent is None else round(percent, _DIGITS) for name, percent in loss.items()},
             "spent": round(chooser.spent, 3),
             "points": len(chooser.own),

@@ -87,7 +87,7 @@ class Campaign:
     @property
     def chosen(self) -> Path:
         """How far the choice of points is, of an adaptive campaign."""
-        return self.folder / "chosen.json"
+        return own_path(self.folder, "chosen.json")
 
     @property
     def log(self) -> Path:

@@ -188,12 +188,15 @@ class Sight:
         Last lines of what the ranks printed.
     refused
         Why methods were not timed, with the number of points, most first.
+    chosen
+        Of an adaptive campaign how far the choice of points is (`Campaign.choices`), and ``ranks``; else empty.
     """
 
     status: Mapping[str, Any]
     points: int
     log: tuple[str, ...]
     refused: tuple[tuple[str, int], ...]
+    chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Following:
@@ -254,6 +257,8 @@ class Following:
             return self._fillings[collective].cube()
 
     def _seen(self) -> Sight:
+        # First: points that come meanwhile are then more than the choice knew of, never fewer.
+        chosen = {"ranks": self.plan.ranks, **self.campaign.choices()} if self.plan.goal is not None else {}
         while self._read_on():
             pass
         there = len(self._measured), len(self._refused)
@@ -268,7 +273,7 @@ class Following:
         for why in self._refused.values():
             reasons[why] = reasons.get(why, 0) + 1
         refused = sorted(reasons.items(), key=lambda pair: -pair[1])
-        return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused))
+        return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused), chosen)
 
     def _remaining(self, kept: float) -> float | None:
         """Seconds that a campaign will still take; worked out again when points have come, and counted down between.

@@ -14,6 +14,7 @@ from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from loaders import facet_names
 
 SliceAxis = Literal["message_size", "comm_size"]
 
@@ -101,15 +102,20 @@ class Slicing:
         The predictors that were tried, the mean penalty of their fastest methods at left-out lines beside them.
     predictor
         The one that was taken.
+    cube, surfaces
+        The measurements, and surfaces by it.
     """
 
     def __init__(self, cube: xr.Dataset) -> None:
+        self.cube = cube
         times = cube["time"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values
         rows, columns = (np.asarray(cube[name].values) for name in (COMM_SIZE, MESSAGE_SIZE))
         self._table = Table(times, rows, columns).measured()
         table = self._table.common()
-        self.predictor, self.judged = choose_predictor(left_out(table))
-        self._surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self.predictor)
+        # Sizes that were chosen for what they tell are no judges.
+        folds = [] if cube.attrs.get(facet_names.POINTS) == facet_names.ADAPTIVE else left_out(table)
+        self.predictor, self.judged = choose_predictor(folds)
+        self.surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self.predictor)
 
     def sizes(self, axis: SliceAxis) -> list[int]:
         """Sizes along an axis at which anything was measured."""
@@ -122,7 +128,7 @@ class Slicing:
         ends = max(int(known[0]), 1), max(int(known[-1]), 1) * BEYOND
         sizes = np.union1d(known, np.round(np.geomspace(*ends, POINTS)).astype(np.int64))
         at = np.array([held])
-        predicted = self._surfaces.at(at, sizes) if axis == MESSAGE_SIZE else self._surfaces.at(sizes, at)
+        predicted = self.surfaces.at(at, sizes) if axis == MESSAGE_SIZE else self.surfaces.at(sizes, at)
         logs, half = (
             np.squeeze(each, 1 if axis == MESSAGE_SIZE else 2) for each in (predicted.log_time, predicted.half_width)
         )

@@ -72,11 +72,8 @@ class Between(Viewer):
         return (None, None) if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))
 
     def _prepare(self) -> tuple[Any, Slicing | None]:
-        # Surfaces are made once for measurements: the predictor is judged by left-out lines.
-        key, (cube, _) = self._state.view.data_key, self._cube()
-        if key == self._of:
-            return key, self._slicing
-        return key, None if cube is None else Slicing(cube)
+        view = self._state.view
+        return view.data_key, None if view.prepared is None else view.prepared.slicing
 
     def _show(self, prepared: tuple[Any, Slicing | None]) -> None:
         self._of, self._slicing = prepared

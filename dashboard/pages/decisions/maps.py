@@ -261,7 +261,7 @@ class Maps(Viewer):
         if (untrusted := self._state.view.untrusted()) is not None:
             text += ties.untrusted_legend(untrusted != "")
         if (sureness := self._state.view.sureness()) is not None:
-            text += ties.sureness_legend(sureness)
+            text += ties.sureness_legend(sureness, self._state.view.predictor())
         self.methods.object = text
         classes = legend.penalty_legend(penalty.class_shares(penalties))
         self.classes.object = classes + ties.counted_legend(penalties["unmeasured"].values)

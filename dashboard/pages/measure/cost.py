@@ -83,9 +83,12 @@ class Cost(Viewer):
 
 def _sentence(offered: Offer, seconds: float | None) -> str:
     methods = ", ".join(f"{escape(name)} {count:,}" for name, count in offered.methods.items())
+    points, goal = f"{offered.points:,} in {format_count(offered.cells, 'cell')}", offered.plan.goal
+    ends = [] if goal is None else [("Ends", goal.words())]
     rows = [
-        ("Points", f"{offered.points:,} in {format_count(offered.cells, 'cell')}"),
+        ("Points", points if goal is None else f"chosen from {points}"),
         ("Methods", methods),
+        *ends,
         ("Likely to take", f"about {format_duration(roughly(offered.seconds))} ({GUESSED})"),
         ("At most", format_duration(roughly(offered.at_most))),
         ("Core-hours", f"about {roughly(offered.core_hours):g}"),

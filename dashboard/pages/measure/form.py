@@ -13,10 +13,14 @@ from dashboard.benchmarks.campaigns.plan import DATATYPES, FIRST, SUM
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, LIBRARY, Variants
 from dashboard.benchmarks.providers import offered as offered_by
+from dashboard.domain.adaptive import ADAPTIVE, OPTIONS
+from dashboard.domain.errors import OptionError
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
 from dashboard.pages.parts.fold import Fold
+from dashboard.pages.parts.options import OptionFields, value_of
 from dashboard.pages.parts.widgets import FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
+from dashboard.session.choice import read_values, write_options
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
@@ -49,6 +53,8 @@ class Form(Viewer):
         asked = Asked()
         self.fields: dict[str, Any] = {**_what(asked), **_how(asked)}
         describe(self.fields, WHAT)
+        self.goal = OptionFields(OPTIONS, self._take, HALF)
+        self._ends = _pair(*(self.goal.widgets[option.name] for option in OPTIONS[1:]))
         self.offered = pn.pane.HTML("", width=WIDTH - 30, margin=(0, 10, 6, 10))
         for field in self.fields.values():
             field.param.watch(self._take, "value")
@@ -64,6 +70,8 @@ class Form(Viewer):
             self.offered,
             fields["message_sizes"],
             fields["comm_sizes"],
+            self.goal.widgets[ADAPTIVE.name],
+            self._ends,
             fields["protocol"],
             _pair(fields["repetitions"], fields["relative_error"]),
             Fold("More settings", *_pairs(more)),
@@ -77,14 +85,35 @@ class Form(Viewer):
         for name in ("collectives", "algorithms", "providers"):
             values[name] = tuple(values[name])
         values["datatype"] = ",".join(values["datatype"]) or Asked.datatype
+        if self.adaptive:
+            # What does not fit is said by who reads it, as of all fields.
+            values |= {name: value_of(widget) for name, widget in self.goal.widgets.items()}
         return Asked(ranks=ranks, **values)
+
+    @property
+    def adaptive(self) -> bool:
+        """Whether the campaign is to choose its points itself."""
+        return bool(self.goal.widgets[ADAPTIVE.name].value)
+
+    def written(self) -> str:
+        """When it is enough, as it stands in an address."""
+        return write_options(self.goal.changed())
+
+    def read(self, text: str) -> str:
+        """Show what `written` wrote; why it cannot be, else empty."""
+        try:
+            self.goal.show(read_values(OPTIONS, text))
+        except OptionError as error:
+            return str(error)
+        self._refresh()
+        return ""
 
     def offer(self, installation: Installation | None) -> None:
         """Offer the methods of an installed library; None: there is none."""
         self._installation = installation
         self._refresh()
 
-    def _take(self, _: Any) -> None:
+    def _take(self, *_: Any) -> None:
         if not self._filling:
             self._refresh()
             self._changed()
@@ -94,6 +123,7 @@ class Form(Viewer):
         fields, chosen = self.fields, tuple(self.fields["collectives"].value)
         methods = _methods(self._installation, chosen, tuple(fields["providers"].value))
         names = list(dict.fromkeys(each for offered in methods.values() for each, _ in offered))
+        self._ends.visible = self.adaptive
         self._filling = True
         try:
             kept = [name for name in fields["algorithms"].value if name in names]

@@ -7,18 +7,22 @@ from functools import partial
 from typing import Any
 
 import holoviews as hv
+import numpy as np
 import panel as pn
 import xarray as xr
 from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard import decisions
-from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.benchmarks.campaigns.follow import Following, Sight
+from dashboard.decisions.surfaces import PREDICTORS
+from dashboard.decisions.surfaces.sureness import expected
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.pages.decisions.maps import nothing_chosen
 from dashboard.pages.parts.widgets import Select
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
-from dashboard.plots import hover, legend
+from dashboard.plots import hover, legend, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.filling_map import winners_legend
@@ -42,6 +46,11 @@ class Measured:
         Of one number of processes per node.
     planned
         Cells that are to be measured.
+    chosen_at
+        When points were last chosen, of an adaptive campaign.
+    expected
+        Of an adaptive campaign, by then: the fastest method so far of each cell, or the one that is expected to be, and
+        the probability that it is; None of others.
     """
 
     shown: tuple[str, str, int | None]
@@ -49,15 +58,47 @@ class Measured:
     cube: xr.Dataset
     dmap: xr.Dataset
     planned: int
+    chosen_at: float = 0.0
+    expected: tuple[IntArray, FloatArray] | None = None
 
     @classmethod
-    def of(cls, following: Following, collective: str, ppn: int | None, points: int, name: str = "") -> Measured:
-        """Take it from a campaign that is watched, whose name is its folder's or this one; needs no session."""
+    def of(
+        cls, following: Following, shown: tuple[str, str, int | None], sight: Sight, known: Measured | None
+    ) -> Measured:
+        """Take it from a campaign that is watched; needs no session.
+
+        Parameters
+        ----------
+        shown
+            As of the class, of a collective and a number of processes per node that the plan has.
+        sight
+            The last look at it.
+        known
+            What was taken before: what has not changed since is not worked out again.
+        """
+        _, collective, ppn = shown
+        known = None if known is None or known.shown != shown else known
+        chosen_at = sight.chosen.get("written", 0.0)
+        if known is not None and (known.points, known.chosen_at) == (sight.points, chosen_at):
+            return known
         cube = following.cube(collective)
-        ppn = ppn if "ppn" in cube.dims else None
-        flat = cube if ppn is None else decisions.select_ppn(cube, ppn)[0]
-        shown = (name or following.campaign.folder.name, collective, ppn)
-        return cls(shown, points, flat, decisions.decision_map(flat), following.cells(collective, ppn))
+        flat = cube if "ppn" not in cube.dims else decisions.select_ppn(cube, ppn)[0]
+        guess = None if known is None or known.chosen_at != chosen_at else known.expected
+        if guess is None and sight.chosen:
+            guess = expected(flat)
+        dmap, planned = decisions.decision_map(flat), following.cells(collective, ppn if "ppn" in cube.dims else None)
+        return cls(shown, sight.points, flat, dmap, planned, chosen_at, guess)
+
+    @property
+    def best(self) -> IntArray:
+        """Method of each cell ``(comm_size, message_size)``: the fastest measured, else the expected one; -1: none."""
+        best: IntArray = self.dmap["best"].values
+        return best if self.expected is None else np.where(best >= 0, best, self.expected[0])
+
+    @property
+    def guessed(self) -> BoolArray:
+        """Cells of `best` that were not measured."""
+        return np.asarray((self.best >= 0) & (self.dmap["best"].values < 0))
 
 
 class FillingMap(Viewer):
@@ -97,7 +138,11 @@ class FillingMap(Viewer):
             description="Which of the placements the map is of. Each has a map of its own.",
         )
         self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
-        html = {"sizing_mode": "stretch_width", "margin": (4, 8), "stylesheets": [legend.STYLE + cells.STYLE]}
+        html = {
+            "sizing_mode": "stretch_width",
+            "margin": (4, 8),
+            "stylesheets": [legend.STYLE + cells.STYLE + ties.STYLE],
+        }
         self.legend, self.pinned = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
         for field in (self.collective, self.ppn):
             field.param.watch(asked, "value")
@@ -138,7 +183,7 @@ class FillingMap(Viewer):
     def show(self, measured: Measured) -> None:
         """Show what is measured; does nothing when that is on show already."""
         known = self.measured
-        if known is not None and (known.shown, known.points) == (measured.shown, measured.points):
+        if known is measured:
             return
         anew = known is None or known.shown != measured.shown
         self.measured = measured
@@ -155,13 +200,16 @@ class FillingMap(Viewer):
         axes = Axes.of(measured.dmap)
         self._axes, self._raster = axes, Raster.of(axes)
         key = self._key(measured)
-        best = measured.dmap["best"].values
+        best = measured.best
         self.figures = hover.CellFigures(axes, key, measured.shown[1], compares=False)
         self._offer_figures(measured)
         layers: dict[str, hv.Element] = {
             "ground": drawn.unmeasured_ground(axes),
             "map": drawn.method_image(best, self._raster, key),
         }
+        if measured.expected is not None:
+            layers |= ties.veils(measured.expected[1], axes)
+            layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
         layers["pin"] = drawn.pin_marker(self._pinned, axes)
@@ -171,12 +219,16 @@ class FillingMap(Viewer):
         self.pane.object = plot
 
     def _fill(self, measured: Measured) -> None:
-        axes, raster, best = self._axes, self._raster, measured.dmap["best"].values
+        axes, raster, best = self._axes, self._raster, measured.best
         if axes is None or raster is None:
             return
         count = measured.cube.sizes["method"]
         key = self._key(measured)
         self.live.update("map", {"image": [drawn.paint_codes(best, raster, count)]})
+        if measured.expected is not None:
+            for name, columns in ties.veil_columns(measured.expected[1], axes).items():
+                self.live.update(name, columns)
+            self.live.update("estimates", ties.hatch_columns(measured.guessed, axes))
         if drawn.has_letters(axes):
             self.live.update("letters", drawn.letter_columns(best, axes, key))
         self._offer_figures(measured)
@@ -188,7 +240,11 @@ class FillingMap(Viewer):
 
     def _tell(self, measured: Measured) -> None:
         key = self._key(measured)
-        self.legend.object = winners_legend(key, measured.dmap, measured.planned)
+        text = winners_legend(key, measured.dmap, measured.planned)
+        if measured.expected is not None:
+            text += ties.estimate_legend(measured.guessed)
+            text += ties.sureness_legend(measured.expected[1], PREDICTORS[0].name)
+        self.legend.object = text
         if self._axes is not None:
             self.live.update("pin", drawn.pin_columns(self._pinned, self._axes))
         if self._pinned is None:

@@ -28,6 +28,7 @@ from dashboard.pages.measure.cost import Cost
 from dashboard.pages.measure.form import WIDTH, Form
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.measure.map import Measured
+from dashboard.pages.measure.recipe import recipe
 from dashboard.pages.measure.watch import Watch
 from dashboard.pages.measure.watching import Question, Watching
 from dashboard.pages.measure.where import Where
@@ -90,12 +91,14 @@ class MeasurePage(Watching):
         self.again.visible = False
         self.rested = Rested(self._show_cost, REST, self._work_out)
         self.form, self.where = Form(self._ask_cost), Where(self._ask_cost)
+        if refused := self.form.read(self.state.campaign_asked):
+            self.state.notice = f"The address asks the page Measure for something else than it can be asked: {refused}."
         self.cost = Cost(self.start)
         self.cost.named.param.watch(lambda _: self._ask_cost(), "value")
         self.list = CampaignList(self._choose)
         self.watch = Watch({"cancel": self.cancel, "resume": self.resume, "rerun": self.rerun, "open": self.open})
         self.campaign = pn.Column(
-            self.watch, self.map, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
+            self.watch, self.map, self.loss, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
         )
         self._asked: tuple[Asked, Place | str, str] = (Asked(), Place(), "")
         self._watch()
@@ -140,6 +143,7 @@ class MeasurePage(Watching):
         except ValueError as error:
             place = str(error)
         self._asked = (self.form.asked(self.where.number_of_ranks), place, self.cost.named.value)
+        self.state.campaign_asked = self.form.written()
         self.cost.start.disabled = True
         self.rested.ask()
 
@@ -168,6 +172,7 @@ class MeasurePage(Watching):
             self.cost.suggest(worked.name)
             self.cost.show(worked.offered, worked.fault, worked.script, worked.seconds)
             self._enable()
+            self._say_recipe()
 
     def _enable(self) -> None:
         worked = self._worked
@@ -188,11 +193,7 @@ class MeasurePage(Watching):
             sight = following.look()
         except BenchError as error:
             return _Seen(entries, faults, name, fault=str(error).replace(f"{self.root}/", ""))
-        collective, ppn = asked.within(following.plan)
-        known = self.map.measured
-        if known is not None and (known.shown, known.points) == ((name, collective, ppn), sight.points):
-            return _Seen(entries, faults, name, following, sight, known)
-        return _Seen(entries, faults, name, following, sight, Measured.of(following, collective, ppn, sight.points))
+        return _Seen(entries, faults, name, following, sight, self._measured(asked, name, following, sight))
 
     def _show(self, asked: Question, seen: _Seen) -> None:
         if asked.name != self.state.campaign:
@@ -208,8 +209,16 @@ class MeasurePage(Watching):
             if seen.sight is not None and seen.measured is not None:
                 self.watch.show(seen.name, seen.sight, allowed=bool(self.doing.allowed), busy=self.doing.busy)
                 self.map.show(seen.measured)
+                self.loss.show(seen.sight.chosen)
+            self._say_recipe()
             # Last: what could not be shown has not yet set right what was said of the look before.
             self._tell_fault(seen.fault)
+
+    def _say_recipe(self) -> None:
+        (asked, place, name), following = self._asked, self.following
+        shown = "" if following is None else following.campaign.folder.name
+        where = Place() if isinstance(place, str) else place
+        self._offer_recipe(*recipe(self.root, asked, where, name or self._worked.name, shown))
 
     # What the buttons do.
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any
@@ -79,7 +80,7 @@ class Watch(Viewer):
         now = sight.status
         state, done = now["state"], now["measured"] + now["refused"]
         self.title.object = f"<h3 style='margin: 0'>{escape(name)}: {escape(state)}</h3>"
-        self.bar.value = int(100 * done / max(1, now["points"]))
+        self.bar.value = int(100 * max(done / max(1, now["points"]), _of_budget(sight)))
         self.text.object = f"<p>{escape(_progress(now))}</p>"
         reason = _reason(now)
         severity = _SEVERITY.get(state, "info")
@@ -109,6 +110,12 @@ class Watch(Viewer):
             # A details element that is written anew closes under the reader's eyes.
             if pane.object != text:
                 pane.object = text
+
+
+def _of_budget(sight: Sight) -> float:
+    """Share of the time of measuring that an adaptive campaign may take; 0 without a limit."""
+    seconds = (sight.chosen.get("goal") or {}).get("seconds") or math.inf
+    return min(1.0, float(sight.chosen.get("spent", 0.0)) / (seconds * max(1, len(sight.status["jobs"]))))
 
 
 def _progress(now: Mapping[str, Any]) -> str:

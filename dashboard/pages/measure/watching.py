@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.follow import Following
+from dashboard.benchmarks.campaigns.follow import Following, Sight
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.measuring.kept import campaigns_root
 from dashboard.measuring.launching import Surroundings, look_around
 from dashboard.pages.measure.doing import Doing
-from dashboard.pages.measure.map import FillingMap
+from dashboard.pages.measure.loss import ExpectedLoss
+from dashboard.pages.measure.map import FillingMap, Measured
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
@@ -61,6 +63,7 @@ class Watching(Viewer):
         self.following: Following | None = None
         self.doing = Doing(self.root, self._may, self._began, self._done)
         self.map = FillingMap(self._look_again, self.state)
+        self.loss = ExpectedLoss()
         self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
         self.around: Surroundings | None = None
         self._anew = False
@@ -111,6 +114,16 @@ class Watching(Viewer):
     def _show(self, asked: Question, seen: Any) -> None:
         """Show what was seen."""
         raise NotImplementedError
+
+    def _measured(self, asked: Question, name: str, following: Following, sight: Sight) -> Measured:
+        """What the map shows; called on another thread."""
+        return Measured.of(following, (name, *asked.within(following.plan)), sight, self.map.measured)
+
+    def _offer_recipe(self, command: str, python: Sequence[str]) -> None:
+        """Keep what *As command* and *As Python* say."""
+        recipe = (command, "\n".join(python))
+        if self.state.recipes.get(self.PAGE) != recipe:
+            self.state.recipes = {**self.state.recipes, self.PAGE: recipe}
 
     def _enable(self) -> None:
         """Let buttons be pressed, or not."""

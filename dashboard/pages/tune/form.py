@@ -116,7 +116,7 @@ class TuneForm(Viewer):
 
     def words(self) -> list[str]:
         """The options as they are typed; of what is asked of Slurm that it is."""
-        words = [] if self.where.here else ["--slurm"]
+        words = [] if self.where.here else ["--slurm", *self.wanted().place.words()]
         changed = self.fields.changed()
         for name, value in changed.items():
             words += self.fields.options[name].typed(value)

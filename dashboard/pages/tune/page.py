@@ -13,8 +13,7 @@ from typing import Any
 import panel as pn
 from panel.io import hold
 
-from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.follow import Following, follow
+from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.measuring import tunings as kept
 from dashboard.measuring.kept import typed_folder
@@ -56,8 +55,8 @@ class Seen:
     faults: list[str]
     tuning: kept.Tuning | None = None
     following: Following | None = None
+    sight: Sight | None = None
     measured: Measured | None = None
-    chosen: dict[str, Any] | None = None
     fault: str = ""
 
 
@@ -88,7 +87,7 @@ class TunePage(Watching):
         self.list = CampaignList(self._choose, _item, NONE_YET)
         actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
         self.watch = TuneWatch(actions, self.bundle)
-        self.measuring = pn.Column(self.map, self.watch.loss, sizing_mode="stretch_width", margin=0, visible=False)
+        self.measuring = pn.Column(self.map, self.loss, sizing_mode="stretch_width", margin=0, visible=False)
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -147,8 +146,8 @@ class TunePage(Watching):
             return Seen(there, faults, tuning)
         following = follow(tuning.campaign)
         sight = following.look()
-        measured = Measured.of(following, *asked.within(following.plan), sight.points, tuning.name)
-        return Seen(there, faults, tuning, following, measured, Campaign(tuning.campaign).choices())
+        measured = self._measured(asked, tuning.name, following, sight)
+        return Seen(there, faults, tuning, following, sight, measured)
 
     def _show(self, asked: Question, seen: Seen) -> None:
         if asked.name != self.state.tuning:
@@ -161,13 +160,13 @@ class TunePage(Watching):
             self.measuring.visible = seen.measured is not None and seen.measured.points > 0
             if self.measuring.visible and seen.measured is not None:
                 self.map.show(seen.measured)
-            self.watch.show(seen.tuning, seen.chosen or {})
+            self.loss.show({} if seen.sight is None else seen.sight.chosen)
+            self.watch.show(seen.tuning)
             self.watch.enable(bool(self.doing.allowed) and not self.doing.busy)
             self._say_recipe(seen.tuning)
             self._tell_fault(seen.fault)
 
     def _say_recipe(self, tuning: kept.Tuning | None) -> None:
-        """Keep what *As command* and *As Python* say."""
         if tuning is None:
             words = shlex.join(["colltune", "tune", "FOLDER", *self.form.words()])
             lines = 'folder = Folder(Path("FOLDER"))'
@@ -181,9 +180,7 @@ class TunePage(Watching):
             lines,
             "answer(folder, {})",
         ]
-        recipe = (words, "\n".join(python))
-        if self.state.recipes.get(PAGE) != recipe:
-            self.state.recipes = {**self.state.recipes, PAGE: recipe}
+        self._offer_recipe(words, python)
 
     # What the buttons do.
 

@@ -57,15 +57,14 @@ class TuneWatch(Viewer):
         )
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
         self.bundle = FileDownload(label="Download the bundle", callback=bundle, filename="bundle.zip", visible=False)
-        self.loss, self.gain = (pn.Column(margin=(8, 4), min_width=330, **wide) for _ in range(2))
-        self.why = pn.pane.HTML("", margin=(0, 10), **wide)
+        self.gain = pn.Column(margin=(8, 4), min_width=330, **wide)
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 10), **wide)
         self.readme = pn.pane.HTML("", stylesheets=[LOG_STYLE], margin=(4, 10), **wide)
         self.fold = Fold("What is in the bundle, and how it is switched on", self.readme)
         self.log = pn.pane.HTML("", stylesheets=[LOG_STYLE], margin=(4, 10), **wide)
         self.result = pn.Column(self.gain, self.rules, self.fold, self.log, margin=0, **wide)
         self._drawn: dict[str, Any] = {}
-        self.show(None, {})
+        self.show(None)
 
     def __panel__(self) -> pn.viewable.Viewable:
         buttons = [self.bundle, self.cancel, self.go_on, self.again, self.open]
@@ -77,14 +76,8 @@ class TuneWatch(Viewer):
         for button in (self.cancel, self.go_on, self.again):
             button.disabled = not may
 
-    def show(self, seen: kept.Tuning | None, chosen: Mapping[str, Any]) -> None:
-        """Show a tuning as it is now; None: there is none.
-
-        Parameters
-        ----------
-        chosen
-            What the campaign keeps of its expected loss.
-        """
+    def show(self, seen: kept.Tuning | None) -> None:
+        """Show a tuning as it is now; None: there is none."""
         steps = tuple(kept.Step(name, "waiting", None, "") for name in kept.stages()) if seen is None else seen.steps
         self._put(self.stages, tuning.stage_list(steps))
         state = "" if seen is None else seen.state
@@ -104,22 +97,11 @@ class TuneWatch(Viewer):
         self.bundle.visible = there
         if seen is not None and there:
             self.bundle.filename = f"{seen.name}.zip"
-        self._show_loss(chosen)
-        why = escape(chosen.get("why") or "") if running else ""
-        self._put(self.why, f"<p>Measured now: {why}.</p>" if why else "")
         self._show_result(seen)
 
     def _put(self, pane: pn.pane.HTML, text: str) -> None:
         if pane.object != text:
             pane.object = text
-
-    def _show_loss(self, chosen: Mapping[str, Any]) -> None:
-        way = [(float(spent), float(loss)) for spent, loss in chosen.get("way", ())]
-        seconds = float((chosen.get("goal") or {}).get("seconds") or 0.0)
-        if self._drawn.get("loss") != (way, seconds):
-            self._drawn["loss"] = way, seconds
-            chart = [_chart(tuning.loss_chart(way, seconds), tuning.LOSS_HEIGHT)] if len(way) > 1 else []
-            self.loss.objects = [*chart, self.why]
 
     def _show_result(self, seen: kept.Tuning | None) -> None:
         over = seen is not None and seen.over
@@ -128,7 +110,12 @@ class TuneWatch(Viewer):
         compared = list(seen.facts["compared"]) if seen is not None and over else []
         if self._drawn.get("result") != (gain, compared):
             self._drawn["result"] = gain, compared
-            self.gain.objects = [_chart(tuning.gain_chart(gain), tuning.gain_height(len(gain)))] if gain else []
+            height: dict[str, Any] = {
+                "height": tuning.gain_height(len(gain)),
+                "sizing_mode": "stretch_width",
+                "margin": 0,
+            }
+            self.gain.objects = [pn.pane.HoloViews(tuning.gain_chart(gain), **height)] if gain else []
             self.rules.object = tuning.rules_table(compared)
         text = kept.readme(seen.path) if seen is not None and seen.bundle is not None else ""
         self.fold.disclosure.visible = bool(text)
@@ -136,10 +123,6 @@ class TuneWatch(Viewer):
         log = [] if seen is None or over else kept.tail(seen.path)
         body = f"<div class='log' tabindex='0'><pre>{escape(chr(10).join(log))}</pre></div>"
         self._put(self.log, f"<p><strong>Log</strong></p>{body}" if log else "")
-
-
-def _chart(drawn: Any, height: int) -> pn.pane.HoloViews:
-    return pn.pane.HoloViews(drawn, height=height, sizing_mode="stretch_width", margin=0)
 
 
 def _title(seen: kept.Tuning) -> str:

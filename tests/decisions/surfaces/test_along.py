@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.decisions.surfaces import PREDICTORS
 from dashboard.decisions.surfaces.along import Slicing
+from dashboard.decisions.surfaces.sureness import sureness
 from tests.cubes import cube_of
 
 
@@ -45,3 +47,16 @@ def test_a_slice_over_processes_knows_powers_of_two() -> None:
     along = Slicing(cube.isel(comm_size=[0, 1, 2, 4, 6, 8, 10, 12, 14])).along("comm_size", 4)
     expected = np.where(np.isin(along.sizes, [2, 4, 8, 16]), 1.0, 2.0)
     assert along.time[0, along.inside] == pytest.approx(expected[along.inside])
+
+
+def test_times_are_predicted_by_what_left_out_sizes_speak_for_unless_they_were_chosen(
+    fast_ethernet: xr.DataTree,
+) -> None:
+    cube = fast_ethernet["alltoall"].to_dataset()
+    best = cube["time"].argmin("method").values
+    slicing = Slicing(cube)
+    assert slicing.predictor.smoothing > 0
+    assert (sureness(cube, best) == sureness(cube, best, slicing)).all()
+    chosen = Slicing(cube.assign_attrs(points="adaptive"))
+    assert (chosen.predictor, chosen.judged) == (PREDICTORS[0], [])
+    assert (sureness(cube, best) != sureness(cube, best, chosen)).any()

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
-from dashboard.decisions.surfaces.sureness import DEVIATIONS, sureness
+from dashboard.decisions.surfaces.sureness import DEVIATIONS, expected, sureness
 from dashboard.decisions.surfaces.surface import LEAST
 from tests.cubes import cube_of
 
@@ -42,3 +42,27 @@ def test_where_nothing_is_known_nothing_is_said() -> None:
     shares = sureness(cube, np.array([[0, -1, 1], [-1, -1, -1]]))
     assert np.isnan(shares).tolist() == [[False, True, False], [True, True, True]]
     assert shares[0, [0, 2]] == pytest.approx([1.0, 0.0], abs=0.01)
+
+
+def test_what_is_expected_between_measured_sizes_is_as_sure_as_methods_are_apart() -> None:
+    """A flat method and one that grows with the size: they cross at 1024 B, which was not measured."""
+    sizes = 4 ** np.arange(3, 9)
+    times = np.broadcast_to(np.stack([np.full(sizes.size, 1e-3), 1e-3 * sizes / 1024])[:, None], (2, 3, 6)).copy()
+    times[:, 1] = times[:, :, 2] = np.nan
+    best, sure = expected(cube_of(times, [2, 3, 4], sizes))
+    assert best[:, [0, 1, 3, 4, 5]].tolist() == [[1, 1, 0, 0, 0]] * 3
+    assert sure[0, [0, 5]] == pytest.approx(1.0, abs=0.01)
+    assert sure[1, 2] == pytest.approx(0.5, abs=0.05)
+
+
+def test_a_method_that_was_measured_is_shown_before_one_that_is_expected_to_be_faster() -> None:
+    times = np.array([[[1.0, 1.0, 1.0]], [[0.5, np.nan, 0.5]]])
+    best, sure = expected(cube_of(times, [2], [8, 64, 512]))
+    assert best.tolist() == [[1, 0, 1]]
+    assert sure[0, 1] < 0.1
+
+
+def test_before_anything_is_measured_nothing_is_expected() -> None:
+    best, sure = expected(cube_of(np.full((2, 2, 3), np.nan), [2, 4], [8, 64, 512]))
+    assert (best == -1).all()
+    assert np.isnan(sure).all()

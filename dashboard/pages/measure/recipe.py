@@ -1,0 +1,42 @@
+"""What the page *Measure* shows, as commands and as Python."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+
+from dashboard.measuring.asked import Asked
+from dashboard.measuring.kept import typed_folder
+from dashboard.measuring.launching import Place
+
+_IMPORTS = """\
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.libraries.library import find
+from dashboard.measuring.asked import Asked, offer
+from dashboard.measuring.kept import campaigns_root
+"""
+
+
+def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tuple[str, list[str]]:
+    """Say the campaign that the form asks for, which is planned and then run, and how the one on show is.
+
+    Parameters
+    ----------
+    root
+        Folder of the campaigns.
+    name, shown
+        Of the campaign that would be started, and of the one on show; empty: none.
+    """
+    folder = typed_folder(root, name) if name else "FOLDER"
+    run = "run" if place.here else "submit"
+    commands = [f"colltune bench plan {folder} {shlex.join(asked.words())}"]
+    commands.append(f"colltune bench {run} {folder} {shlex.join(place.words())}".rstrip())
+    given = ", ".join(f"{key}={value!r}" for key, value in asked.changed().items())
+    python = [_IMPORTS, f"offered = offer(Asked({given}), find(), here={place.here})"]
+    python.append("offered.points, offered.seconds, offered.core_hours")
+    if shown:
+        commands.append(f"colltune bench status {typed_folder(root, shown)} --json")
+        python.append(f"campaign = Campaign(campaigns_root() / {shown!r})")
+        python.append("control.status(campaign), campaign.choices()")
+    return "\n".join(commands), python
