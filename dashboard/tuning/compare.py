@@ -1,7 +1,7 @@
 """Stage *compare*: rules against the library's own decision by fresh launches; only what is faster is kept.
 
-What is kept is cut out of the rules, written, linted, proven and compared again, until nothing of it is slower. What is
-no faster beyond noise is left to the library, as is all that was not compared.
+What is kept is cut out of the rules, written, linted, proven and compared again. What is no faster beyond noise is left
+to the library, as is all that was not compared, and of what is compared again what is no faster then.
 """
 
 from __future__ import annotations
@@ -90,6 +90,13 @@ class Compared:
                     halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
+    def narrowed(self, decisions: Mapping[str, DecisionFunction]) -> Compared:
+        """What it says of rules from which some were taken out since."""
+        named = {name: decision for name, decision in decisions.items() if not is_default(decision)}
+        improvements = {name: each for name, each in self.improvements.items() if name in named}
+        verdicts = {name: judge(each, named[name]) for name, each in improvements.items()}
+        return Compared(named, improvements, verdicts)
+
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
         own = [verdict.node for verdict in self.verdicts.get(name, ()) if not verdict.default]
@@ -119,7 +126,10 @@ def compare(work: Work) -> Result:
 
 
 def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> tuple[dict[str, Any], list[Path]]:
-    """Compare proven rules, and cut them until nothing that is left is slower.
+    """Compare proven rules twice, and cut them until nothing that is left is slower.
+
+    Where the second comparison refutes some of them, the others were faster in both, and are only proven once more; all
+    are compared once more where what was left to the library was slower beside them.
 
     Parameters
     ----------
@@ -146,7 +156,8 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         file = _file(work, 0)
         put(file, rules.text)
         return _left(work, file, proof, (first, first), "proven")
-    kept, last = _kept(rules, first, _harmed(work, first), only_faster=True), first
+    harmed, last = _harmed(work, first), first
+    kept = _kept(rules, first, harmed, only_faster=True)
     for turn in range(1, _ROUNDS):
         if not kept:
             break
@@ -155,6 +166,8 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         proof = facts_of(new_proof)
         if not new_proof.holds or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
+        if last is not first and not harmed:
+            return _left(work, _file(work, turn), proof, (first, last.narrowed(left.decisions)), "proven")
         last = against(work, left, mark)
         harmed = _harmed(work, last)
         if not harmed and not any(map(_refuted, _own(last))):

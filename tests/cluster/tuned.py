@@ -100,10 +100,12 @@ def main() -> int:
 
 def _program(slurm: Slurm, args: argparse.Namespace) -> None:
     """Run the program on all nodes in turn as it is and with the bundle, and write what it took."""
-    words = template(slurm.network, find().mpiexec, slurm.network.folder)
+    given = find()
+    words = template(slurm.network, given.mpiexec, slurm.network.folder)
+    environment = {**given.library.environment(one_node=False, graphs=False), **ENVIRONMENT}
     start = [word.format(ranks=args.nodes * args.ppn, ppn=args.ppn) for word in words]
     bundle = args.folder.resolve() / "tuned" / "bundle"
-    lines = alternate(start, MIX, bundle, ENVIRONMENT, rounds=5, runs=args.runs)
+    lines = alternate(start, MIX, bundle, environment, rounds=5, runs=args.runs)
     disk.write_text(args.folder / "program.txt", "\n".join(lines) + "\n")
     print("\n".join(lines))
 
@@ -120,7 +122,7 @@ def _site(slurm: Slurm, ppn: int) -> str:
 def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
     """Gains over the library's own decision in a campaign that neither was decided by, and what each of both took."""
     folder = Folder(tuned)
-    rules, version = rules_of(folder) or (None, "")
+    rules, version = (rules_of(folder) or (None,))[0], folder.facts("look")["library_version"]
     unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
     before = {decision.collective: decision for decision in load(tuned / "decide" / "decisions.json")}
     seen, gains = open_results([judging / "results.jsonl"]), {}

@@ -87,14 +87,14 @@ def test_a_month_later_both_files_are_checked_and_what_does_not_hold_is_measured
     tmp_path: Path, machine: Machine
 ) -> None:
     machine.times = seconds
-    tune(across_nodes(tmp_path))
+    tune(across_nodes(tmp_path, seconds=90.0))
 
     def later(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
         worse = 10.0 if (collective, algorithm) == ("bcast", "basic") else 1.0
         return worse * seconds(collective, algorithm, comm_size, message_size)
 
     machine.times = later
-    checked = again(across_nodes(tmp_path))
+    checked = again(across_nodes(tmp_path, seconds=90.0))
     assert checked["anew"] == ["bcast"]
     assert checked["checked"]["allreduce"]["holds"]
     rules = rules_at(tmp_path / "bundle" / "rules.conf", tmp_path / "bundle" / "rules-han.conf")
