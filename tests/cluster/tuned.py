@@ -11,7 +11,7 @@ library's own decision by the rules that the tuning ended with, by those that it
 by what it would have decided by the full campaign and by the best of each cell there, all in ``judging``, the same
 campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
 for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn, and
-writes what its calls took to ``program.txt``.
+writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ from dashboard.tuning import Folder
 from dashboard.tuning.beside import rules_of
 from dashboard.tuning.decide import decided, load
 from loaders import disk, open_results
-from tests.benchmarks.bench_program import Mix, alternate
+from tests.benchmarks.bench_program import Mix, alternate, calls
 from tests.cluster.campaign import run_colltune
 from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
@@ -63,6 +63,7 @@ def main() -> int:
     parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
     parser.add_argument("-c", "--collectives", default=COLLECTIVES)
     parser.add_argument("--only", choices=["tuned", "full", "judge", "program"])
+    parser.add_argument("--mix", action="store_true", help="tune for the program's calls alone, and run it")
     parser.add_argument("--runs", type=int, default=9, help="of the program, each way (default 9)")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
@@ -70,6 +71,8 @@ def main() -> int:
     said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
     place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
     grid = ["-c", args.collectives, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
+    if args.mix:
+        grid = ["-c", ",".join(MIX), "--comm-sizes", str(ranks)]
     tuned, full, judging = (args.folder.resolve() / name for name in ("tuned", "full", "judging"))
     codes = []
     if args.only != "judge":
@@ -81,10 +84,14 @@ def main() -> int:
             if args.only != "full":
                 began = time.monotonic()
                 budget = ["--sizes", SIZES, "--budget", args.budget, "--ranks", str(ranks)]
+                if args.mix:
+                    budget += ["--workload", str(calls(args.folder.resolve() / "calls.csv", MIX, ranks))]
                 where = ["--site", _site(slurm, args.ppn)] if args.template else ["--slurm", *place]
                 codes.append(run_colltune(["tune", str(tuned), *where, *grid, *budget], path))
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
-            if args.only != "tuned":
+            if args.mix:
+                _program(slurm, args)
+            elif args.only != "tuned":
                 plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
                 plan += ["--time-limit", "1800"]
                 codes += [
