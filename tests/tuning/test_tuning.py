@@ -14,7 +14,7 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.decisions.judged.improvement import leaves_at
@@ -120,9 +120,14 @@ def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machi
     assert [name for name, again in tune(work_in(tuned)).items() if again] == ["look", "export"]
     calls = tuned / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,4,64,10\nallreduce,4,262144,5\n")
+    before = machine.campaigns.count("measure")
     done = tune(work_in(tuned, workload=str(calls)))
-    assert not done["measure"]
+    # Its budget is spent; what was measured is decided anew.
+    assert machine.campaigns.count("measure") == before
     assert done["decide"]
+    goal = Campaign(tuned / "measure").plan().goal
+    assert goal is not None
+    assert goal.calls == (("bcast", 4, 64, 10.0), ("allreduce", 4, 262144, 5.0))
     assert tune(work_in(tuned, launches=4))["compare"]
     assert [name for name, again in tune(work_in(tuned, target="c")).items() if again] == ["look", "bundle"]
     assert "int colltune_allreduce(" in (tuned / "bundle" / "decisions-c.c").read_text()
@@ -205,6 +210,18 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
     verdicts = {(one["verdict"], one["kept"]) for one in found["compared"] if one["method"] == "ring"}
     assert verdicts == {("slower", False), ("faster", True)}
     assert found["gain"]["allreduce"]["mean"] == pytest.approx(100 / 3, abs=2)
+
+
+def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
+    calls = tmp_path / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
+    found = answer(work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls))))
+    assert "bcast: the workload never calls it" in found["stages"]["decide"]["said"]
+    assert Campaign(tmp_path / "t" / "measure").plan().methods.keys() == {"allreduce"}
+    assert {row["collective"] for row in found["compared"]} == {"allreduce"}
+    calls.write_text("collective,comm_size,message_size,calls\nscan,4,262144,5\n")
+    with pytest.raises(PlanError, match="calls none of bcast, allreduce"):
+        tune(work_in(tmp_path / "other", workload=str(calls)))
 
 
 @pytest.mark.parametrize(
