@@ -23,7 +23,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -68,8 +68,6 @@ def main() -> int:
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     ranks = args.nodes * args.ppn
-    said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
-    place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
     grid = ["-c", args.collectives, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
     if args.mix:
         grid = ["-c", ",".join(MIX), "--comm-sizes", str(ranks)]
@@ -77,7 +75,6 @@ def main() -> int:
     codes = []
     if args.only != "judge":
         with tempfile.TemporaryDirectory() as files, emulated(Path(files), args.nodes, 100.0, 40.0) as slurm:
-            path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
             if args.only == "program":
                 _program(slurm, args)
                 return 0
@@ -86,23 +83,40 @@ def main() -> int:
                 budget = ["--sizes", SIZES, "--budget", args.budget, "--ranks", str(ranks)]
                 if args.mix:
                     budget += ["--workload", str(calls(args.folder.resolve() / "calls.csv", MIX, ranks))]
-                where = ["--site", _site(slurm, args.ppn)] if args.template else ["--slurm", *place]
-                codes.append(run_colltune(["tune", str(tuned), *where, *grid, *budget], path))
+                place = ["--slurm", *_place(args.nodes, args.ppn)]
+                where = ["--site", _site(slurm, args.ppn)] if args.template else place
+                codes.append(_run(slurm, ["tune", str(tuned), *where, *grid, *budget]))
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
             if args.mix:
                 _program(slurm, args)
             elif args.only != "tuned":
-                plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
-                plan += ["--time-limit", "1800"]
-                codes += [
-                    run_colltune(["bench", "submit", str(folder), *place, *grid, *plan, "--follow"], path)
-                    for folder in (full, judging)
-                ]
+                words = [*grid, *measuring(SIZES)]
+                codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
     if (judging / "results.jsonl").exists():
         judged = json.dumps(judge(tuned, full, judging), indent=1)
         disk.write_text(args.folder / "judged.json", judged + "\n")
         print(judged)
     return max(codes, default=0)
+
+
+def measuring(message_sizes: str) -> list[str]:
+    """Words for a full campaign at these sizes."""
+    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", "none", "--unchecked"]
+    return [*plan, "--time-limit", "1800"]
+
+
+def on_nodes(slurm: Slurm, folder: Path, words: Sequence[str], nodes: int, ppn: int = 1) -> int:
+    """Measure a campaign of these words on all nodes; the command's exit status."""
+    return _run(slurm, ["bench", "submit", str(folder), *_place(nodes, ppn), *words, "--follow"])
+
+
+def _place(nodes: int, ppn: int) -> list[str]:
+    said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
+    return ["--nodes", str(nodes), "--tasks-per-node", str(ppn), *said]
+
+
+def _run(slurm: Slurm, words: Sequence[str]) -> int:
+    return run_colltune(words, f"{slurm.commands}{os.pathsep}{os.environ['PATH']}")
 
 
 def _program(slurm: Slurm, args: argparse.Namespace) -> None:
@@ -140,7 +154,7 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
         decisions["full, decided"] = decided(prepare(cubes[0], Treatment()))
         as_read = {key: fitted(each, cubes[0], version) if each else None for key, each in decisions.items()}
         gains[name] = _gains(*xr.align(*pair, join="inner"), as_read)
-    spent = {"tuned": _core_seconds(tuned / "measure" / "results.jsonl"), "full": _core_seconds(full / "results.jsonl")}
+    spent = {"tuned": core_seconds(tuned / "measure" / "results.jsonl"), "full": core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
@@ -168,7 +182,7 @@ def _gains(
     return saved | {"cells": int(there.sum())}
 
 
-def _core_seconds(file: Path) -> float:
+def core_seconds(file: Path) -> float:
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return float(sum(each["seconds"] * each["comm_size"] for each in records if "comm_size" in each))
 
