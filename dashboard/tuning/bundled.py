@@ -210,6 +210,7 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"- {counts['same graph']} regions send the messages that other methods send, too")
     if counts.get("not run"):
         lines.append(f"- {counts['not run']} regions could not be run here, so they are not proven")
+    lines += [f"- left to the library: {words}" for words in proof.get("refuted", ())]
     dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "

@@ -40,11 +40,10 @@ from dashboard.tuning.rules import (
     ACROSS,
     NAMES,
     Rules,
-    facts_of,
     file_of,
     han_of,
     linted,
-    proven,
+    obeyed,
     put,
     read,
     rewritten,
@@ -113,7 +112,7 @@ class Compared:
 
 def compare(work: Work) -> Result:
     """Compare, cut, prove and compare again."""
-    file = file_of(work)
+    file = file_of(work, "prove") or file_of(work)
     if file is None:
         # Where nothing could be decided, nobody knows whether anything is better.
         outcome = "nothing" if decide.some_decided(work) else "noise"
@@ -161,17 +160,19 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
     for turn in range(1, _ROUNDS):
         if not kept:
             break
-        left = rewritten(work, kept, _file(work, turn))
-        new_proof = proven(work, _file(work, turn), "compare")
-        proof = facts_of(new_proof)
-        if not new_proof.holds or linted(work, left.text)["errors"]:
+        rewritten(work, kept, file := _file(work, turn))
+        refuted = proof.get("refuted", [])
+        _, proof = obeyed(work, file, "compare", file)
+        proof["refuted"] = [*refuted, *proof["refuted"]]
+        left = read(work, text_of(work, file))
+        if not proof["holds"] or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
         if last is not first and not harmed:
-            return _left(work, _file(work, turn), proof, (first, last.narrowed(left.decisions)), "proven")
+            return _left(work, file, proof, (first, last.narrowed(left.decisions)), "proven")
         last = against(work, left, mark)
         harmed = _harmed(work, last)
         if not harmed and not any(map(_refuted, _own(last))):
-            return _left(work, _file(work, turn), proof, (first, last), "proven")
+            return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
     return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
 

@@ -212,6 +212,24 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
     assert found["gain"]["allreduce"]["mean"] == pytest.approx(100 / 3, abs=2)
 
 
+def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(disobeys=frozenset({"ring"})).put(monkeypatch)
+    work = work_in(tmp_path)
+    outcome = answer(work.folder, tune(work))
+    assert outcome["outcome"] == "proven"
+    rules = read_rules(tmp_path / "bundle" / "rules.conf")
+    algorithms = {method.algorithm for decision in rules.decisions.values() for method in decision.methods}
+    assert "pipeline" in algorithms
+    assert "ring" not in algorithms
+    text = (tmp_path / "bundle" / "README.md").read_text()
+    assert "- left to the library: allreduce, " in text
+    assert "ring is not what runs" in text
+    # Export and proof stand as they were.
+    assert not any(tune(work_in(tmp_path))[stage] for stage in ("lint", "prove", "compare"))
+
+
 def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
     calls = tmp_path / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
