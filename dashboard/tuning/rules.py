@@ -15,6 +15,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import leaves_at, region
+from dashboard.domain.units import format_count
 from dashboard.export import ExportError, bundle, form, usage, writing
 from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
@@ -188,7 +189,10 @@ def obeyed(work: Work, file: Path, stage: str, rest: Path) -> tuple[Path, dict[s
             for verdict in wrong
         ]
         rewritten(work, kept, file := rest, "What the library does as it is told")
-    return file, {**facts_of(proof), "refuted": refuted}
+    facts = facts_of(proof)
+    if refuted:
+        facts["said"] += f"; {format_count(len(refuted), 'region')} left to the library, where it did something else"
+    return file, {**facts, "refuted": refuted}
 
 
 def _without(decisions: Mapping[str, DecisionFunction], wrong: Sequence[Verdict]) -> list[DecisionFunction]:
