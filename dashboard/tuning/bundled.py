@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from dashboard.domain.tuning import RULES
+from dashboard.domain.tuning import COMPARED, RULES
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
@@ -214,7 +214,7 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
-        f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']} "
+        f"{COMPARED.get(record['verdict'], record['verdict'])} "
         f"({format_percent(record['improvement'])} in {format_count(record['cells'], 'size')})"
         for record in dropped
     ]
