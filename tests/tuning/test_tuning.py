@@ -17,7 +17,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
-from dashboard.decisions.judged.improvement import leaves_at
+from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, compare, decide, lines_of, look, rules, tune
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
@@ -324,3 +324,20 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert "'nosuch' cannot be measured" in capsys.readouterr().err
     assert cli.main(["tune", str(tmp_path / "u"), "--target", "fortran"]) == 2
     assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
+
+
+def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: Path, machine: Machine) -> None:
+    work = work_in(tmp_path)
+    tune(work)
+    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    cells = first.improvements["allreduce"].cells
+    lost = cells.where(cells["message_size"] < 262144).assign(
+        outcome=cells["outcome"].where(cells["message_size"] < 262144, OUTCOMES.index("not measured")).astype(int)
+    )
+    gone = replace(first.improvements["allreduce"], cells=lost)
+    again = replace(first, improvements={**first.improvements, "allreduce": gone})
+    filled = again.filled(first)
+    own = [[verdict for verdict in each.alone("allreduce") if not verdict.default] for each in (filled, first)]
+    assert own[0] == own[1]
+    (ring,) = (verdict for verdict in again.narrowed(first.decisions).alone("allreduce") if verdict.method == "ring")
+    assert ring.outcome == "not measured"
