@@ -331,8 +331,8 @@ def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: P
     tune(work)
     first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
     cells = first.improvements["allreduce"].cells
-    lost = cells.where(cells["message_size"] < 262144).assign(
-        outcome=cells["outcome"].where(cells["message_size"] < 262144, OUTCOMES.index("not measured")).astype(int)
+    lost = cells.where(cells["message_size"] < 16384).assign(
+        outcome=cells["outcome"].where(cells["message_size"] < 16384, OUTCOMES.index("not measured")).astype(int)
     )
     gone = replace(first.improvements["allreduce"], cells=lost)
     again = replace(first, improvements={**first.improvements, "allreduce": gone})
