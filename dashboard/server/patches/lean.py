@@ -326,12 +326,8 @@ const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
 
 #: Milliseconds that the first figures wait at most for the page's theme, and for its fonts.
 _DRESSED = 1000
-#: A figure listens to the zoom of the window for good, so that one that is gone is kept, with all that it was made of.
-#: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
-#: and it draws the figure once more, also where another part has changed and the figure's sizes have not. The first
-#: figures are drawn before the page's theme and its fonts are there, and again for each: they wait for both.
-ROWS = (
-    f"""
+#: The first figures would be drawn before the page's theme and its fonts are there, and again for each.
+WAIT = f"""
 const dressed = async () => {{
     const end = performance.now() + {_DRESSED}, wait = (time) => new Promise((next) => setTimeout(next, time))
     const [page] = Bokeh.index.query((view) => view.model.class_name === 'Page')
@@ -340,7 +336,11 @@ const dressed = async () => {{
     await Promise.race([document.fonts.ready, wait({_DRESSED})])
 }}
 """
-    + """
+
+#: A figure listens to the zoom of the window for good, so that one that is gone is kept, with all that it was made of.
+#: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
+#: and it draws the figure once more, also where another part has changed and the figure's sizes have not.
+ROWS = """
 const sweep = (plot) => {
     const lay_out = plot._update_layout, invalidate = plot.invalidate_layout, connect = plot.connect_signals
     const {paint} = plot, changed = new WeakSet()
@@ -380,7 +380,6 @@ const sweep = (plot) => {
     }
 }
 """
-)
 
 #: Where the reader's system is dark, the page is so from the first thing that is drawn.
 DARK = """
@@ -396,7 +395,7 @@ const darken = ({Document}) => {
 """
 
 EARLY = f"""(() => {{
-{SHARED_STYLES}{CALM}{ROWS}{DARK}
+{SHARED_STYLES}{CALM}{WAIT}{ROWS}{DARK}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
