@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from html import escape
+from pathlib import PurePath
 from typing import Any
 
 import panel as pn
@@ -22,6 +23,7 @@ from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
+from dashboard.session.registry import Results
 from dashboard.session.samples import sample_start
 from dashboard.session.state import DRAWN, ResultsOrState, State
 from loaders.collectives import POINT_TO_POINT
@@ -34,6 +36,8 @@ _ABOUT = (
     "</p>"
 )
 _MORE = "The page Data tells what each file gives."
+#: Files that are named of those refused.
+_NAMED = 3
 _CARD = {
     "border": "1px solid color-mix(in srgb, currentColor 20%, transparent)",
     "border-radius": "6px",
@@ -125,7 +129,8 @@ class HomePage(Viewer):
         if not state.on_show(PAGE):
             return
         self.rested.ask()
-        self.refused.param.update(object=plain(f"{state.error}\n{_MORE}"), visible=bool(state.error))
+        refused, severity = state.error or _refused(state), "error" if state.error else "info"
+        self.refused.param.update(object=plain(f"{refused}\n{_MORE}"), severity=severity, visible=bool(refused))
         key = (state.view.data_key, state.scheme)
         if key != self._drawn:
             self._drawn = key
@@ -174,6 +179,14 @@ def _facts(state: State) -> str:
     count = sum(collective != POINT_TO_POINT for collective in state.results.children)
     caption = f"Open now: {name}{format_count(count, 'collective')}"
     return legend.table(caption, heads, rows) + _facets_of(state)
+
+
+def _refused(state: State) -> str:
+    """Which files gave nothing, beside those that did; empty: none."""
+    reports = [] if state.results is None else Results(state.results, state.results_id).sources
+    names = [PurePath(str(report["path"])).name for report in reports if report.get("error")]
+    more = f" and {len(names) - _NAMED:,} more" if len(names) > _NAMED else ""
+    return f"{format_count(len(names), 'file')} refused: {', '.join(names[:_NAMED])}{more}." if names else ""
 
 
 def _facets_of(state: State) -> str:

@@ -22,7 +22,7 @@ MOST_IN_LINE = 40
 #: Width and height of a map on a page of 1280 pixels, of a figure's digit, and what is free beside a text.
 NARROWEST, LOWEST = 300.0, 260.0
 FIGURE_WIDTH, FIGURE_HEIGHT = 5.6, 8.0
-FREE = 2.5
+FREE = 4.0
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -248,19 +248,19 @@ def codes_in_runs(
     none for that either, nothing. Cells with one of the `segments` between them are no longer side by side.
     """
     texts = np.full(methods.shape, "", dtype=object)
-    pixels, centres, edges = _pixels(axes.x, NARROWEST), axes.x.centres, axes.x.edges
+    scale = NARROWEST / np.ptp(axes.x.limits)
+    centres, edges = axes.x.centres * scale, axes.x.edges * scale
     apart = (np.diff(methods, axis=1) != 0) | _crossed(segments, axes)
     for row in np.flatnonzero(_readable(axes)):
         line = methods[row]
         ends = [*(np.flatnonzero(apart[row]) + 1), len(line)]
         for start, end in zip([0, *ends], ends, strict=False):
             if line[start] >= 0:
-                code, wide = key.letters[line[start]], pixels[start:end]
-                # In a cell that has room for it, if can be.
-                off = np.abs(centres[start:end] - (edges[start] + edges[end]) / 2)
-                off[wide < _width(code)] += edges[-1] - edges[0]
-                fitting = (text for text in (code, code[0]) if _width(text) <= wide.sum())
-                texts[row, start + int(off.argmin())] = next(fitting, "")
+                code, centre = key.letters[line[start]], centres[start:end]
+                room = 2 * np.minimum(centre - edges[start], edges[end] - centre)
+                middle = int(room.round(6).argmax())
+                fitting = (text for text in (code, code[0]) if _width(text) <= room[middle])
+                texts[row, start + middle] = next(fitting, "")
     return texts.ravel()
 
 

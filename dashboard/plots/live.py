@@ -42,14 +42,13 @@ class LiveSources:
         return add_hook(element, remember)
 
     def update(self, name: str, columns: Mapping[str, Any]) -> None:
-        """Replace columns of all plots of a name, now and when they are rendered later."""
-        latest = self._latest.setdefault(name, {})
-        changed = {column: _inline(values) for column, values in changed_columns(columns, latest).items()}
-        latest.update(columns)
+        """Replace columns of all plots of a name that differ, now and when they are rendered later."""
+        self._latest.setdefault(name, {}).update(columns)
         for plot in list(self._plots.get(name, ())):
             source = plot.handles.get("source")
-            if source is not None and changed:
-                source.data.update(changed)
+            # Whatever is sent is drawn anew.
+            if source is not None and (changed := changed_columns(columns, source.data)):
+                source.data.update({column: _inline(values) for column, values in changed.items()})
 
     def latest(self, name: str) -> Mapping[str, Any]:
         """Columns sent so far; empty if the element is as it was made."""
@@ -69,8 +68,9 @@ def changed_columns(columns: Mapping[str, Any], known: Mapping[str, Any]) -> dic
 def _same(new: Any, old: Any) -> bool:
     if isinstance(new, list):
         return isinstance(old, list) and len(new) == len(old) and all(map(_same, new, old))
-    if not isinstance(new, np.ndarray) or not isinstance(old, np.ndarray):
+    if not isinstance(new, np.ndarray):
         return bool(new == old)
+    old = old if isinstance(old, np.ndarray) else np.array(old, dtype=new.dtype)
     return new.dtype == old.dtype and np.array_equal(new, old, equal_nan=new.dtype.kind == "f")
 
 

@@ -213,14 +213,15 @@ class _Drawing:
         self._decision, self._key, self._on = decision, key, on
         self._counts = _leaves_below(decision.tree)
         tested = {node.place: _tested(node) for node in nodes}
-        #: What stands above the line to each node: the condition, without what its parent is said to test.
+        #: What stands above and below the line to each node: the condition, without what its parent is said to test.
         self._tested = tested
         self._texts = {
-            child.place: child.condition.removeprefix(tested[node.place]).strip()
+            child.place: _two_lines(child.condition.removeprefix(tested[node.place]).strip())
             for node in nodes
             for child in node.children
         }
-        longest = max(map(len, (*tested.values(), *self._texts.values())), default=0)
+        beside = [[above, f"{below}  {tested[place]}".strip()] for place, (above, below) in self._texts.items()]
+        longest = max((len(text) for texts in beside for text in texts), default=0)
         self.column = min(max(LETTER * longest + 42, NARROW), WIDE)
         # The root has no line to stand below of.
         self._left = max(10.0, LETTER * len(tested[nodes[0].place]) + 14)
@@ -260,7 +261,7 @@ class _Drawing:
                 f'<text x="{x + wide + 6:.0f}" y="{y + 4:.1f}">{escape(label)}</text></g>'
             )
         if node.children:
-            beneath = f'<text x="{x + 2:.0f}" y="{y + 13:.1f}" text-anchor="end" font-size="11">'
+            beneath = f'<text x="{x + 2:.0f}" y="{y + 12:.1f}" text-anchor="end" font-size="11">'
             name = f"{beneath}{self._tested[node.place]}</text>"
             fill = "#e6007e" if marked else "#888888"
             return f'{clause}{name}<circle cx="{x + 6:.0f}" cy="{y:.1f}" r="5" fill="{fill}"/>'
@@ -271,12 +272,20 @@ class _Drawing:
     def _condition(self, node: Drawn, x: float, y: float) -> str:
         if not node.condition:
             return ""
-        most, text = int((self.column - 38) / LETTER), self._texts[node.place]
-        short = text if len(text) <= most else text[: most - 1] + "…"
-        return (
-            f'<text x="{x - self.column + 32:.0f}" y="{y - 4:.1f}" font-size="11">{escape(short)}'
-            f"<title>{escape(node.condition)}</title></text>"
+        most, title = int((self.column - 38) / LETTER), f"<title>{escape(node.condition)}</title>"
+        texts = (text if len(text) <= most else text[: most - 1] + "…" for text in self._texts[node.place])
+        return "".join(
+            f'<text x="{x - self.column + 32:.0f}" y="{y + shift:.1f}" font-size="11">{escape(text)}{title}</text>'
+            for text, shift in zip(texts, (-4, 12), strict=True)
+            if text
         )
+
+
+def _two_lines(condition: str) -> tuple[str, str]:
+    """The outcomes of several tests in two lines, of one test in the first."""
+    parts = condition.split(", ")
+    middle = (len(parts) + 1) // 2
+    return ", ".join(parts[:middle]), ", ".join(parts[middle:])
 
 
 def _tested(node: Drawn) -> str:

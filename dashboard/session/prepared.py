@@ -269,6 +269,8 @@ class Prepared:
 
     def grow(self, choice: Choice, progress: Progress | None = None) -> DecisionFunction:
         """Grow the tree of a choice."""
+        if progress is not None and "learnt" not in vars(self):
+            progress(0.0, "the measurements as trees learn them")
         return FAMILIES[choice.family].grow(self.learnt, progress=progress, **choice.options)
 
     def held_out(

@@ -69,6 +69,19 @@ def test_a_file_that_was_refused_at_the_start_is_named(tmp_path: Path) -> None:
     assert not page.refused.visible
 
 
+def test_files_that_gave_nothing_beside_others_are_named(tmp_path: Path) -> None:
+    rows = "".join(f"bcast,linear,0,{2**n},1024,0.001\n" for n in range(1, 4))
+    (tmp_path / "good.csv").write_text(f"collective,algorithm,segment_size,comm_size,message_size,time\n{rows}")
+    for name in "abcd":
+        (tmp_path / f"{name}.csv").write_text("collective,algorithm,processes,bytes,time\n")
+    app = App(Start((tmp_path,)))
+    app.state.page = "Home"
+    page = app._pages["Home"]
+    assert page.open.visible
+    assert page.refused.visible
+    assert page.refused.object.replace("\\", "").startswith("4 files refused: a.csv, b.csv, c.csv and 1 more.")
+
+
 def test_the_newest_tuning_is_news(tmp_path: Path, finished: Path) -> None:
     shutil.copytree(finished, tmp_path / "kept" / "tuned")
     assert "tuned: proven, nothing slower" in open_page().news.object

@@ -141,12 +141,12 @@ def test_cells_side_by_side_of_one_method_have_its_code_once() -> None:
 
 
 def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
-    dmap = decision_map(synthetic_cube(2, 30, 3, seed=1))
+    dmap = decision_map(synthetic_cube(2, 24, 3, seed=1))
     axes, key = Axes.of(dmap), MethodKey.of(["chain 16KiB fanout=4", "linear"])
-    methods = np.array([[0, 1] * 15, [0] * 30])
+    methods = np.array([[0, 1] * 12, [0] * 24])
     texts = letter_columns(methods, axes, key)["letter"]
-    assert set(texts[:30]) == {"C", "L"}
-    assert [text for text in texts[30:] if text] == ["C16/4"]
+    assert set(texts[:24]) == {"C", "L"}
+    assert [text for text in texts[24:] if text] == ["C16/4"]
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 40), (38, 4)])

@@ -43,6 +43,16 @@ def test_every_leaf_is_drawn_with_what_leads_to_it(small: DecisionFunction) -> N
     assert "<ring>" not in svg
 
 
+def test_what_several_tests_say_stands_above_and_below_the_line() -> None:
+    cuts = Split((Test("message_size", 4096), Test("comm_size", 8)), (Leaf(0), Leaf(1), Leaf(2), Leaf(0)))
+    svg = tree_svg(DecisionFunction("bcast", METHODS, cuts), key_of("linear", "binomial", "<ring>"), depth=9)
+    places = re.findall(r'<text x="([\d.]+)" y="([\d.]+)" font-size="11">([^<]+)', svg)
+    for (left, above, first), (beside, below, second) in zip(places[::2], places[1::2], strict=True):
+        assert (first.split()[0], second.split()[0]) == ("message", "processes")
+        assert left == beside
+        assert float(below) - float(above) == 16
+
+
 def test_below_the_depth_branches_are_closed_and_count_their_leaves(small: DecisionFunction) -> None:
     svg = tree_svg(small, key_of("linear", "binomial", "<ring>"), depth=1)
     assert "2 leaves" in svg

@@ -16,13 +16,14 @@ from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.surfaces.grow import SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
-from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.decisions.surfaces.lines import KINDS
+from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
 from dashboard.domain.options import Option
 from loaders.facet_names import ADAPTIVE, POINTS
 
 MOST_LEAVES = 15
-#: Shares of the work that are done before trees are grown, and before they are judged.
-BETWEEN, JUDGED = 0.3, 0.5
+#: Shares of the work that are done when the predictor is chosen, trees are grown, and these are judged.
+PREDICTED, GROWN, JUDGED = 0.55, 0.6, 0.97
 PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
 
 LEAVES = Option(
@@ -67,6 +68,7 @@ def recommended_many(
     tables = []
     for number, part in enumerate(problem.slices):
         tables.append(_Recommending(problem, part, max(mosts), _within(progress, number, len(problem.slices))))
+    _within(progress, len(tables) - 1, len(tables))(JUDGED, "cuts where methods cross")
     decisions = []
     for most in mosts:
         each = [table.tree(most) for table in tables]
@@ -84,10 +86,15 @@ def _within(progress: Progress | None, number: int, count: int) -> Progress:
     return say
 
 
-def _steps(progress: Progress, done: float, share: float, what: str) -> Callable[[], None]:
-    """What is called before each of several steps of one share, after so much is done."""
-    begun = itertools.count()
-    return lambda: progress(done + share * next(begun), what)
+def _steps(progress: Progress, done: float, end: float, count: int, what: str) -> Callable[[], None]:
+    """What is called before each of so many steps, which together take the work from one share of it to another."""
+    numbers = itertools.count()
+
+    def step() -> None:
+        number = next(numbers)
+        progress(done + (end - done) * number / count, f"{what}, {number + 1} of {count}")
+
+    return step
 
 
 class _Recommending:
@@ -100,15 +107,16 @@ class _Recommending:
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
         # Sizes that were measured because the decision changes there say nothing, left out, of how many leaves serve.
-        self._folds = [] if self._chosen_sizes else left_out(table)
-        between = _steps(progress, 0.0, BETWEEN / max(len(self._folds), 1), "times between the sizes")
-        self._predictor, self._tried = choose_predictor(self._folds, between)
-        progress(BETWEEN, "trees of every size")
+        folds = [] if self._chosen_sizes else left_out(table)
+        between = _steps(progress, 0.0, PREDICTED, len(folds) * len(PREDICTORS), "times at sizes left out")
+        self._predictor, self._tried = choose_predictor(folds, between)
+        progress(PREDICTED, "times between all sizes")
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
-        self._trees = Growing(table, surfaces).useful(most)
-        methods = tuple(problem.methods[place] for place in part.methods)
-        without = _steps(progress, JUDGED, (1.0 - JUDGED) / max(len(self._folds), 1), "trees without some sizes")
-        self._sizes = judge_sizes(self._folds, self._predictor, methods, tuple(self._trees), most, without)
+        growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
+        self._trees = Growing(table, surfaces).useful(most, growing)
+        kinds, methods = tuple(self._trees), tuple(problem.methods[place] for place in part.methods)
+        without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(kinds)), "trees without some sizes")
+        self._sizes = judge_sizes(folds, self._predictor, methods, kinds, most, without)
 
     def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
         """The tree of at most so many leaves, and what was chosen."""

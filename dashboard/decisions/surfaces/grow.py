@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -114,13 +114,16 @@ class Growing:
         self._cells = percent * weights
         self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
 
-    def useful(self, most: int) -> dict[str, Trees]:
+    def useful(self, most: int, step: Callable[[], None]) -> dict[str, Trees]:
         """Trees by what they ask beside the sizes: nothing, or what pays.
 
         That may be what tells the curves of a method apart that is best somewhere, where for some number of leaves
-        it lowers the expected penalty by more than `PAYS`.
+        it lowers the expected penalty by more than `PAYS`. Calls `step` before each of `KINDS`.
         """
-        trees_of = {kind: self.trees(kind, most) for kind in KINDS if kind == ALIKE or kind in self._useful}
+        trees_of = {}
+        for kind in KINDS:
+            step()
+            trees_of[kind] = self.trees(kind, most) if kind == ALIKE or kind in self._useful else None
         there = {kind: trees for kind, trees in trees_of.items() if trees is not None}
         worth = there[ALIKE].means - PAYS
         return {kind: trees for kind, trees in there.items() if kind == ALIKE or (trees.means < worth).any()}

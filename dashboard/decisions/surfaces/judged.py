@@ -98,15 +98,11 @@ def left_out(table: Table) -> list[Left]:
 def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: None) -> tuple[Predictor, list[Judged]]:
     """Take the predictor whose fastest methods cost least at left-out lines, another than the first for a reason.
 
-    Calls `step` before each fold.
+    Calls `step` before each predictor of each fold.
     """
     if not folds:
         return PREDICTORS[0], []
-    rows = []
-    for fold in folds:
-        step()
-        rows.append([_argmin(fold, predictor) for predictor in PREDICTORS])
-    table = np.array(rows)
+    table = np.array([[_argmin(fold, predictor, step) for predictor in PREDICTORS] for fold in folds])
     table = table[np.isfinite(table).all(axis=1)]
     if not len(table):
         return PREDICTORS[0], []
@@ -117,7 +113,8 @@ def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: N
     ]
 
 
-def _argmin(fold: Left, predictor: Predictor) -> float:
+def _argmin(fold: Left, predictor: Predictor, step: Callable[[], None]) -> float:
+    step()
     learn = fold.learn
     logs = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor).at(
         fold.judge.comm_sizes, fold.judge.message_sizes
@@ -196,23 +193,29 @@ def judge_sizes(
 ) -> Sizes:
     """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there.
 
-    Calls `step` before each fold.
+    Calls `step` before each fold, and before each of `kinds` in it.
     """
     costs: dict[tuple[int, str], list[float]] = {}
     for fold in folds:
-        step()
-        for key, chosen in _tried(fold, predictor, methods, kinds, most):
+        for key, chosen in _tried(fold, predictor, methods, kinds, most, step):
             costs.setdefault(key, []).append(fold.penalty(chosen))
     every = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
     return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()})
 
 
 def _tried(
-    fold: Left, predictor: Predictor, methods: tuple[Method, ...], kinds: Sequence[str], most: int
+    fold: Left,
+    predictor: Predictor,
+    methods: tuple[Method, ...],
+    kinds: Sequence[str],
+    most: int,
+    step: Callable[[], None],
 ) -> Iterator[tuple[tuple[int, str], IntArray]]:
     learn, judge = fold.learn, fold.judge
+    step()
     growing = Growing(learn, Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor))
     for kind in kinds:
+        step()
         trees = growing.trees(kind, most, COARSE)
         if trees is None:
             continue

@@ -127,7 +127,6 @@ class Surfaces:
         self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
-        self._column_error = self._left_out_columns()
 
     def _by_rows(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Methods measured at the same communicator sizes: rows and methods."""
@@ -160,7 +159,8 @@ class Surfaces:
             share = self._predictor.smoothing
             self._values[np.ix_(methods, rows)] = (1 - share) * values + share * chosen
 
-    def _left_out_columns(self) -> FloatArray:
+    @cached_property
+    def _column_error(self) -> FloatArray:
         """How far each measured time is from what its method's other message sizes say."""
         sizes = self.message_sizes
         if sizes.size < 2:

@@ -136,8 +136,10 @@ class Maps(Viewer):
         penalties = None if scene is None else self._state.view.penalty()
         self.figures = None
         self._taps = []
+        # Those of a tree that is still to come have their place, so that the first one keeps its size.
+        to_come = scene is not None and self._state.view.decision() is None
         for name in MAPS:
-            self._columns[name].visible = scene is not None and (name == "exact" or penalties is not None)
+            self._columns[name].visible = scene is not None and (name == "exact" or penalties is not None or to_come)
         if scene is None:
             for pane in (*self.panes.values(), self.methods, self.classes, self.pinned):
                 pane.object = None
@@ -151,10 +153,11 @@ class Maps(Viewer):
         self.show_pinned()
 
     def complete(self) -> None:
-        """Draw the maps that were left out at first."""
+        """Draw the maps that were left out at first, and on the one that was not what is the tree's."""
         penalties = self._state.view.penalty()
-        if self.scene is not None and penalties is not None and len(self._taps) < len(MAPS):
+        if self.lacking and self.scene is not None and penalties is not None:
             self._draw(MAPS[len(self._taps) :], self.scene, penalties)
+            self.follow()
 
     def _draw(self, names: Sequence[str], scene: Scene, penalties: xr.Dataset) -> None:
         hook = None if self.figures is None else self.figures.hook
@@ -164,6 +167,12 @@ class Maps(Viewer):
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
             self.panes[name].object = plot
+
+    @property
+    def lacking(self) -> bool:
+        """Whether the plots are of the state's data, but a tree has come that they lack."""
+        there = self.scene is not None and self.scene.data == self._state.view.drawn_key
+        return there and 0 < len(self._taps) < len(MAPS) and self._state.view.chosen() is not None
 
     @property
     def stale(self) -> bool:

@@ -104,7 +104,9 @@ class DecisionsPage(Viewer):
             # What watches the data will follow.
             return
         if self._attempt(lambda: self.maps.stale):
-            if self.maps.stale:
+            if self.maps.lacking and self._loaded:
+                self._complete()
+            elif self.maps.stale:
                 self._show_data()
             elif self._attempt(self.maps.redraw.ask):
                 self._follow.ask()

@@ -89,7 +89,7 @@ class OnlinePage(Viewer):
             description="A folder of 'colltune online' below the folder of the campaigns, live while a loop runs in "
             "it; or a simulation, whose true times are known.",
         )
-        self.about = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
+        self.about = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10, 10, 10))
         self.seed = IntInput(label="Seed", value=1, start=0, end=(1 << 31) - 1, **half)
         self.iterations = IntInput(label="Iterations", value=8, start=1, end=MOST_ITERATIONS, **half)
         self.fields = OptionFields(OPTIONS, self._changed, WIDTH)

@@ -3,8 +3,8 @@
 Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
 texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
 into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was, and
-needs no work to be shown again; parts that are resized are laid out together; and a figure that is laid out anew takes
-with it what it had made before.
+needs no work to be shown again; parts that are resized are laid out together; a figure that is laid out anew takes with
+it what it had made before; and the first figures are drawn once, in the page's colours and letters.
 
 This is the one module that changes what Bokeh does in the browser. It was made for `MADE_FOR`; where what it takes hold
 of is not there, it says so in the browser's console and leaves everything as Bokeh has it. Once Bokeh shares its style
@@ -324,13 +324,40 @@ const calm = ({UIElementView}, {LayoutDOMView}, {PlotView}, {CanvasView}) => {
 }
 """
 
+#: Milliseconds that the first figures wait at most for the page's theme, and for its fonts.
+_DRESSED = 1000
+#: The first figures would be drawn before the page's theme and its fonts are there, and again for each.
+WAIT = f"""
+const dressed = async () => {{
+    const end = performance.now() + {_DRESSED}, wait = (time) => new Promise((next) => setTimeout(next, time))
+    const [page] = Bokeh.index.query((view) => view.model.class_name === 'Page')
+    // What the widgets' library writes there it writes once all figures have its colours.
+    while (page && !document.getElementById('page-style')?.textContent && performance.now() < end) await wait(10)
+    await Promise.race([document.fonts.ready, wait({_DRESSED})])
+}}
+"""
+
 #: A figure listens to the zoom of the window for good, so that one that is gone is kept, with all that it was made of.
 #: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
 #: and it draws the figure once more, also where another part has changed and the figure's sizes have not.
 ROWS = """
 const sweep = (plot) => {
     const lay_out = plot._update_layout, invalidate = plot.invalidate_layout, connect = plot.connect_signals
-    const changed = new WeakSet()
+    const {paint} = plot, changed = new WeakSet()
+    const undressed = new Set()
+    let waiting = null, stands = false
+    plot.paint = function () {
+        if (stands) {
+            paint.call(this)
+            return
+        }
+        undressed.add(this)
+        waiting ??= dressed().finally(() => {
+            stands = true
+            for (const each of undressed) each.request_paint()
+            undressed.clear()
+        })
+    }
     if (typeof lay_out !== 'function') throw new Error('PlotView._update_layout')
     plot.connect_signals = function () {
         const {addEventListener} = visualViewport, gone = new AbortController()
@@ -368,7 +395,7 @@ const darken = ({Document}) => {
 """
 
 EARLY = f"""(() => {{
-{SHARED_STYLES}{CALM}{ROWS}{DARK}
+{SHARED_STYLES}{CALM}{WAIT}{ROWS}{DARK}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
