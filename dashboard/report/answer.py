@@ -53,9 +53,8 @@ def _certain(view: View, penalties: xr.Dataset) -> Iterator[Tile]:
         yield Tile("Certain", f"{sure:.4g} %", note, unsure if sure < MOST_CELLS else "")
     elif tied is not None and tied[0].size:
         alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
-        yield Tile(
-            "Not tied", f"{alone:.4g} %", "of the cells have one best method", unsure if alone < MOST_CELLS else ""
-        )
+        note = "of the cells have one fastest method as measured; how sure that is: Show uncertainty"
+        yield Tile("Not tied", f"{alone:.4g} %", note, unsure if alone < MOST_CELLS else "")
 
 
 def _mean(view: View, mean: float | None) -> Tile:

@@ -3,8 +3,9 @@
 Strategies are given the times of the sample data (or of results named on the command line, each with the hints of its
 loader as ``PATH[,name=value…]``) point by point, see `dashboard.benchmarks.adaptive.replay`. Judged is the method of
 the smallest predicted time at every size of the grid, measured or not: its mean penalty over the best of the full
-campaign. Beside adaptive measuring stand grids from coarse to fine, and cells at random (mean of five draws), both
-raced too and at the same cost.
+campaign, each part of its cost by itself being the budget, as of `bench plan --adaptive --budget`. Beside adaptive
+measuring stand grids from coarse to fine, and cells at random (mean of five draws), both raced too and at the same
+cost; and what choosing took, as a part of what measuring took.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import sys
 import numpy as np
 import xarray as xr
 
-from dashboard.benchmarks.adaptive.replay import Replay, Strategy, adaptive, at_random, coarse
+from dashboard.benchmarks.adaptive.replay import Replay, Strategy, adaptive, at_random, coarse, within
 from dashboard.decisions.measured.map import select_ppn
 from tests.benchmarks.bench_between import results
 
@@ -23,16 +24,23 @@ SHARES = (0.05, 0.1, 0.15, 0.25)
 DRAWS = 5
 
 
-def curve(cube: xr.Dataset, strategy: Strategy) -> tuple[list[float], float, float]:
-    """Penalty at `SHARES` of the full cost, share of it at which 1 % is reached, and seconds for choosing."""
-    replay, penalties, reached = Replay(select_ppn(cube, None)[0]), [math.nan] * len(SHARES), math.nan
-    for at in replay.course(strategy):
+def curve(cube: xr.Dataset, strategy: Strategy) -> tuple[list[float], float]:
+    """Penalty at `SHARES` of the full cost, and the share of it at which 1 % is reached."""
+    penalties, reached = [math.nan] * len(SHARES), math.nan
+    for at in Replay(cube).course(strategy):
         penalties = [at.penalty if at.share <= most else old for most, old in zip(SHARES, penalties, strict=True)]
         if math.isnan(reached) and at.penalty <= 1.0:
             reached = at.share
         if at.share > SHARES[-1] and not math.isnan(reached):
             break
-    return penalties, reached, replay.chose
+    return penalties, reached
+
+
+def budgets(cube: xr.Dataset) -> tuple[list[float], float]:
+    """Penalty of adaptive measuring with each of `SHARES` as its budget; percent that choosing took of measuring."""
+    replays = [Replay(cube) for _ in SHARES]
+    penalties = [list(replay.course(within(most)))[-1].penalty for replay, most in zip(replays, SHARES, strict=True)]
+    return penalties, 100 * replays[-1].chose / replays[-1].spent
 
 
 def main() -> None:
@@ -42,15 +50,16 @@ def main() -> None:
     for name, cube in results(sys.argv[1:]):
         if name.endswith("pt2pt"):
             continue
-        drawn = [curve(cube, at_random(seed)) for seed in range(DRAWS)]
-        mean = [float(np.mean([one[0][place] for one in drawn])) for place in range(len(SHARES))]
-        rows = [("adaptive", *curve(cube, adaptive)), ("coarse to fine", *curve(cube, coarse))]
-        rows.append(("at random", mean, float(np.mean([one[1] for one in drawn])), 0.0))
-        for strategy, values, reached, chose in rows:
-            told = "".join(f"{value:9.2f}" for value in values)
-            print(
-                f"{name[-18:]:18} {strategy:15}{told}{100 * reached:8.1f} %" + (f"  ({chose:.1f} s)" if chose else "")
-            )
+        flat = select_ppn(cube, None)[0]
+        drawn = [curve(flat, at_random(seed)) for seed in range(DRAWS)]
+        (penalties, choosing), (_, reached) = budgets(flat), curve(flat, adaptive)
+        rows = [("adaptive", penalties, reached), ("coarse to fine", *curve(flat, coarse))]
+        mean = [float(np.mean([values[place] for values, _ in drawn])) for place in range(len(SHARES))]
+        rows.append(("at random", mean, float(np.mean([first for _, first in drawn]))))
+        for strategy, values, first in rows:
+            figures = "".join(f"{value:9.2f}" for value in values)
+            chose = f"  (choosing: {choosing:.1f} % of measuring)" if strategy == "adaptive" else ""
+            print(f"{name[-18:]:18} {strategy:15}{figures}{100 * first:8.1f} %{chose}", flush=True)
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
+from dashboard.benchmarks.adaptive.choosing import beginning, following
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.domain.arrays import BoolArray, FloatArray
@@ -69,12 +69,13 @@ class Replay:
         return REPETITIONS * float(np.nanmean(self.times[:, row, column]))
 
     def measure(self, row: int, column: int, methods: tuple[int, ...]) -> None:
-        """Take in methods of a cell."""
+        """Take in methods of a cell; those measured there before take part in the race."""
         logs, errors = self.known.logs.copy(), self.known.errors.copy()
         for method in methods:
-            seconds = float(self.times[method, row, column])
-            logs[method, row, column], errors[method, row, column] = math.log(seconds), _ERROR
-            self.spent += (RACED if seconds > SLOWER * self.best[row, column] else REPETITIONS) * seconds
+            logs[method, row, column], errors[method, row, column] = math.log(self.times[method, row, column]), _ERROR
+        seconds = self.times[list(methods), row, column]
+        slow = seconds > SLOWER * math.exp(np.nanmin(logs[:, row, column]))
+        self.spent += float((np.where(slow, RACED, REPETITIONS) * seconds).sum())
         self.known = replace(self.known, logs=logs, errors=errors)
 
     @property
@@ -89,7 +90,8 @@ class Replay:
     def everything(self, place: int) -> None:
         """Measure all methods of a cell by its number, row by row."""
         row, column = divmod(place, self.times.shape[2])
-        self.measure(row, column, tuple(np.flatnonzero(self.able[:, row, column]).tolist()))
+        if (methods := np.flatnonzero(self.able[:, row, column])).size:
+            self.measure(row, column, tuple(methods.tolist()))
 
     def course(self, strategy: Strategy) -> Iterator[Course]:
         """Measure by a strategy, and say where it stands after each step."""
@@ -101,24 +103,32 @@ class Replay:
 Strategy = Callable[[Replay], Iterator[None]]
 
 
-def adaptive(replay: Replay) -> Iterator[None]:
-    """Measure as a campaign with a goal does."""
-    while (step := next(beginning({"": replay.known}, replay.cost), None)) is not None:
-        _take(replay, step)
-        yield
-    while True:
-        began = time.perf_counter()
-        steps = following({"": replay.known}, replay.cost)
-        replay.chose += time.perf_counter() - began
-        if not steps:
-            return
-        _take(replay, steps[0])
-        yield
+def within(most: float) -> Strategy:
+    """Measure as a campaign does whose budget is a part of the full campaign's core-seconds."""
+
+    def run(replay: Replay) -> Iterator[None]:
+        """Measure."""
+        begun = False
+        while True:
+            began, left = time.perf_counter(), most * replay.full - replay.spent
+            known = {"": replay.known}
+            first = [] if begun else list(beginning(known, replay.cost))
+            begun = not first
+            # Without the first line nothing is known at all.
+            steps = first[:1] if not replay.spent else [*first, *following(known, replay.cost)]
+            step = next((each for each in steps if each.seconds <= left or not replay.spent), None)
+            replay.chose += time.perf_counter() - began
+            if step is None:
+                return
+            for column, methods in step.cells:
+                replay.measure(step.row, column, methods)
+            yield
+
+    return run
 
 
-def _take(replay: Replay, step: Step) -> None:
-    for column, methods in step.cells:
-        replay.measure(step.row, column, methods)
+adaptive = within(math.inf)
+"""Measure as a campaign does that ends where nothing is left to find out."""
 
 
 def coarse(replay: Replay) -> Iterator[None]:

@@ -178,17 +178,21 @@ class Surfaces:
         Parameters
         ----------
         comm_sizes, message_sizes
-            Ascending whole numbers; beyond the measured ones the last slope goes on.
+            Ascending whole numbers; beyond the measured ones the last slope goes on, of message sizes one of 0 to 1.
         """
         comm_sizes, message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         shape = (len(self._logs), comm_sizes.size, message_sizes.size)
         logs = np.full(shape, np.nan)
         alike = (np.zeros(sizes.size, dtype=np.int64) for sizes in (self.message_sizes, message_sizes))
         across = between(self.message_sizes, message_sizes, *alike).T
+        beyond = scale(message_sizes) - scale(self.message_sizes)[-1]
         for rows, methods in self._groups:
             for kind in {self.kinds[method] for method in methods}:
                 own = np.array([method for method in methods if self.kinds[method] == kind])
-                logs[own] = self._predict(rows, own, kind, comm_sizes) @ across
+                lines = self._predict(rows, own, kind, comm_sizes)
+                logs[own], last = lines @ across, lines[..., -1:]
+                # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
+                logs[own] = np.where(beyond > 0, np.clip(logs[own], last, last + beyond), logs[own])
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
         return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, self.factors))
 

@@ -10,6 +10,8 @@ import pytest
 
 from dashboard.benchmarks.adaptive.choosing import BEGIN, Step, beginning, first_columns, first_rows, following
 from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.replay import Replay, within
+from tests.cubes import cube_of
 
 COMM_SIZES, MESSAGE_SIZES = np.arange(2, 13), 4 * 2 ** np.arange(12)
 
@@ -132,6 +134,13 @@ def test_a_replay_comes_near_the_best_with_a_part_of_the_points() -> None:
     took = np.take_along_axis(times, decided[None], axis=0)[0]
     assert (took / times.min(axis=0) - 1).mean() < 0.01
     assert known.mean_loss < before
+
+
+@pytest.mark.parametrize("most", [0.02, 0.04])
+def test_a_replay_spends_what_it_may_and_no_more(most: float) -> None:
+    noise = np.random.default_rng(1).lognormal(0, 0.3, truth().shape)
+    *_, end = Replay(cube_of(truth() * noise, COMM_SIZES, MESSAGE_SIZES)).course(within(most))
+    assert most / 2 < end.share <= most
 
 
 def test_it_ends_where_the_expected_loss_is_low_enough() -> None:

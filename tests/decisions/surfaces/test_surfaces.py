@@ -26,12 +26,20 @@ def powers(exponents: tuple[float, float]) -> np.ndarray:
     return 1e-6 * COMM[:, None] ** p * np.maximum(MESSAGE, 0.5)[None, :] ** m
 
 
-@given(st.floats(0, 2), st.floats(0, 1.5))
+@given(st.floats(0, 2), st.floats(0, 1))
 def test_times_that_grow_as_powers_of_the_sizes_are_predicted_exactly(p: float, m: float) -> None:
     wanted = np.array([5, 9, 24, 64]), np.array([2, 100, 500, 10**6])
     found = Surfaces(powers((p, m))[None], COMM, MESSAGE).at(*wanted)
     exact = 1e-6 * wanted[0][:, None] ** p * wanted[1][None, :].astype(float) ** m
     assert np.allclose(np.exp(found.log_time[0]), exact, rtol=1e-9)
+
+
+def test_beyond_the_longest_messages_bytes_decide_at_most() -> None:
+    """The last two sizes lie astride of a step, or the longer one took less: neither goes on for ever."""
+    times = np.repeat(powers((1.0, 0.5))[None], 2, axis=0)
+    times[:, :, -1] = times[:, :, -2] * np.array([40.0, 0.5])[:, None]
+    beyond = Surfaces(times, COMM, MESSAGE).at(COMM, MESSAGE[-1] * np.array([2, 8])).log_time
+    assert np.allclose(np.exp(beyond), times[:, :, -1:] * np.array([[2, 8], [1, 1]])[:, None])
 
 
 @given(st.integers(0, 4))
