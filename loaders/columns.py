@@ -206,12 +206,9 @@ def plan(
     meanings = _without_doubles(names, meanings_of)
     if not any(m and m[0] == "time" for m in meanings):
         return None
-    absent = [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]
-    if absent:
+    if absent := [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]:
         raise source.fail(f"there is no column {absent[0]!r} as the hint columns says; there are {', '.join(names)}")
-    taken = [m[0] for m in meanings if m]
-    if reserved := [n for n in taken if n in RESERVED and n not in (*TEXTS, *NUMBERS)]:
-        raise source.fail(f"the hint columns names a parameter {reserved[0]!r}, which means something else here")
+    _refuse_unclear(source, names, meanings)
     for name, meaning in zip(names, meanings_of, strict=True):
         if meaning is not None and meaning[:2] == ("time", None) and not meaning[2] and plain(name) != "time":
             option = shlex.quote(f"time_us={name}")
@@ -220,10 +217,6 @@ def plan(
                 "microseconds",
                 warn=True,
             )
-    doubled = next((n for n in taken if taken.count(n) > 1), None)
-    if doubled is not None:
-        theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)
-        raise source.fail(f"the columns {theirs} all mean {doubled}; say with the hint columns which is meant")
     units = {m[0]: m[1] for m in meanings if m and m[1] is not None}
     scale = {"time": units.get("time", 1.0)}
     scale["time_std"] = units.get("time_std", scale["time"])
@@ -234,6 +227,16 @@ def plan(
         separator,
         header,
     )
+
+
+def _refuse_unclear(source: Source, names: Sequence[str], meanings: Sequence[tuple[str, float | None] | None]) -> None:
+    """LoadError where a parameter has a name that means something else, or two columns mean the same."""
+    taken = [m[0] for m in meanings if m]
+    if reserved := [n for n in taken if n in RESERVED and n not in (*TEXTS, *NUMBERS)]:
+        raise source.fail(f"the hint columns names a parameter {reserved[0]!r}, which means something else here")
+    if doubled := next((n for n in taken if taken.count(n) > 1), None):
+        theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)
+        raise source.fail(f"the columns {theirs} all mean {doubled}; say with the hint columns which is meant")
 
 
 def no_times(names: Sequence[str]) -> str:

@@ -4,9 +4,13 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import values as cli_values
+from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.export import Target
 
 
 class Subcommands:
@@ -27,11 +31,19 @@ class Subcommands:
 
     def add(self, name: str, about: str, *parents: argparse.ArgumentParser, **more: Any) -> argparse.ArgumentParser:
         """Add a subcommand."""
-        made: argparse.ArgumentParser = self._parsers.add_parser(
-            name, help=about.replace("%", "%%"), description=about, parents=[*parents, *self._common], **more
-        )
+        made = command(self._parsers, name, about, *parents, *self._common, **more)
         json(made)
         return made
+
+
+def command(
+    commands: Any, name: str, about: str, *parents: argparse.ArgumentParser, more: str = "", **further: Any
+) -> argparse.ArgumentParser:
+    """Add a command; `more` stands behind what its own help says that it is `about`."""
+    made: argparse.ArgumentParser = commands.add_parser(
+        name, help=about.replace("%", "%%"), description=about + more, parents=list(parents), **further
+    )
+    return made
 
 
 def json(parser: argparse.ArgumentParser) -> None:
@@ -49,6 +61,27 @@ def collectives(parser: Any, about: str = "only this one") -> None:
         metavar="NAME[,NAME…]",
         help=f"{about}; several by commas, or given again",
     )
+
+
+def results(parser: argparse.ArgumentParser, metavar: str = "PATH") -> None:
+    """Add the files to read."""
+    about = "benchmark files or folders with them, .nc, .zarr or long tables"
+    parser.add_argument("paths", nargs="+", metavar=metavar, help=about)
+
+
+def base(parser: Any) -> None:
+    """Add ``--base``."""
+    about = "MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0"
+    parser.add_argument("--base", metavar="FILE", type=cli_values.mpich_selection, help=about)
+
+
+def target(name: str) -> Target:
+    """The target that ``--to`` names; Usage where there is none."""
+    from dashboard.export import TARGETS
+
+    if name not in TARGETS:
+        raise Usage(f"--to {name}: no such target; available: {', '.join(TARGETS)}")
+    return TARGETS[name]
 
 
 def start_command(parser: argparse.ArgumentParser) -> None:

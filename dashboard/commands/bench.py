@@ -27,7 +27,7 @@ _WATCH_S = 0.25
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
     """Add ``bench`` with its orders to the subcommands of ``colltune``."""
     about = "Measure every algorithm of the installed MPI in one job."
-    bench = commands.add_parser("bench", help=about, description=about)
+    bench = cli_arguments.command(commands, "bench", about)
     orders = bench.add_subparsers(dest="order", metavar="ORDER", required=True)
     summaries = {
         "plan": "Say what would be measured and how long it takes; write it into FOLDER.",
@@ -38,7 +38,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
         "cancel": "End the running campaign in FOLDER with all its ranks; what was measured stays.",
     }
     for name, summary in summaries.items():
-        order = orders.add_parser(name, help=summary, description=summary, parents=[common])
+        order = cli_arguments.command(orders, name, summary, common)
         order.add_argument("folder", metavar="FOLDER", help="the campaign's folder")
         cli_arguments.json(order)
         if name in ("plan", "run", "submit"):
@@ -60,7 +60,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
 def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
     group = parser.add_argument_group("how it is run")
     group.add_argument(
-        "--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 times the estimate)"
+        "--time-limit", type=cli_values.seconds, metavar="S", help="the job is ended then (default: 5 x the estimate)"
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")
@@ -177,8 +177,6 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
     """Time limit, after a line that says what the campaign will cost."""
     from dashboard.benchmarks.campaigns import control
 
-    if args.time_limit is not None and not args.time_limit > 0:
-        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
     plan, done = campaign.plan(), campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)

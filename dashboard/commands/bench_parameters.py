@@ -20,12 +20,13 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.launchers.launch import Job, Launcher, Status
 
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
+_RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.parameters")
 _LIMIT_S = 600.0
 
 
 def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
     """Add the order with its options."""
-    parser = orders.add_parser("parameters", help=_ABOUT, description=_ABOUT, parents=[common])
+    parser = cli_arguments.command(orders, "parameters", _ABOUT, common)
     cli_arguments.json(parser)
     parser.add_argument("-o", "--output", required=True, metavar="FILE.csv", help="the table to write")
     parser.add_argument("--sizes", metavar="GRID", help="bytes (default 0,1-1MiB:x2)")
@@ -35,7 +36,9 @@ def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
         "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
     )
     launching.add_options(parser)
-    parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default 600)")
+    parser.add_argument(
+        "--time-limit", type=cli_values.seconds, metavar="S", help="the job is ended then (default 600)"
+    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -43,8 +46,6 @@ def run(args: argparse.Namespace) -> None:
     output = Path(args.output)
     if output.suffix != ".csv" or not output.resolve().parent.is_dir():
         raise Usage(f"-o {output}: the name must end in .csv, in a folder that is there")
-    if args.time_limit is not None and not args.time_limit > 0:
-        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
     from dashboard.benchmarks.launchers.launch import workplace
     from dashboard.benchmarks.libraries.library import find
 
@@ -72,14 +73,7 @@ def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: 
     from dashboard.benchmarks.ranks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
 
     sizes = parse_sizes(args.sizes or DEFAULT_SIZES)
-    program: tuple[str, ...] = (
-        sys.executable,
-        "-m",
-        "mpi4py",
-        "-m",
-        "dashboard.benchmarks.ranks.parameters",
-        str(output),
-    )
+    program: tuple[str, ...] = (sys.executable, *_RANKS, str(output))
     program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
     program += ("--sizes", *map(str, sizes))
     return Job(folder, ranks, program, added(own), args.time_limit or _LIMIT_S, folder / "log.txt")

@@ -31,10 +31,9 @@ _NAMED = 3
 
 def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
     """Add the order with its options."""
-    parser = orders.add_parser("refine", help=_ABOUT, description=_ABOUT, parents=[hints, common])
-    where = "benchmark files or folders with them, .nc, .zarr or long tables"
-    parser.add_argument("paths", nargs="+", metavar="RESULTS", help=where)
-    cli_arguments.collectives(parser, "only this one")
+    parser = cli_arguments.command(orders, "refine", _ABOUT, hints, common)
+    cli_arguments.results(parser, metavar="RESULTS")
+    cli_arguments.collectives(parser)
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if there are several")
     cli_arguments.json(parser)
     group = parser.add_argument_group("what may be measured")

@@ -24,20 +24,11 @@ UNSAFE = 3
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``check-methods`` to the subcommands of ``colltune``."""
     about = "Call every method of the installed MPI in every way that programs may, and say which are at fault."
-    parser = commands.add_parser(
-        "check-methods",
-        help=about,
-        description=about,
-        epilog="Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input.",
-        parents=[common],
-    )
+    ends = "Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input."
+    parser = cli_arguments.command(commands, "check-methods", about, common, epilog=ends)
     cli_arguments.collectives(parser)
     parser.add_argument(
-        "--algorithm",
-        action="append",
-        default=[],
-        metavar="NAME",
-        help="only this one; may be given several times",
+        "--algorithm", action="append", default=[], metavar="NAME", help="only this one; may be given several times"
     )
     parser.add_argument(
         "--ranks", default="2-8", metavar="GRID", help="communicator sizes, such as 4 or 2-9 (default 2-8)"
@@ -86,8 +77,7 @@ def _checked(args: argparse.Namespace) -> Report:
     launcher = cli_launching.launcher_of(args, installation)
     library = installation.library
     order = order_of(library, methods_of(library, args.collective, args.algorithm), sizes)
-    beside = installation.mpiexec.parent / "python"
-    python = beside if args.mpiexec and beside.exists() else None
+    python = cli_launching.python_of(args, installation)
     known: dict[str, Any] = {"seconds": args.time_limit, "hangs": args.hangs, "python": python, "launcher": launcher}
     with Working() as progress:
         return check(installation, order, progress=progress, **known)

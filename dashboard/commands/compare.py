@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import Working, finite, say, show
-from dashboard.commands.treatment import grown, preparation
+from dashboard.commands.output import finite, say, show
+from dashboard.commands.treatment import grown, held_out, preparation
 from dashboard.commands.usage import Usage
 from dashboard.domain.unmeasured import RULE
 
@@ -38,13 +37,9 @@ def compare(args: argparse.Namespace) -> None:
         if judged is not None:
             held[text] = judged
     table = comparing.compare(prepared.problem, decisions)
-    rows = [
-        {"tree": name, **dict(zip(map(str, table.columns), row, strict=True))}
-        for name, row in zip(decisions, cli_text.frame_rows(table), strict=True)
-    ]
-    for row in rows:
-        if held:
-            row["held_out"] = held.get(row["tree"])
+    rows = [{"tree": name, **row} for name, row in zip(decisions, cli_text.records(table), strict=True)]
+    for row in rows if held else ():
+        row["held_out"] = held.get(row["tree"])
     result: dict[str, Any] = {"collective": prepared.problem.collective, "rows": rows}
     apart = None
     if len(decisions) == 2:
@@ -55,18 +50,14 @@ def compare(args: argparse.Namespace) -> None:
 
 def _check(trees: list[str]) -> None:
     """Usage for a tree that cannot be, before anything is loaded."""
-    from dashboard.decisions.grown.families import family
-
     for text in trees:
         if not text.endswith(_SAVED):
-            name, _, options = text.partition(":")
-            cli_trees.read(family(name), [word for word in options.split(",") if word])
+            cli_trees.read(text)
 
 
 def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
     """A decision function, from a file or grown; and how it does held out, if that is asked for."""
     from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.grown.families import family
 
     if text.endswith(_SAVED):
         if not Path(text).is_file():
@@ -74,15 +65,9 @@ def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[Deci
         if args.held_out != "none":
             say(f"note: {text} cannot be held out: nothing is known of what it was made from")
         return DecisionFunction.load(text), None
-    name, _, options = text.partition(":")
-    decided = grown(prepared, name, cli_trees.read(family(name), [word for word in options.split(",") if word]))
-    if args.held_out == "none":
-        return decided.decision, None
-    with Working() as progress:
-        judged = prepared.held_out(
-            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
-        )
-    return decided.decision, judged.to_dict()
+    decided = grown(prepared, *cli_trees.read(text))
+    judged = held_out(args, decided)
+    return decided.decision, None if judged is None else judged.to_dict()
 
 
 def _difference(apart: xr.Dataset) -> dict[str, Any]:
@@ -138,6 +123,5 @@ def _apart_lines(rows: list[Mapping[str, Any]], apart: xr.Dataset) -> list[str]:
         [signs[value] for value in row]
         for row in apart["outcome"].transpose("comm_size", "message_size").values.tolist()
     ]
-    width = shutil.get_terminal_size((120, 24)).columns
     sizes = apart["comm_size"].values.tolist(), apart["message_size"].values.tolist()
-    return [*lines, "", *cli_text.grid(*sizes, drawn, width)]
+    return [*lines, "", *cli_text.grid(*sizes, drawn)]

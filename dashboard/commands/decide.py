@@ -7,14 +7,15 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import naming as cli_naming
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
-from dashboard.commands.output import Working, answer, say, show, write
-from dashboard.commands.treatment import grown, preparation, preparations, sources_of
+from dashboard.commands.output import answer, say, show, write
+from dashboard.commands.treatment import grown, held_out, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
 
@@ -43,7 +44,11 @@ def decide(args: argparse.Namespace) -> None:
     facts = decided.answer()
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")
-    result = {**facts, **_held_out(args, decided), "decision": saved}
+    if (judged := held_out(args, decided)) is not None:
+        facts["held_out"] = judged.to_dict()
+        for note in judged.notes:
+            say(f"note: {note}")
+    result = {**facts, "decision": saved}
     show(args, result, lambda: decision_lines(args, result, decided))
     if link:
         answer(f"{link}\n")
@@ -51,14 +56,12 @@ def decide(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
-    from dashboard.export import TARGETS as WRITERS
     from dashboard.export import ExportError, bundle, writing
 
-    if args.to not in WRITERS:
-        raise Usage(f"--to {args.to}: no such target; available: {', '.join(WRITERS)}")
+    target = cli_arguments.target(args.to)
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
-    given = _given(args, WRITERS[args.to].options)
+    given = _given(args, target.options)
     made = preparations(args, cli_naming.named(args, given))
     for prepared in made:
         decided = grown(prepared, args.tree, cli_trees.chosen(args))
@@ -152,19 +155,6 @@ def _measured_version(made: Sequence[Prepared]) -> str:
     return versions.pop() if len(versions) == 1 and versions <= {"4.1", "5.0"} else ""
 
 
-def _held_out(args: argparse.Namespace, decided: Decided) -> dict[str, Any]:
-    """The penalty where the decision was not made from, if it is asked for."""
-    if args.held_out == "none":
-        return {}
-    with Working() as progress:
-        judged = decided.prepared.held_out(
-            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
-        )
-    for note in judged.notes:
-        say(f"note: {note}")
-    return {"held_out": judged.to_dict()}
-
-
 def _sweep(args: argparse.Namespace) -> None:
     from dashboard.session.choice import Choice
     from dashboard.session.sweep import sweep
@@ -190,9 +180,8 @@ def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFrame) -> None:
-    columns = [str(column) for column in frame.columns]
-    rows = [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
-    result = {"collective": prepared.problem.collective, "tree": args.tree, "sweep": args.sweep, "rows": rows}
+    result = {"collective": prepared.problem.collective, "tree": args.tree, "sweep": args.sweep}
+    result["rows"] = cli_text.records(frame)
     show(args, result, lambda: cli_text.frame_table(frame))
 
 

@@ -11,7 +11,6 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, finite, show
-from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
@@ -29,11 +28,8 @@ _EPILOG = (
 def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Add ``decide-time`` to the subcommands; collectives and the options of measurements are still to come."""
     about = "Compile decision functions in every way they can be written, and time one decision of each."
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "decide-time", help=about, description=about, epilog=_EPILOG, parents=list(parents)
-    )
-    where = "benchmark files or folders with them, .nc, .zarr or long tables"
-    parser.add_argument("paths", nargs="+", metavar="PATH", help=where)
+    parser = cli_arguments.command(commands, "decide-time", about, *parents, epilog=_EPILOG)
+    cli_arguments.results(parser)
     parser.add_argument(
         "--trees",
         nargs="+",
@@ -41,8 +37,9 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="TREE:OPTION=VALUE,…",
         help='such as "quadtree:max_depth=3" "c45:min_cases=4" (default: quadtrees of depth 1 to 6 and the exact one)',
     )
-    parser.add_argument("--comm-range", metavar="LOW-HIGH", help="processes (default: as measured)")
-    parser.add_argument("--message-range", metavar="LOW-HIGH", help="bytes, such as 1-16MiB (default: as measured)")
+    ends: dict[str, Any] = {"type": cli_values.sizes, "metavar": "LOW-HIGH"}
+    parser.add_argument("--comm-range", help="processes (default: as measured)", **ends)
+    parser.add_argument("--message-range", help="bytes, such as 1-16MiB (default: as measured)", **ends)
     parser.add_argument(
         "--rounds", type=cli_values.count, default=9, metavar="N", help="the fastest counts (default 9)"
     )
@@ -58,7 +55,7 @@ def decide_time(args: argparse.Namespace) -> None:
     from dashboard.export.decide_time import decide_time as timed
     from dashboard.export.decide_time import found_compiler
 
-    wanted = [(text, *_parsed(text)) for text in dict.fromkeys(args.trees or _TREES)]
+    wanted = [(text, *cli_trees.read(text)) for text in dict.fromkeys(args.trees or _TREES)]
     found_compiler()
     prepared = preparation(args)
     sizes = _sizes(args, prepared)
@@ -76,20 +73,13 @@ def decide_time(args: argparse.Namespace) -> None:
     show(args, result, lambda: _lines(result))
 
 
-def _parsed(text: str) -> tuple[str, dict[str, Any]]:
-    from dashboard.decisions.grown.families import family
-
-    name, _, options = text.partition(":")
-    return name, cli_trees.read(family(name), [word for word in options.split(",") if word])
-
-
 def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
     from dashboard.export.decide_time import log_uniform, uniform, workload_sizes
 
     cube = prepared.problem.slices[0].cube
     comm, message = (
-        _range(getattr(args, option), f"--{option.replace('_', '-')}", cube[dim].values.tolist())
-        for option, dim in (("comm_range", "comm_size"), ("message_range", "message_size"))
+        asked or (int(cube[dim].values.min()), int(cube[dim].values.max()))
+        for asked, dim in ((args.comm_range, "comm_size"), (args.message_range, "message_size"))
     )
     sizes = {"uniform": uniform(comm, message), "log-uniform": log_uniform(comm, message)}
     if args.weights:
@@ -97,22 +87,6 @@ def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
 
         sizes["workload"] = workload_sizes(read_workload(args.weights), prepared.problem.collective)
     return sizes
-
-
-def _range(text: str | None, option: str, measured: Sequence[int]) -> tuple[int, int]:
-    if text is None:
-        return int(min(measured)), int(max(measured))
-    from dashboard.benchmarks.campaigns.ranges import parse_size
-    from dashboard.benchmarks.errors import BenchError
-
-    low, dash, high = text.partition("-")
-    try:
-        ends = parse_size(low), parse_size(high)
-    except BenchError as error:
-        raise Usage(f"{option} {text}: {error}") from error
-    if not dash or not 0 <= ends[0] <= ends[1]:
-        raise Usage(f"{option} {text}: must be LOW-HIGH, such as 1-16MiB")
-    return ends
 
 
 def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:

@@ -14,7 +14,6 @@ from dashboard.commands import following as cli_following
 from dashboard.commands import model as cli_model
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
-from dashboard.commands import trust as cli_trust
 from dashboard.commands.load import file_report, hints_of, load
 from dashboard.commands.output import Loading, refuse_same, say, show
 from dashboard.commands.usage import Usage
@@ -139,8 +138,15 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
         "statistic_kind": cube.attrs.get("statistic_kind"),
         "noise": noise,
         "doubles": difference(cube),
-        "doubtful": cli_trust.listed(cube),
+        "doubtful": _doubtful(cube),
     }
+
+
+def _doubtful(cube: xr.Dataset) -> list[dict[str, Any]]:
+    """Times that cannot be trusted, with the reason."""
+    from dashboard.decisions.measured.trust import doubtful
+
+    return cli_text.records(doubtful(cube).drop(columns=["kind", "repetition"], errors="ignore"))
 
 
 def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
@@ -148,19 +154,14 @@ def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
     from dashboard.decisions.measured.interpolate import interpolation_error
 
     frames = {"message_size": interpolation_error(cube), "comm_size": interpolation_error(cube, "comm_size")}
-    return {
-        along: [dict(zip(map(str, frame.columns), row, strict=True)) for row in cli_text.frame_rows(frame)]
-        for along, frame in frames.items()
-    }
+    return {along: cli_text.records(frame) for along, frame in frames.items()}
 
 
 def _outliers(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that do not fit those around them."""
     from dashboard.decisions.measured.outliers import outliers
 
-    table = outliers(cube)
-    names = [str(name) for name in table.columns]
-    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(table)]
+    return cli_text.records(outliers(cube))
 
 
 def _stored(results: xr.DataTree, files: list[dict[str, Any]]) -> list[dict[str, Any]]:

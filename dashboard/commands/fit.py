@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
-from dashboard.commands.output import Working, finite, say, show
+from dashboard.commands.output import Working, finite, penalty, say, show, writing
 from dashboard.commands.usage import Usage
 from loaders import disk
 from loaders.collectives import POINT_TO_POINT
@@ -191,30 +191,17 @@ def decide(args: argparse.Namespace) -> None:
         penalties = model_penalties(problem, network, trust=trust, variant=variant)  # type: ignore[arg-type]  # one of two
         answers[name] = {
             "not_covered": list(covered.missing),
-            "penalty": {by: _penalty(fair) for by, (fair, _) in penalties.items()},
-            "penalty_of_all": {by: _penalty(every) for by, (_, every) in penalties.items()},
+            "penalty": {by: penalty(fair) for by, (fair, _) in penalties.items()},
+            "penalty_of_all": {by: penalty(every) for by, (_, every) in penalties.items()},
             "decision_time": decision_times(problem, network),
         }
     result = {"parameters": network.name, "variant": variant, "collectives": answers}
     show(args, result, lambda: _decide_lines(answers))
 
 
-def _penalty(summary: Any) -> dict[str, Any]:
-    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
-    return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
-
-
 def _decide_lines(answers: Mapping[str, Any]) -> list[str]:
-    head = [
-        "collective",
-        "model",
-        "mean (%)",
-        "median (%)",
-        "max (%)",
-        "all methods: mean (%)",
-        "median (%)",
-        "max (%)",
-    ]
+    head = ["collective", "model", "mean (%)", "median (%)", "max (%)"]
+    head += ["all methods: mean (%)", "median (%)", "max (%)"]
     rows = [
         [name, by, *_three(figures), *_three(answer["penalty_of_all"][by])]
         for name, answer in answers.items()
@@ -236,10 +223,8 @@ def _three(figures: Mapping[str, float | None]) -> list[str]:
 
 def _save(args: argparse.Namespace, network: ParameterSet) -> None:
     if args.output:
-        try:
+        with writing(args.output):
             network.save(args.output)
-        except OSError as error:
-            raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
         say(f"wrote {args.output}: {', '.join(network.models)}")
 
 

@@ -65,9 +65,7 @@ def frontier(args: argparse.Namespace) -> None:
 
 
 def _records(frame: Any) -> list[dict[str, Any]]:
-    names = [str(name) for name in frame.columns]
-    frame = frame.astype(object).where(frame.notna(), None)
-    return [dict(zip(names, row, strict=True)) for row in cli_text.frame_rows(frame)]
+    return cli_text.records(frame.astype(object).where(frame.notna(), None))
 
 
 def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier, chosen: Recommendation) -> list[str]:

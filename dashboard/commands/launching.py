@@ -78,6 +78,12 @@ def spreads(args: argparse.Namespace) -> bool:
     return allocated_nodes() > 1 or site_of(args).launch != HERE
 
 
+def python_of(args: argparse.Namespace, installation: Installation) -> Path | None:
+    """The interpreter beside a start command that was named, whose mpi4py is of its library; None: this one."""
+    beside = installation.mpiexec.parent / "python"
+    return beside if args.mpiexec and beside.exists() else None
+
+
 def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iterable[int] = ()) -> Launcher:
     """What starts ranks.
 

@@ -8,14 +8,12 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands.output import finite, show
+from dashboard.commands.output import penalty, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
-    from dashboard.decisions.judged.penalty import PenaltySummary
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
-
 
 _HEAD = 4096
 _NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
@@ -117,18 +115,12 @@ def _described(rules: RulesFile, name: str) -> dict[str, Any]:
 
 def _priced(price: Cost) -> dict[str, Any]:
     return {
-        "acted": _figures(price.acted),
-        "meant": _figures(price.meant),
-        "as_blocks": _figures(price.as_blocks),
+        **{
+            name: None if (cost := getattr(price, name)) is None else penalty(cost)
+            for name in ("acted", "meant", "as_blocks")
+        },
         "not_measured": list(price.lacking),
     }
-
-
-def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
-    return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
 
 
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:

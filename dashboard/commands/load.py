@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import Loading, say
 from dashboard.commands.usage import Usage
+from dashboard.domain.errors import meant
 from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
@@ -99,9 +99,7 @@ def cubes_of(
         names = candidates
     for name in names:
         if name not in there:
-            near = difflib.get_close_matches(name, there, 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise Usage(f"-c {name}: these results hold {', '.join(there)}{meant}")
+            raise Usage(f"-c {name}: these results hold {', '.join(there)}{meant(name, there)}")
     cubes = {name: results[name].to_dataset() for name in names}
     if getattr(args, "ppn", None) is not None:
         for name, cube in cubes.items():

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
@@ -58,8 +57,7 @@ def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any)
     lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(remarks)})" if remarks else ""), ""]
     several = args.tolerance or args.statistical is not None
     unsure = None if sureness is None else (sureness < UNSURE)
-    columns = shutil.get_terminal_size((120, 24)).columns
-    lines += cli_text.map_text(dmap, columns, ties=bool(several), unsure=None if unsure is None else unsure.tolist())
+    lines += cli_text.map_text(dmap, ties=bool(several), unsure=None if unsure is None else unsure.tolist())
     if unsure is not None:
         words = f"is the fastest at the sizes that it stands for with less than {UNSURE:.0%}."
         lines.append(f"? = the method of {int(unsure.sum()):,} cells {words}")

@@ -36,7 +36,7 @@ _SHOWN = 20
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``methods`` to the subcommands of ``colltune``."""
     about = "Own methods: list them, show who sends what to whom in which step, and verify them."
-    add = cli_arguments.Subcommands(commands.add_parser("methods", help=about, description=about), [common]).add
+    add = cli_arguments.Subcommands(cli_arguments.command(commands, "methods", about), [common]).add
     listing = add("list", "List methods with their parameters and the values of interest.")
     listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
     listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
@@ -77,7 +77,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         action="store_true",
         help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
     )
-    verify.add_argument("--time-limit", type=float, default=600.0, metavar="S", help="of the ranks (default 600)")
+    verify.add_argument(
+        "--time-limit", type=cli_values.seconds, default=600.0, metavar="S", help="of the ranks (default 600)"
+    )
 
 
 def _add_schedule(parser: argparse.ArgumentParser) -> None:
@@ -286,8 +288,6 @@ def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict
     """Run cases on the installed MPI."""
     from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
 
-    if not args.time_limit > 0:
-        raise Usage(f"--time-limit {args.time_limit:g}: allowed are seconds above 0")
     processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
     with Working() as progress:
         return check_methods(

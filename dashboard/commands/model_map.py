@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import argparse
-import shutil
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import finite, say, show
+from dashboard.commands.output import finite, say, show, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -64,10 +63,8 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
 
 
 def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
-    try:
+    with writing(args.output):
         decision.save(args.output)
-    except OSError as error:
-        raise Usage(f"{args.output}: cannot be written: {error.strerror or error}") from error
     say(f"wrote {args.output}: {decision.leaves:,} leaves")
 
 
@@ -141,4 +138,4 @@ def _drawn(sizes: tuple[list[int], list[int]], labels: list[str], best: Any, tim
 
 def _lines(answer: Mapping[str, Any], dmap: xr.Dataset) -> list[str]:
     heading = [f"{answer['collective']}: what {answer['model']} calls fastest ({answer['parameters']})", ""]
-    return heading + cli_text.map_text(dmap, shutil.get_terminal_size((120, 24)).columns, ties=False)
+    return heading + cli_text.map_text(dmap)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import values as cli_values
 from dashboard.commands.load import load
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
+from dashboard.domain.errors import meant
 from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ def add_options(parser: Any) -> None:
         dest="names",
         action="append",
         default=[],
-        type=_pair,
+        type=cli_values.pair("THEIRS=NAME", "bin_tree=binary_tree"),
         metavar="THEIRS=NAME",
         help="what the target calls an algorithm of the results, such as bin_tree=binary_tree; may be given several "
         "times",
@@ -59,9 +60,8 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     names = dict(args.names)
     for theirs in names:
         if theirs not in there:
-            near = difflib.get_close_matches(theirs, there, 1)
-            meant = f"; did you mean {near[0]}?" if near else f"; they have {', '.join(there)}"
-            raise Usage(f"--name {theirs}: the results have no algorithm of that name{meant}")
+            near = meant(theirs, there) or f"; they have {', '.join(there)}"
+            raise Usage(f"--name {theirs}: the results have no algorithm of that name{near}")
     cubes = {name: renamed(cube, names) for name, cube in cubes.items()}
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
     for name in wanted:
@@ -98,18 +98,11 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
         said = ", ".join(numbers[:_LISTED])
         say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")
     names = {name: near(TARGETS[args.to], collective, name, getattr(args, "version", None)) for name in algorithms}
-    for name, meant in [pair for pair in names.items() if pair[1]][:_LISTED]:
-        say(f"note: {collective}: {args.to} has no {name!r}; near are {', '.join(meant)}: --name {name}={meant[0]}")
-    far = [name for name, meant in names.items() if not meant]
+    for name, alike in [pair for pair in names.items() if pair[1]][:_LISTED]:
+        say(f"note: {collective}: {args.to} has no {name!r}; near are {', '.join(alike)}: --name {name}={alike[0]}")
+    far = [name for name, alike in names.items() if not alike]
     if far:
         more = f" and {len(far) - _LISTED} more" if len(far) > _LISTED else ""
         say(f"note: {collective}: {args.to} has nothing like {', '.join(far[:_LISTED])}{more}")
     if names and not args.only:
         say(f"note: {collective}: they are replaced where they are chosen; --only target decides among what it has")
-
-
-def _pair(text: str) -> tuple[str, str]:
-    theirs, equals, name = text.partition("=")
-    if not (theirs and equals and name):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form THEIRS=NAME, such as bin_tree=binary_tree")
-    return theirs, name

@@ -26,7 +26,7 @@ _MOST_ITERATIONS = 1000
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
     """Add ``online`` to the subcommands of ``colltune``."""
     about = "Online tuning: learn which methods to take from the programs that users run anyway."
-    add = cli_arguments.Subcommands(commands.add_parser("online", help=about, description=about), [common]).add
+    add = cli_arguments.Subcommands(cli_arguments.command(commands, "online", about), [common]).add
     simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
     _simulate_options(simulate)
     cli_online_folder.add_parsers(add, learning)
@@ -39,7 +39,7 @@ def _simulate_options(simulate: argparse.ArgumentParser) -> None:
     )
     simulate.add_argument(
         "--seed",
-        type=cli_online_folder.seed,
+        type=cli_values.seed,
         default=1,
         metavar="N",
         help="the same seed, the same figures (default 1)",
@@ -116,14 +116,8 @@ def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
 
 
 def _simulated_lines(iterations: Sequence[Mapping[str, Any]]) -> list[str]:
-    names = (
-        "tuned_over_best",
-        "tuned_mean",
-        "default_over_best",
-        "tuning_over_best",
-        "calibration",
-        "best_probability",
-    )
+    names = ["tuned_over_best", "tuned_mean", "default_over_best", "tuning_over_best", "calibration"]
+    names.append("best_probability")
     head = ["iteration", "timings", "tuned/best", "mean", "default/best", "tuning/best", "predicted/true", "P(best)"]
     rows = [
         [each["iteration"], each["samples"], *("" if each[n] is None else f"{each[n]:.3f}" for n in names)]

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import output
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
@@ -21,17 +22,6 @@ if TYPE_CHECKING:
     from dashboard.online.table import AlgTable
 
 _MODES = ("off", "trace", "tuning", "tuned")
-
-
-def seed(text: str) -> int:
-    """A seed of draws."""
-    try:
-        value = int(text)
-    except ValueError:
-        value = -1
-    if not 0 <= value < 1 << 31:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number from 0 to 2147483647")
-    return value
 
 
 def learning_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -66,7 +56,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     )
     loop = of_folder("loop", "Run batches of programs with training between them; called again it goes on.")
     loop.add_argument("--plan", required=True, type=Path, metavar="FILE", help="JSON: runs, evaluate, iterations, …")
-    loop.add_argument("--seed", type=seed, default=1, metavar="N", help="of what is drawn (default 1)")
+    loop.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="of what is drawn (default 1)")
     shown = of_folder("show", "Show what was learnt and judged so far.")
     shown.add_argument(
         "--course",
@@ -304,14 +294,12 @@ def _shown_lines(folder: Folder, result: Mapping[str, Any]) -> list[str]:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from dashboard.export import TARGETS
     from dashboard.online.deciding import decision_of
     from dashboard.online.model_file import load
     from dashboard.online.state import Folder
 
     folder = Folder.open(args.folder)
-    if args.to not in TARGETS:
-        raise Usage(f"--to {args.to}: there is no such target; available: {', '.join(TARGETS)}")
+    target = cli_arguments.target(args.to)
     model = load(folder.model)
     names = args.collective or [name for name, choice in model.choices.items() if choice.best.any()]
     if unknown := [name for name in names if name not in model.choices]:
@@ -321,14 +309,9 @@ def _export(args: argparse.Namespace) -> None:
     decisions = [decision_of(model, name) for name in names]
     if args.ppn is not None:
         decisions = [decision.restricted(ppn=args.ppn) for decision in decisions]
-    target = TARGETS[args.to]
     options = {"version": model.table.version} if "version" in target.options else {}
     text = target.write(decisions, **options)
-    if args.output == "-":
-        output.answer(text)
-    else:
-        output.write(args.output, text)
-        say(f"wrote {args.output}: {', '.join(names)}")
+    output.deliver(args.output, text, f": {', '.join(names)}")
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {

@@ -42,10 +42,8 @@ def _profile(args: argparse.Namespace) -> None:
         collectives["judged_calls"] = [lost[name].judged if name in lost else 0.0 for name in names]
     result = {
         "runs": int(calls["run"].nunique()),
-        "collectives": [
-            dict(zip(map(str, collectives.columns), row, strict=True)) for row in cli_text.frame_rows(collectives)
-        ],
-        "sizes": [dict(zip(map(str, sizes.columns), row, strict=True)) for row in cli_text.frame_rows(sizes)],
+        "collectives": cli_text.records(collectives),
+        "sizes": cli_text.records(sizes),
     }
     if args.weights:
         output.write(args.weights, workload_text(calls))
@@ -65,11 +63,7 @@ def _skeleton(args: argparse.Namespace) -> None:
     from dashboard.online.skeletons import skeleton
 
     text = skeleton(args.name)
-    if args.output == "-":
-        output.answer(text)
-    else:
-        output.write(args.output, text)
-        say(f"wrote {args.output}: a skeleton of {args.name}, not the application")
+    output.deliver(args.output, text, f": a skeleton of {args.name}, not the application")
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {"profile": _profile, "skeleton": _skeleton}

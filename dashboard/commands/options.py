@@ -67,7 +67,7 @@ class _Version(argparse.Action):
 
 _METAVARS = {"numbers": "LIBRARY", "select": "FACET=VALUE,…", "join": "FACET,…", "scheduler": "ADDRESS"}
 #: Makes the parser of a command that reads results: name, summary, and parsers with further options.
-_Add = Callable[..., _Parser]
+_Add = Callable[..., argparse.ArgumentParser]
 
 
 def parse(argv: Sequence[str]) -> argparse.Namespace:
@@ -98,10 +98,9 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
     common, hints, chosen = _common(), _hints(), _chosen()
 
-    def add(name: str, summary: str, *parents: _Parser, paths: str = "+") -> _Parser:
-        made = commands.add_parser(name, help=summary, description=summary, parents=[*parents, common])
-        where = "benchmark files or folders with them, .nc, .zarr or long tables"
-        made.add_argument("paths", nargs=paths, metavar="PATH", help=where)
+    def add(name: str, summary: str, *parents: _Parser) -> argparse.ArgumentParser:
+        made = cli_arguments.command(commands, name, summary, *parents, common)
+        cli_arguments.results(made)
         return made
 
     as_hint = _Parser(add_help=False)
@@ -113,16 +112,9 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     _add_reading(add, hints, as_hint, chosen)
     _add_deciding(add, hints, argv, command)
     _add_libraries(commands, common, hints)
-    about = "Show what an address of the page shows, without a browser."
-    cli_view.add_options(commands.add_parser("view", help=about, description=about, parents=[hints, as_hint, common]))
-    cli_serve.add_options(
-        commands.add_parser(
-            "serve",
-            help="Run the dashboard.",
-            description="Run the dashboard, as 'panel serve dashboard' does.",
-            parents=[hints, as_hint, common],
-        )
-    )
+    made, also = cli_arguments.command, (hints, as_hint, common)
+    cli_view.add_options(made(commands, "view", "Show what an address of the page shows, without a browser.", *also))
+    cli_serve.add_options(made(commands, "serve", "Run the dashboard, as 'panel serve dashboard' does.", *also))
     return parser
 
 
@@ -164,9 +156,8 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     cli_arguments.json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
     cli_report.add_options(report)
-    for command_parser in (decide, export, frontier, compare, port):
+    for command_parser in (decide, export, frontier, compare, port, report):
         cli_treatment.add_options(command_parser)
-    cli_treatment.add_options(report)
     for command_parser in (decide, frontier, compare, report):
         cli_treatment.add_held_out(command_parser, "lines" if command_parser is frontier else "none")
     if command in cli_trees.WITH_TREE:
@@ -177,14 +168,15 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
 
 def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     """Add what has to do with MPI libraries and with models of them."""
+    made = cli_arguments.command
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
-    lint = commands.add_parser("lint", help=about, description=about, parents=[hints, common])
+    lint = made(commands, "lint", about, hints, common)
     cli_lint.add_options(lint)
     cli_arguments.json(lint)
     about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
-    cli_model.add_options(commands.add_parser("model", help=about, description=about), [common], [hints])
+    cli_model.add_options(made(commands, "model", about), [common], [hints])
     about = "Write a rules file of one MPI library for another one, or as source code."
-    cli_translate.add_options(commands.add_parser("translate", help=about, description=about, parents=[common]))
+    cli_translate.add_options(made(commands, "translate", about, common))
     cli_tune.add_parser(commands, common)
     cli_bench.add_parser(commands, common, hints)
     cli_prove.add_parser(commands, common)
@@ -214,7 +206,7 @@ def _chosen() -> _Parser:
     return parser
 
 
-def _collectives(parser: argparse.ArgumentParser) -> None:
+def _collectives(parser: argparse.ArgumentParser, combined: str = "") -> None:
     cli_arguments.collectives(parser, "the collective")
     parser.add_argument(
         "--ppn",
@@ -222,6 +214,8 @@ def _collectives(parser: argparse.ArgumentParser) -> None:
         metavar="N|all",
         help="processes per node; all: one tree for all of them, if it can test ppn",
     )
+    if combined:
+        parser.add_argument("--combined", action="store_true", help=combined)
 
 
 def _map_options(parser: argparse.ArgumentParser) -> None:
@@ -236,8 +230,7 @@ def _map_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _decide_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser)
-    parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
+    _collectives(parser, combined="one tree for several collectives, which it tests")
     what = "show how size and penalty change: of a quadtree with this limit, of C4.5 with the settings of Table 6.7"
     parser.add_argument("--sweep", choices=("depth", "threshold", "settings"), help=what)
     parser.add_argument(
@@ -253,8 +246,7 @@ def _decide_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _export_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser)
-    parser.add_argument("--combined", action="store_true", help="one tree for several collectives, which it tests")
+    _collectives(parser, combined="one tree for several collectives, which it tests")
     parser.add_argument(
         "--to", required=True, metavar="TARGET", help="such as c, openmpi or mpich; any other name lists them"
     )
@@ -277,20 +269,14 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         metavar="PCT",
         help="points that the file's mean penalty may be above that of the tree; where it is more the exit status is 1",
     )
-    group.add_argument(
-        "--base",
-        metavar="FILE",
-        type=cli_values.mpich_selection,
-        help="MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0",
-    )
+    cli_arguments.base(group)
     cli_beyond.add_option(group)
     cli_naming.add_options(group)
     cli_beside.add_options(parser)
 
 
 def _frontier_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser)
-    parser.add_argument("--combined", action="store_true", help="trees for several collectives, which they test")
+    _collectives(parser, combined="trees for several collectives, which they test")
     parser.add_argument(
         "--family",
         dest="families",
@@ -326,8 +312,7 @@ def _frontier_options(parser: argparse.ArgumentParser) -> None:
 
 
 def _compare_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser)
-    parser.add_argument("--combined", action="store_true", help="trees for several collectives, which they test")
+    _collectives(parser, combined="trees for several collectives, which they test")
     parser.add_argument(
         "--trees",
         action="extend",
@@ -361,7 +346,7 @@ def _hints() -> _Parser:
         "--column",
         dest="columns",
         action="append",
-        type=cli_values.column,
+        type=cli_values.pair("OURS=THEIRS", "time=latency_us"),
         metavar="OURS=THEIRS",
         help="column of a table that bears another name, such as time=latency_us",
     )

@@ -22,23 +22,18 @@ _MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime f
 _TREE = "intervals"
 _WITHIN = "pairs within a node, by phase"
 _DEVIATION = ("measured", "deviation (%)", "of each phase alone")
-_COLLECTIVES = "bcast, scatter, gather, reduce, allreduce, allgather"
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
     """Add ``orthogonal`` to the subcommands of ``colltune``; those of its parsers that take a treatment."""
     about = "Orthogonal structures: grids of processes, what they are predicted to gain, and what they gained."
-    add = cli_arguments.Subcommands(commands.add_parser("orthogonal", help=about, description=about), [common]).add
+    add = cli_arguments.Subcommands(cli_arguments.command(commands, "orthogonal", about), [common]).add
     listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
     listing.add_argument("processes", type=cli_values.count, metavar="P")
     _dimensions(listing)
     _nodes(listing)
     simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
-    simulate.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
-    simulate.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
-    simulate.add_argument(
-        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
-    )
+    _call(simulate)
     simulate.add_argument("--inner", default="binomial", metavar="METHOD", help="inside of each phase (binomial)")
     simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
     simulate.add_argument(
@@ -48,17 +43,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     _nodes(simulate)
     _dimensions(simulate)
     predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
-    predict.add_argument("-c", "--collective", required=True, help=_COLLECTIVES)
-    predict.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
-    predict.add_argument(
-        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
-    )
-    predict.add_argument(
-        "--machine",
-        required=True,
-        metavar="NAME|RESULTS",
-        help=_MACHINE,
-    )
+    _call(predict)
+    predict.add_argument("--machine", required=True, metavar="NAME|RESULTS", help=_MACHINE)
     predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
     predict.add_argument(
         "--inner", default="library", metavar="NAME", help="what grids are called by that it runs inside of (library)"
@@ -66,7 +52,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     _dimensions(predict)
     improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
     improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
-    improve.add_argument("--between", metavar="FROM-TO", help="message sizes, such as 8KiB-512KiB (default: all)")
+    improve.add_argument(
+        "--between", type=cli_values.sizes, metavar="FROM-TO", help="such as 8KiB-512KiB (default: all message sizes)"
+    )
     select = add("select", "Select a method for intervals of message size: the tree 'intervals' of decide.", hints)
     for each in (improve, select):
         each.add_argument("paths", nargs="+", metavar="PATH", help="results of a campaign with grids")
@@ -80,6 +68,15 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     )
     orthogonal_run.add_parser(add, hints, _MACHINE)
     return [select]
+
+
+def _call(parser: argparse.ArgumentParser) -> None:
+    about = "bcast, scatter, gather, reduce, allreduce, allgather"
+    parser.add_argument("-c", "--collective", required=True, help=about)
+    parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
+    parser.add_argument(
+        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
+    )
 
 
 def _dimensions(parser: argparse.ArgumentParser) -> None:
@@ -236,25 +233,11 @@ def _improve(args: argparse.Namespace) -> None:
 
     (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
     flat, ppn = select_ppn(cube, args.ppn)
-    between = _between(args.between)
-    rows = summary(flat, args.original, between, ppn)
+    rows = summary(flat, args.original, args.between or (0.0, float("inf")), ppn)
     ends = [int(flat["message_size"].values.min()), int(flat["message_size"].values.max())]
-    result = {"collective": name, "original": args.original, "between": ends if args.between is None else list(between)}
+    result = {"collective": name, "original": args.original, "between": list(args.between or ends)}
     result["layouts"] = rows
     show(args, result, lambda: _improved_lines(rows))
-
-
-def _between(text: str | None) -> tuple[float, float]:
-    if text is None:
-        return 0.0, float("inf")
-    low, dash, high = text.partition("-")
-    try:
-        ends = cli_values.size(low), cli_values.size(high)
-    except argparse.ArgumentTypeError as error:
-        raise Usage(f"--between {text}: {error}") from None
-    if not dash or ends[0] > ends[1]:
-        raise Usage(f"--between {text}: expected two sizes, the smaller first, such as 8KiB-512KiB")
-    return ends
 
 
 def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:

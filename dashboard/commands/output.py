@@ -9,11 +9,15 @@ import os
 import shutil
 import sys
 import time
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.usage import Usage
+
+if TYPE_CHECKING:
+    from dashboard.decisions import PenaltySummary
 
 #: Arguments that name files to read.
 _READ = ("paths", "rules", "against", "results", "base", "weights", "parameters", "tree_file", "rules_files")
@@ -50,8 +54,24 @@ def write(path: str | Path, content: str | bytes) -> None:
     """Write a file, whole or not at all; Usage when it cannot be written."""
     from loaders import disk
 
-    try:
+    with writing(path):
         disk.write_bytes(path, content.encode() if isinstance(content, str) else content)
+
+
+def deliver(path: str, text: str, what: str = "") -> None:
+    """Write text to standard output (``-``), or to a file, which is said with `what` it holds."""
+    if path == "-":
+        answer(text)
+        return
+    write(path, text)
+    say(f"wrote {path}{what}")
+
+
+@contextmanager
+def writing(path: str | Path) -> Iterator[None]:
+    """Turn what goes wrong with a file that is written into Usage."""
+    try:
+        yield
     except OSError as error:
         raise Usage(f"{path}: cannot be written: {error.strerror or error}") from error
 
@@ -66,6 +86,12 @@ def refuse_same(args: argparse.Namespace) -> None:
         for path in [given] if isinstance(given, str) else given:
             if Path(path).is_file() and Path(path).samefile(output):
                 raise Usage(f"-o {output}: that is the file to read; give another name")
+
+
+def penalty(summary: PenaltySummary) -> dict[str, Any]:
+    """A penalty as strict JSON takes it."""
+    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
+    return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
 
 
 def finite(value: Any) -> float | None:

@@ -30,13 +30,8 @@ _WRITTEN_AS = (".txt", ".md", ".json")
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``prove`` to the subcommands of ``colltune``."""
     about = "Run the installed MPI library with a rules file, and show that every region does what the file asks."
-    parser = commands.add_parser(
-        "prove",
-        help=about,
-        description=about,
-        epilog="Exit status: 0 all that could be run did as asked, 3 something did not, 2 bad usage or input.",
-        parents=[common],
-    )
+    ends = "Exit status: 0 all that could be run did as asked, 3 something did not, 2 bad usage or input."
+    parser = cli_arguments.command(commands, "prove", about, common, epilog=ends)
     parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI (version 1 or 2) or MPICH (JSON)")
     parser.add_argument("--library", choices=("openmpi", "mpich"), help="refuse to prove it on another one")
     parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to it: both are proven as one decision")
@@ -81,11 +76,10 @@ def _proven(args: argparse.Namespace) -> Proof:
     from dashboard.benchmarks.proof.prove import Wish, prove
 
     installation = library.at(args.mpiexec)
-    mpiexec = installation.mpiexec
-    beside = mpiexec.parent / "python"
+    python = cli_launching.python_of(args, installation)
     wish = Wish(
         rules=Path(args.rules),
-        mpiexec=mpiexec,
+        mpiexec=installation.mpiexec,
         launcher=cli_launching.launcher_of(args, installation),
         ranks=args.ranks or _measured_ranks(Path(args.rules)),
         memory=parse_size(args.memory),
@@ -93,7 +87,7 @@ def _proven(args: argparse.Namespace) -> Proof:
         collectives=tuple(dict.fromkeys(args.collective)),
         library={"openmpi": "Open MPI", "mpich": "MPICH"}.get(args.library, ""),
         han=Path(args.han) if args.han else None,
-        **({"python": beside} if args.mpiexec and beside.exists() else {}),
+        **({} if python is None else {"python": python}),
     )
     with Working() as progress:
         return prove(wish, progress)

@@ -46,11 +46,9 @@ def report(args: argparse.Namespace) -> None:
     if Path(args.output).suffix.lower() not in _ENDINGS:
         raise Usage(f"-o {args.output}: the name must end in {' or '.join(_ENDINGS)}")
     state = _view(args)
-    from dashboard.export import TARGETS
     from dashboard.report import Contents, to_html, to_story
 
-    if args.to not in TARGETS:
-        raise Usage(f"--to {args.to}: no such target; there are {', '.join(TARGETS)}")
+    cli_arguments.target(args.to)
     contents = Contents(
         collectives=tuple(args.collective or ()),
         frontier=not args.no_frontier,

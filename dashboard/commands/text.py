@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 import os
+import shutil
 import string
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -77,6 +78,12 @@ def _cell(value: Any) -> str:
     return "-" if value is None else value if isinstance(value, str) else f"{value:,.6g}"
 
 
+def records(frame: pd.DataFrame) -> list[dict[str, Any]]:
+    """Rows of a table as JSON takes them, None where a number is missing."""
+    columns = [str(column) for column in frame.columns]
+    return [dict(zip(columns, row, strict=True)) for row in frame_rows(frame)]
+
+
 def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
     """Rows of a table as plain Python values, None where a number is missing."""
     for row in frame.itertuples(index=False):
@@ -84,15 +91,13 @@ def frame_rows(frame: pd.DataFrame) -> Iterator[list[Any]]:
         yield [None if isinstance(value, float) and not math.isfinite(value) else value for value in values]
 
 
-def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False, unsure: Any = None) -> list[str]:
+def map_text(dmap: xr.Dataset, *, ties: bool = False, unsure: Any = None) -> list[str]:
     """Draw a decision map as letters, with a legend.
 
     Parameters
     ----------
     dmap
         As `dashboard.decisions.decision_map` gives it.
-    width
-        Columns of the terminal; a map that is wider is drawn in several parts.
     ties
         Mark cells where several methods are as good as the best.
     unsure
@@ -118,7 +123,7 @@ def map_text(dmap: xr.Dataset, width: int, *, ties: bool = False, unsure: Any = 
         rows = [
             [code + "?" * mark for code, mark in zip(*pair, strict=True)] for pair in zip(rows, unsure, strict=True)
         ]
-    lines = grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows, width)
+    lines = grid(dmap["comm_size"].values.tolist(), dmap["message_size"].values.tolist(), rows)
     measured = sum(counts.values())
     spans = _spans(best, dmap["best_time"].transpose("comm_size", "message_size").values.tolist())
     legend = [
@@ -151,8 +156,9 @@ def _codes(count: int) -> list[str]:
     return [f"{_LETTERS[i // 26 % 52]}{string.ascii_lowercase[i % 26]}" for i in range(count)]
 
 
-def grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]], width: int) -> list[str]:
-    """Lines of the map, cut into parts that fit the width, under headings of two lines (number, unit)."""
+def grid(comm: Sequence[int], message: Sequence[int], rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of the map, cut into parts that fit the terminal, under headings of two lines (number, unit)."""
+    width = shutil.get_terminal_size((120, 24)).columns
     heads = [size_parts(count) for count in message]
     columns = [max(len(heads[c][0]), len(heads[c][1]), *(len(row[c]) for row in rows)) + 1 for c in range(len(message))]
     first = max(len("processes"), *(len(f"{count:,}") for count in comm))

@@ -7,8 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import values as cli_values
-from dashboard.commands.output import answer, say, write
+from dashboard.commands.output import deliver, say
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
@@ -32,22 +31,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="the file has bytes per process where the library compares the total: repair that",
     )
-    parser.add_argument(
-        "--base",
-        metavar="FILE",
-        type=cli_values.mpich_selection,
-        help="MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0",
-    )
+    cli_arguments.base(parser)
 
 
 def translate(args: argparse.Namespace) -> None:
     """Write what a rules file means for another target; what that cannot say is left out and said."""
-    from dashboard.export import TARGETS
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import by_blocks
 
-    if args.to not in TARGETS:
-        raise Usage(f"--to {args.to}: no such target; available: {', '.join(TARGETS)}")
+    target = cli_arguments.target(args.to)
     rules = read_rules(args.rules, version=args.library_series)
     if rules.errors:
         say(f"note: {args.rules} has {rules.errors} errors; translated as it is meant ('colltune lint' names them)")
@@ -57,12 +49,8 @@ def translate(args: argparse.Namespace) -> None:
         raise Usage(f"{args.rules}: no rules for {', '.join(args.collective or ['any collective'])}")
     if args.sizes_are_blocks:
         chosen = {name: by_blocks(decision) for name, decision in chosen.items()}
-    text = _text(TARGETS[args.to], args, chosen)
-    if args.output == "-":
-        answer(text)
-        return
-    write(args.output, text)
-    say(f"wrote {args.output}: {text.count(chr(10)):,} lines")
+    text = _text(target, args, chosen)
+    deliver(args.output, text, f": {text.count(chr(10)):,} lines")
 
 
 def _text(target: Target, args: argparse.Namespace, chosen: dict[str, DecisionFunction]) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import difflib
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,12 +12,14 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
+from dashboard.domain.errors import meant
 from dashboard.domain.units import format_bytes
 from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
     import xarray as xr
 
+    from dashboard.decisions.judged.heldout import HeldOut
     from dashboard.session.prepared import Decided, Prepared
     from dashboard.session.treatment import Treatment
 
@@ -126,6 +127,16 @@ def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
         return prepared.decided(choice, prepared.grow(choice, progress))
 
 
+def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:
+    """The penalty where a decision was not made from, if it is asked for."""
+    if args.held_out == "none":
+        return None
+    with Working() as progress:
+        return decided.prepared.held_out(
+            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
+        )
+
+
 def sources_of(prepared: Prepared) -> dict[str, Any]:
     """The files of each collective, as the cubes tell them."""
     return {name: cube.attrs.get("sources") for name, cube in prepared.measured.items()}
@@ -139,9 +150,8 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
     known = list(dict.fromkeys(name for cube in cubes.values() for name in selection.selectable(cube)))
     for name in wanted:
         if name not in known and name not in getattr(args, "without_known", ()):
-            near = difflib.get_close_matches(name, known, 1)
-            meant = f"; did you mean {near[0]!r}?" if near else "; 'colltune map' shows them"
-            raise Usage(f"--without {name!r}: there is no such method of {' or '.join(cubes)}{meant}")
+            near = meant(name, known) or "; 'colltune map' shows them"
+            raise Usage(f"--without {name!r}: there is no such method of {' or '.join(cubes)}{near}")
     for name, cube in cubes.items():
         gone = selection.left_out(cube, wanted)
         if wanted and len(gone) == cube.sizes["method"]:
@@ -153,9 +163,12 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
 
 def _say_done(prepared: Prepared) -> None:
     """Say what was left out, weighed and filled in."""
+    from dashboard.export.unsafe import LEFT_OUT
+
     treatment = prepared.treatment
     for name, cube in prepared.selected.items():
-        _say_unsafe(name, cube)
+        if LEFT_OUT in cube.attrs:
+            say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
         _say_doubtful(name, cube, prepared.doubtful[name])
     if treatment.outliers:
         for name, table in prepared.outliers.items():
@@ -168,13 +181,6 @@ def _say_done(prepared: Prepared) -> None:
             for what, attribute in notes.items():
                 if attribute in part.cube.attrs:
                     say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")
-
-
-def _say_unsafe(name: str, cube: xr.Dataset) -> None:
-    from dashboard.export.unsafe import LEFT_OUT
-
-    if LEFT_OUT in cube.attrs:
-        say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
 
 
 def _say_doubtful(name: str, cube: xr.Dataset, table: Any) -> None:

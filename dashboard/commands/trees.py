@@ -124,25 +124,28 @@ def refuse(tree: str, unknown: Sequence[str]) -> None:
             raise Usage(f"{word} is an option of --tree {' and '.join(others)}; --tree {tree} takes {own}")
 
 
-def read(family: Family, words: Sequence[str]) -> dict[str, Any]:
-    """Options as ``name=value`` words, such as ``leaves=13``.
+def read(text: str) -> tuple[str, dict[str, Any]]:
+    """A tree and its options, such as ``cart:max_leaves=13,min_cases=2``.
 
     Raises
     ------
     Usage, OptionError
-        A word has no value, the family no such option, or the value does not fit.
+        There is no such tree, a word has no value, the family no such option, or the value does not fit.
     """
-    options = {}
-    for word in words:
-        name, equals, text = word.partition("=")
+    from dashboard.decisions.grown.families import family
+
+    tree, _, words = text.partition(":")
+    grown, options = family(tree), {}
+    for word in filter(None, words.split(",")):
+        name, equals, value = word.partition("=")
         if not equals:
             raise Usage(f"{word!r} is not of the form option=value, such as leaves=13")
-        option = family.option(name.strip().replace("-", "_"))
+        option = grown.option(name.strip().replace("-", "_"))
         try:
-            options[option.name] = _reader(option)(text.strip())
+            options[option.name] = _reader(option)(value.strip())
         except argparse.ArgumentTypeError as error:
             raise Usage(f"{name}: {error}") from None
-    return options
+    return tree, options
 
 
 def words_of(options: Mapping[str, Any], family: Family) -> str:
@@ -173,11 +176,7 @@ def _help(option: Option) -> str:
     default = option.unlimited if option.default is None else option.default
     default = ",".join(default) if isinstance(default, tuple) else default
     choices = f"{', '.join(option.choices)}; " if option.choices else ""
-    return (
-        f"{text} ({choices}default {default:g})"
-        if isinstance(default, float)
-        else f"{text} ({choices}default {default})"
-    )
+    return f"{text} ({choices}default {f'{default:g}' if isinstance(default, float) else default})"
 
 
 def add_option(group: Any, option: Option, metavar: str | None = None) -> None:
@@ -199,7 +198,6 @@ def _reader(option: Option) -> Callable[[str], Any]:
     """What turns the text of a value into the value; argparse's error for what does not fit."""
 
     def read_value(text: str) -> Any:
-        """The value; argparse's error where it does not fit."""
         from dashboard.domain.errors import OptionError
 
         try:

@@ -31,14 +31,12 @@ if TYPE_CHECKING:
 def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``tune`` to the subcommands of ``colltune``."""
     about = "Tune the installed MPI: measure, decide, export, prove, compare with its own decision, and bundle."
-    parser = commands.add_parser(
-        "tune",
-        help=about,
-        description=f"{about} Called again it goes on where it was, and does only what has changed.",
-        epilog="Exit status: 0 proven, nothing slower; 3 nothing better than the library's own decision; 4 unsafe or "
-        "unproven; 5 too noisy to say; 2 bad usage or input.",
-        parents=[common],
+    more = " Called again it goes on where it was, and does only what has changed."
+    ends = (
+        "Exit status: 0 proven, nothing slower; 3 nothing better than the library's own decision; 4 unsafe or "
+        "unproven; 5 too noisy to say; 2 bad usage or input."
     )
+    parser = cli_arguments.command(commands, "tune", about, common, more=more, epilog=ends)
     parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")
     cli_arguments.json(parser)
     group = parser.add_argument_group("what is tuned, and how much of it")

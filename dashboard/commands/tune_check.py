@@ -39,9 +39,7 @@ _EPILOG = (
 def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
     """Add ``tune-check`` to the subcommands of ``colltune``; the options of measurements are still to come."""
     about = "Measure rules against the library's own decision; point out, or drop, those that are slower."
-    parser: argparse.ArgumentParser = commands.add_parser(
-        "tune-check", help=about, description=about, epilog=_EPILOG, parents=list(parents)
-    )
+    parser = cli_arguments.command(commands, "tune-check", about, *parents, epilog=_EPILOG)
     parser.add_argument(
         "paths",
         nargs="*",

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.tune_check_text import records, signed
+from dashboard.commands.tune_check_text import signed
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def held_against(
 
 def described(frames: Frames) -> dict[str, list[dict[str, Any]]]:
     """As JSON takes it."""
-    return {name: records(frame) for name, frame in frames.items()}
+    return {name: cli_text.records(frame) for name, frame in frames.items()}
 
 
 def lines_of(frames: Frames) -> list[str]:
@@ -81,7 +81,7 @@ def lines_of(frames: Frames) -> list[str]:
                 "-" if row["p"] is None else f"{row['p']:.2g}",
                 row["outcome"] if row["outcome"] in usual else f"{row['outcome']} than decided",
             ]
-            for row in records(frame)
+            for row in cli_text.records(frame)
         ]
         lines += cli_text.table(head, rows, right=(0, 1, 3, 4, 5))
     return lines

@@ -112,9 +112,8 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
     from dashboard.decisions.grown.families import family
     from dashboard.export import writing
 
-    name, _, options = args.tree.partition(":")
+    name, known = cli_trees.read(args.tree)
     chosen = family(name)
-    known = cli_trees.read(chosen, [word for word in options.split(",") if word])
     names = args.collective or [collective for collective in load(args).children if collective != POINT_TO_POINT]
     decisions, cubes = [], {}
     for collective in names:

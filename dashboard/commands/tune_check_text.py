@@ -17,12 +17,6 @@ LISTED = 60
 _WORDS = {"no difference": "within noise", "faster": "faster", "slower": "SLOWER", "not measured": "not measured"}
 
 
-def records(frame: Any) -> list[dict[str, Any]]:
-    """Rows of a table as JSON takes them."""
-    columns = [str(column) for column in frame.columns]
-    return [dict(zip(columns, row, strict=True)) for row in cli_text.frame_rows(frame)]
-
-
 def lines_of(
     improvements: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]], *, all_cells: bool
 ) -> list[str]:
@@ -45,10 +39,10 @@ def _collective_lines(
             *(signed(row[key]) for key in ("min", "max", "mean")),
             *(row[key] for key in ("faster", "slower", "same")),
         ]
-        for row in records(improvement.table())
+        for row in cli_text.records(improvement.table())
     ]
     lines += cli_text.table(head, rows, right=range(len(head)))
-    cells = records(improvement.by_size())
+    cells = cli_text.records(improvement.by_size())
     if len(cells) <= LISTED or all_cells:
         lines += ["", *_cell_lines(cells)]
     else:
@@ -103,8 +97,8 @@ def described(improvement: Improvement, verdicts: Sequence[Verdict]) -> dict[str
     """A collective as JSON takes it."""
     return {
         "level": improvement.level,
-        "table": records(improvement.table()),
-        "cells": records(improvement.by_size()),
+        "table": cli_text.records(improvement.table()),
+        "cells": cli_text.records(improvement.by_size()),
         "rules": [
             {
                 "method": each.method,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 
@@ -34,6 +34,11 @@ def folds(text: str) -> int:
 def port(text: str) -> int:
     """A port of this machine."""
     return _integer(text, 0, 65535)
+
+
+def seed(text: str) -> int:
+    """A seed of draws."""
+    return _integer(text, 0, (1 << 31) - 1)
 
 
 def processes(text: str) -> int:
@@ -82,44 +87,55 @@ def size(text: str) -> int:
         raise argparse.ArgumentTypeError(str(error)) from None
 
 
-def _number(text: str) -> float:
-    """A number; NaN, which is in no range, for what is none."""
+def sizes(text: str) -> tuple[int, int]:
+    """Two sizes, the smaller first, such as ``8KiB-512KiB``."""
+    low, dash, high = text.partition("-")
+    ends = size(low), size(high) if dash else -1
+    if ends[0] > ends[1]:
+        raise argparse.ArgumentTypeError(f"{text!r}: expected two sizes, the smaller first, such as 8KiB-512KiB")
+    return ends
+
+
+def _number(text: str, allowed: Callable[[float], bool], wrong: str) -> float:
     try:
-        return float(text)
+        value = float(text)
     except ValueError:
-        return math.nan
+        value = math.nan
+    if not allowed(value):
+        raise argparse.ArgumentTypeError(f"{text!r}{wrong}")
+    return value
 
 
 def percent(text: str) -> float:
     """A number of at least 0."""
-    value = _number(text)
-    if not 0 <= value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number of at least 0")
-    return value
+    return _number(text, lambda value: 0 <= value < math.inf, " is not a number of at least 0")
 
 
 def level(text: str) -> float:
     """A level of a test: a probability such as 0.05."""
-    value = _number(text)
-    if not 0 < value < 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is not a number above 0 and below 1, such as 0.05")
-    return value
+    return _number(text, lambda value: 0 < value < 1, " is not a number above 0 and below 1, such as 0.05")
 
 
 def positive(text: str) -> float:
     """A number above 0."""
-    value = _number(text)
-    if not 0 < value < math.inf:
-        raise argparse.ArgumentTypeError(f"{text!r}: allowed are numbers above 0")
-    return value
+    return _number(text, lambda value: 0 < value < math.inf, ": allowed are numbers above 0")
 
 
-def column(text: str) -> tuple[str, str]:
-    """Our name and the file's name of a column."""
-    ours, equals, theirs = text.partition("=")
-    if not (ours and equals and theirs):
-        raise argparse.ArgumentTypeError(f"{text!r} is not of the form OURS=THEIRS, such as time=latency_us")
-    return ours, theirs
+def seconds(text: str) -> float:
+    """A time limit."""
+    return _number(text, lambda value: value > 0, ": allowed are seconds above 0")
+
+
+def pair(form: str, example: str) -> Callable[[str], tuple[str, str]]:
+    """Reader of two words with ``=`` between them."""
+
+    def read(text: str) -> tuple[str, str]:
+        first, equals, second = text.partition("=")
+        if not (first and equals and second):
+            raise argparse.ArgumentTypeError(f"{text!r} is not of the form {form}, such as {example}")
+        return first, second
+
+    return read
 
 
 def mpich_selection(text: str) -> str:

@@ -2,6 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from difflib import get_close_matches
+
+
+def meant(name: str, known: Iterable[str]) -> str:
+    """What an unknown name may mean, to be put behind an error; empty where nothing is like it."""
+    near = get_close_matches(name, list(known), 1)
+    return f"; did you mean {repr(near[0]) if ' ' in near[0] else near[0]}?" if near else ""
+
 
 class DecisionError(ValueError):
     """A decision cannot be made, read or applied; the message says what was found and what would be right."""

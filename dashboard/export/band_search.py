@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from dashboard.decisions.function.attributes import products
 from dashboard.decisions.measured.map import DIMS
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.export.bands import Band, Bands, merged
+from dashboard.export.library_names import Compared
 from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.export.library_names import Compared
 
 
 @dataclass(frozen=True, eq=False)

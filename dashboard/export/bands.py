@@ -7,24 +7,20 @@ communicator sizes has one threshold for them all then), or nothing.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
 from dashboard.domain.arrays import IntArray
+from dashboard.export.library_names import Compared
 from dashboard.export.parts import usual_ppn
 from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
-
-if TYPE_CHECKING:
-    from dashboard.decisions.function.nodes import Method
-    from dashboard.export.library_names import Compared
-
 
 MOST_COMM_SIZES = 4096
 """Beyond so many communicator sizes a tree that tells them apart one by one is not written out."""
@@ -72,6 +68,15 @@ class Bands:
         """Number of rules of all bands."""
         return sum(len(band.rules) for band in self.bands)
 
+    def ranges(self) -> Iterator[tuple[int, int | None, list[tuple[int, int | None, int]]]]:
+        """First and last communicator size of each band with its rules: first and last size, and method.
+
+        What reaches beyond all has no last one (None).
+        """
+        for band, end in zip(self.bands, _ends([band.start for band in self.bands]), strict=True):
+            ends = _ends([size for size, _ in band.rules])
+            yield band.start, end, [(size, last, method) for (size, method), last in zip(band.rules, ends, strict=True)]
+
     def with_methods(self, places: Sequence[int]) -> Bands:
         """The same with other methods, by their old index; rules that became equal are merged."""
         return merged(
@@ -91,6 +96,10 @@ class Bands:
         ]
         root = search_tree([band.start for band in self.bands], rows, COMM_SIZE)
         return DecisionFunction(collective, methods, root, **{"kind": "rules", **facts})
+
+
+def _ends(starts: Sequence[int]) -> list[int | None]:
+    return [*(start - 1 for start in starts[1:]), None]
 
 
 def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) -> Node:

@@ -6,16 +6,14 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.decisions.judged.penalty import PenaltySummary
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.targets.openmpi.nodes import parted
 from dashboard.export.usage import han_name, used_in_text
 from dashboard.export.writing import Part, Written
-
-if TYPE_CHECKING:
-    from dashboard.decisions.judged.penalty import PenaltySummary
 
 _EPOCH = (1980, 1, 1, 0, 0, 0)
 

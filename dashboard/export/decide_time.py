@@ -14,9 +14,10 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
@@ -31,9 +32,6 @@ from dashboard.export.targets.c import table as c_table
 from dashboard.export.targets.c.file import source
 from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, identifier
 from loaders import disk
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 Sizes = tuple[IntArray, IntArray]
 

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.grown.default import is_default
 from dashboard.export import TARGETS
+from dashboard.export.rules import RulesFile
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich.base import installed
 from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.export.rules import RulesFile
 
 #: Target of rules by the name of the library that reads them.
 READ_BY: Mapping[str, str] = {"Open MPI": "openmpi", "MPICH": "mpich"}

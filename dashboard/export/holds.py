@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dashboard.decisions import DecisionFunction
+from dashboard.export.target import Target
 from loaders.facets import Choice
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.export.target import Target
 
 #: Facts of the measurements that a file should be bound to.
 _BOUND = {

@@ -4,24 +4,21 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.grown.default import NAMES
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import NAMED, is_of_library
 from dashboard.export.target import ExportError, LeftAloneError, Target
 
-if TYPE_CHECKING:
-    import xarray as xr
-
 _NEAR = 3
 #: Letters of a word that means something by itself.
 _WORD = 4
-_DEFAULT = Method("the library's own decision", "default")
 
 
 def known(target: Target, collective: str, version: str | None = None) -> tuple[str, ...]:
@@ -52,7 +49,7 @@ def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None 
     collective = str(cube.attrs["collective"])
     facts = {name: cube.attrs[name] for name in ("library", "library_version") if name in cube.attrs}
     target_options = {name: value for name, value in (options or {}).items() if name in target.options}
-    if not said(target, collective, _DEFAULT, facts, target_options):
+    if not said(target, collective, OWN_DECISION, facts, target_options):
         # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
     methods = (method for method in methods_of(cube) if method.algorithm.lower() not in NAMES)

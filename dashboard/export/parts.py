@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
-from dashboard.export.target import ExportError
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
+from dashboard.decisions import DecisionFunction
+from dashboard.export.target import Decisions, ExportError
 
 
-def per_collective(decisions: DecisionFunction | Sequence[DecisionFunction]) -> list[DecisionFunction]:
+def per_collective(decisions: Decisions) -> list[DecisionFunction]:
     """Give one decision function for each collective: one for several is taken apart and simplified.
 
     Raises

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
 
+from dashboard.decisions import DecisionFunction
 from dashboard.export import provenance as origin
+from dashboard.export.target import Facts
 from dashboard.export.targets.c.text import comment_text
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 _WIDTH = 110
 
@@ -32,9 +30,7 @@ def hashed(lines: Iterable[str]) -> list[str]:
     return [f"# {line}".rstrip() for line in wrapped(lines)]
 
 
-def about(
-    decision: DecisionFunction, provenance: Mapping[str, Any] | None, notes: Sequence[str], cost: str = ""
-) -> list[str]:
+def about(decision: DecisionFunction, provenance: Facts, notes: Sequence[str], cost: str = "") -> list[str]:
     """Lines on one decision function: what it is, what it comes from, what was lost."""
     lost = [f"Not as decided: {note}" for note in notes]
     return [f"{decision.collective}:", *origin.describe(decision, provenance), *lost, *([cost] if cost else [])]

@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.improve import without
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export.naming import said
 from dashboard.export.target import Target
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-DEFAULT = Method("the library's own decision", "default")
 
 
 def with_substitutes(
@@ -55,18 +52,16 @@ def with_substitutes(
     target_options = dict(options or {})
     problem = Problem.of(cube, weights=weights)
     known = {method.label: method for method in (*problem.methods, *decision.methods)}
-    lacking = [decision.methods[place].label for place in sorted(set(decision.tree.codes.tolist())) if place >= 0]
     sayable: dict[tuple[Any, ...], bool] = {}
     for method in known.values():
         sayable.setdefault(_key(method), said(target, decision.collective, method, decision.provenance, target_options))
     allowed = {label for label, method in known.items() if sayable[_key(method)]}
-    lacking = [label for label in lacking if label not in allowed]
-    if not lacking:
+    if all(decision.methods[place].label in allowed for place in decision.used):
         return decision, []
-    if not allowed and not said(target, decision.collective, DEFAULT, decision.provenance, target_options):
+    if not allowed and not said(target, decision.collective, OWN_DECISION, decision.provenance, target_options):
         # In its own words.
         target.write([decision], None, **target_options)
-    reduced, replaced = without(problem, decision, allowed, DEFAULT)
+    reduced, replaced = without(problem, decision, allowed, OWN_DECISION)
     notes = [
         f"It has no {old!r}; written instead, what costs least there: {', '.join(new)}."
         for old, new in replaced.items()

@@ -2,11 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 from loaders.openmpi import series
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.decisions import DecisionFunction
+
+#: What a writer is given, see `Target`.
+Decisions: TypeAlias = "DecisionFunction | Sequence[DecisionFunction]"
+Facts: TypeAlias = Mapping[str, Any] | None
+Cubes: TypeAlias = "Mapping[str, xr.Dataset] | None"
+Weights: TypeAlias = Mapping[str, Any] | None
 
 
 class ExportError(ValueError):
@@ -45,13 +56,16 @@ class Target:
     extension
         Of a file, with the dot.
     write
-        ``write(decisions, provenance=…)``: the text of the file. `provenance` is what
-        `dashboard.export.provenance.describe` takes.
+        ``write(decisions, provenance=…)``: the text of the file, ASCII where it is none of JSON. `decisions` is one
+        decision function, or one for each of several collectives; `provenance` what the comments tell of it
+        (`dashboard.export.provenance.describe`). `ExportError` where it cannot be written; the message says why.
     options
         Names of further keyword arguments of `write`, all of which may be left out: ``cubes`` (measurements by
-        collective, for the best substitute of what the target cannot say), ``version`` (of the library),
-        ``most_rules`` (for each collective), ``weights`` (workload by collective), ``base`` (text of a file that is
-        to be changed).
+        collective: with them what the target lacks gets the substitute that costs least, or the best approximation,
+        and the comments tell the penalty before and after), ``version`` (of the library), ``most_rules`` (at most so
+        many for each collective; needs ``cubes`` where there are more), ``weights`` (workload by collective,
+        ``(comm_size, message_size)``: what is best, and what it costs, is weighted by it), ``base`` (text of a file
+        that is to be changed).
     use
         How a file is put to use, from its name and the collectives that it decides.
     readable

@@ -5,19 +5,18 @@ from __future__ import annotations
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.improve import without
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 #: Of cubes: what `dashboard.benchmarks.safety` found in the campaign, as JSON.
 CHECKED = "unsafe_methods"
@@ -34,7 +33,6 @@ _LIBRARIES = {
 }
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
-_DEFAULT = Method("the library's own decision", "default")
 
 
 def unsafe_methods(cube: xr.Dataset) -> dict[str, str]:
@@ -122,9 +120,8 @@ def guarded(target: Target) -> Target:
 
 
 def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -> DecisionFunction:
-    faults = {
-        method.label: fault for method in _chosen(decision) if (fault := _fault(decision, method, target, options))
-    }
+    chosen = (decision.methods[place] for place in decision.used)
+    faults = {method.label: fault for method in chosen if (fault := _fault(decision, method, target, options))}
     unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
     safe_decision = decision if not unsafe else _without(decision, unsafe, options)
     limited = [label for label in faults if label not in unsafe]
@@ -135,11 +132,6 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
     if limited and target not in _GUARD_THEMSELVES:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
     return safe_decision if facts == safe_decision.provenance else safe_decision.changed(provenance=facts)
-
-
-def _chosen(decision: DecisionFunction) -> Iterator[Method]:
-    for place in sorted({int(code) for code in decision.tree.codes if code >= 0}):
-        yield decision.methods[place]
 
 
 def _fault(decision: DecisionFunction, method: Method, target: str, options: Mapping[str, Any]) -> KnownFault | None:
@@ -166,6 +158,6 @@ def _without(
     if cube is not None:
         problem = Problem.of(cube)
         labels = {method.label for method in (*problem.methods, *decision.methods)} - set(unsafe)
-        return without(problem, decision, labels - set(unsafe_methods(cube)), _DEFAULT)[0]
-    methods = [_DEFAULT if method.label in unsafe else method for method in decision.methods]
+        return without(problem, decision, labels - set(unsafe_methods(cube)), OWN_DECISION)[0]
+    methods = [OWN_DECISION if method.label in unsafe else method for method in decision.methods]
     return decision.changed(methods=methods)

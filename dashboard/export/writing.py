@@ -6,13 +6,14 @@ import json
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.penalty import penalty, summarise
+from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_percent
 from dashboard.export import TARGETS
@@ -20,6 +21,7 @@ from dashboard.export.bands import bands_of
 from dashboard.export.holds import unsaid
 from dashboard.export.library_names import COMPARED
 from dashboard.export.parts import per_collective
+from dashboard.export.rules import Fault, RulesFile
 from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
@@ -27,12 +29,6 @@ from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.openmpi.plan import plans
 from loaders.openmpi import DEFAULT_VERSION
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions.judged.penalty import PenaltySummary
-    from dashboard.export.rules import Fault, RulesFile
 
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
 #: Points of a mean penalty that are rounding.
@@ -255,7 +251,7 @@ def _part(
     text: str,
 ) -> Part:
     cube, weights = order.cubes.get(decision.collective), order.weights.get(decision.collective)
-    used = {said.methods[place].label for place in said.tree.codes.tolist() if place >= 0}
+    used = {said.methods[place].label for place in said.used}
     read = _read_back(order, decision.collective, rules, text, used)
     holds = unsaid(decision, TARGETS[order.target])
     notes = (*substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
 
+from dashboard.domain.errors import meant
 from dashboard.domain.models import MODEL_TITLES, ModelName
 from dashboard.models.errors import NotApplicableError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
@@ -113,6 +113,5 @@ def machine(name: str) -> Machine:
     """Look up a machine; `ParameterError` lists those there are."""
     if name in MACHINES:
         return MACHINES[name]
-    near = get_close_matches(name.lower(), MACHINES, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    raise ParameterError(f"there is no machine {name!r}, known are {', '.join(MACHINES)}{meant}")
+    near = meant(name.lower(), MACHINES)
+    raise ParameterError(f"there is no machine {name!r}, known are {', '.join(MACHINES)}{near}")

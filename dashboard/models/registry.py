@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 
+from dashboard.domain.errors import meant
 from dashboard.models.collectives import (
     allgather,
     allreduce,
@@ -57,6 +57,4 @@ def model_of(collective: str, algorithm: str) -> CollectiveModel:
 
 
 def _unknown(what: str, name: str, known: Mapping[str, object]) -> str:
-    near = get_close_matches(name, known, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    return f"there is no {what} {name!r}, known are {', '.join(known)}{meant}"
+    return f"there is no {what} {name!r}, known are {', '.join(known)}{meant(name, known)}"

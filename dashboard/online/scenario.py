@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from difflib import get_close_matches
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.domain.errors import meant
 from dashboard.models.parameter_set import find_parameters
 from dashboard.online.errors import OnlineError
 from dashboard.online.logics import LOGICS
@@ -120,9 +120,8 @@ def read(name: str, cubes: Mapping[str, xr.Dataset] | None = None) -> Scenario:
     if name not in names():
         file = Path(name)
         if not file.is_file():
-            near = get_close_matches(name, names(), 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise OnlineError(f"there is no scenario {name!r}, neither a file nor one of {', '.join(names())}{meant}")
+            named = f"neither a file nor one of {', '.join(names())}{meant(name, names())}"
+            raise OnlineError(f"there is no scenario {name!r}, {named}")
     try:
         data = disk.read_json(file)
     except (OSError, ValueError) as error:

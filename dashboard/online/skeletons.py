@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from pathlib import Path
 
+from dashboard.domain.errors import meant
 from dashboard.online.errors import OnlineError
 
 _SOURCE = Path(__file__).with_name("skeleton.c")
@@ -29,9 +29,7 @@ def skeleton(name: str) -> str:
         There is none of that name.
     """
     if name not in MIXES:
-        near = get_close_matches(name, MIXES, 1)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise OnlineError(f"there is no skeleton {name!r}, only those of {', '.join(MIXES)}{meant}")
+        raise OnlineError(f"there is no skeleton {name!r}, only those of {', '.join(MIXES)}{meant(name, MIXES)}")
     mix = ", ".join(map(str, MIXES[name]))
     defined = f'#define COLLTUNE_NAME "{name}"\n#define COLLTUNE_MIX {mix}\n'
     head, first, rest = _SOURCE.read_text(encoding="ascii").partition("#include <mpi.h>\n")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from difflib import get_close_matches
 from itertools import chain
 
+from dashboard.domain.errors import meant
 from dashboard.schedules import (
     allgather,
     allreduce,
@@ -51,7 +51,5 @@ def algorithm_of(collective: str, name: str) -> Algorithm:
         (f"{collective} algorithm", name, ALGORITHMS.get(collective, {})),
     ):
         if wanted not in known:
-            near = get_close_matches(wanted, known, 1)
-            meant = f"; did you mean {near[0]}?" if near else ""
-            raise ScheduleError(f"there is no {what} {wanted!r}, known are {', '.join(known)}{meant}")
+            raise ScheduleError(f"there is no {what} {wanted!r}, known are {', '.join(known)}{meant(wanted, known)}")
     return ALGORITHMS[collective][name]

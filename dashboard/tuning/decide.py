@@ -116,7 +116,7 @@ def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
         slower = times[own] / np.min(np.where(np.isnan(times), np.inf, times), axis=0) - 1
         known = slower[np.isfinite(times[own])]
         percent = float(100 * known.mean()) if known.size else percent
-    used = {decision.methods[code].label for code in decision.tree.codes.tolist() if code >= 0}
+    used = {decision.methods[place].label for place in decision.used}
     means = [float(table["penalty"].mean()) for table in tables]
     name = next(iter(prepared.measured))
     return {

@@ -21,7 +21,9 @@ def test_the_lowest_and_the_highest_quartile_are_dropped() -> None:
 def test_the_relative_standard_error_is_that_of_the_inner_half() -> None:
     # Inner half 2, 3, 4, 5: mean 3.5, sample deviation sqrt(5/3), error of the mean sqrt(5/12).
     assert relative_error([0, 1, 2, 3, 4, 5, 9, 100]) == pytest.approx(np.sqrt(5 / 12) / 3.5)
-    assert relative_error([1.0]) == float("inf")
+    assert relative_error([1.0]) == relative_error([0.0, 0.0]) == float("inf")
+    # Two are enough to tell one: mean 2, sample deviation sqrt(2), error of the mean 1.
+    assert relative_error([1.0, 3.0]) == pytest.approx(0.5)
 
 
 @given(st.lists(st.floats(1e-6, 1e-3), min_size=8, max_size=40), st.floats(1e-2, 10))
@@ -35,6 +37,8 @@ def test_late_repetitions_are_left_out() -> None:
     planned = np.array([0.0, 10.0, 20.0])
     times, late = completion(np.array([0.0, 13.0, 20.5]), np.array([2.0, 15.0, 23.0]), planned, tolerance=1.0)
     assert (times.tolist(), late) == ([2.0, 3.0], 1)
+    times, late = completion(np.array([1.0, 11.5]), np.array([2.0, 15.0]), planned[:2], tolerance=1.0)
+    assert (times.tolist(), late) == ([2.0], 1)
 
 
 def test_when_all_are_late_the_time_is_from_the_last_start() -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
-from tests.cli.command import Run, assert_one_clear_line
+from tests.cli.command import Answer, Run, assert_one_clear_line
 
 
 def test_a_file_that_says_nothing_of_what_was_decided_is_not_written(colltune: Run, tmp_path: Path) -> None:
@@ -36,11 +37,25 @@ def foreign(tmp_path: Path) -> Path:
     return path
 
 
+Export = Callable[..., tuple[Answer, Path]]
+
+
+@pytest.fixture
+def export(colltune: Run, foreign: Path, tmp_path: Path) -> Export:
+    """Export the exact tree of the foreign results; the answer, and the file."""
+    file = tmp_path / "bcast.rules"
+
+    def exported(*words: object, to: str = "openmpi") -> tuple[Answer, Path]:
+        given = ("-c", "bcast", "--tree", "exact", "--to", to, "-o", file)
+        return colltune("export", foreign, *given, *words), file
+
+    return exported
+
+
 def test_what_the_library_lacks_is_said_in_the_terminal_and_in_the_file_and_ends_with_1(
-    colltune: Run, foreign: Path, tmp_path: Path
+    export: Export,
 ) -> None:
-    rules = tmp_path / "bcast.rules"
-    answer = colltune("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
+    answer, rules = export()
     assert answer.status == 1
     # Half of the cells take four times as long: 0 % as decided, 150 % on average as the file says it.
     assert "as decided 0 %, as the file says it 150.0 %" in answer.err
@@ -48,40 +63,29 @@ def test_what_the_library_lacks_is_said_in_the_terminal_and_in_the_file_and_ends
     assert "--allow-loss 150" in answer.err
 
 
-def test_a_loss_that_is_allowed_is_said_and_accepted(colltune: Run, foreign: Path, tmp_path: Path) -> None:
-    rules = tmp_path / "bcast.rules"
-    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
-    answer = colltune(*words, "--allow-loss", "200")
+def test_a_loss_that_is_allowed_is_said_and_accepted(export: Export) -> None:
+    answer, _ = export("--allow-loss", "200")
     assert answer.status == 0
     assert "150.0 %" in answer.err
 
 
-def test_what_can_be_said_costs_nothing(colltune: Run, foreign: Path, tmp_path: Path) -> None:
-    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "c", "-o", tmp_path / "bcast.c")
-    assert colltune(*words).status == 0
+def test_what_can_be_said_costs_nothing(export: Export) -> None:
+    assert export(to="c")[0].status == 0
 
 
-def test_names_that_the_target_lacks_are_said_with_near_ones_which_can_be_given(
-    colltune: Run, foreign: Path, tmp_path: Path
-) -> None:
-    rules = tmp_path / "bcast.rules"
-    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
-    said = colltune(*words).err
+def test_names_that_the_target_lacks_are_said_with_near_ones_which_can_be_given(export: Export) -> None:
+    said = export()[0].err
     assert "openmpi has no 'bin_tree_of_ours'; near are" in said
     assert "--name bin_tree_of_ours=binary_tree" in said
-    answer = colltune(*words, "--name", "bin_tree_of_ours=binary_tree")
+    answer, rules = export("--name", "bin_tree_of_ours=binary_tree")
     assert answer.status == 0
     assert "binary_tree: bin_tree_of_ours" in rules.read_text(encoding="utf-8")
-    wrong = colltune(*words, "--name", "bin_tree=binary_tree")
+    wrong, _ = export("--name", "bin_tree=binary_tree")
     assert (wrong.status, "did you mean bin_tree_of_ours" in wrong.err) == (2, True)
 
 
-def test_a_tree_grown_over_what_the_target_has_loses_nothing_of_itself(
-    colltune: Run, foreign: Path, tmp_path: Path
-) -> None:
-    rules = tmp_path / "bcast.rules"
-    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", rules)
-    answer = colltune(*words, "--only", "target")
+def test_a_tree_grown_over_what_the_target_has_loses_nothing_of_itself(export: Export) -> None:
+    answer, rules = export("--only", "target")
     assert answer.status == 0
     assert "methods left out: bin_tree_of_ours" in answer.err
     assert "binomial" in rules.read_text(encoding="utf-8")
@@ -156,25 +160,20 @@ def test_every_target_says_what_it_cannot_say_of_where_a_decision_holds(
         assert BOUNDS in text
 
 
-def test_a_name_that_the_target_lacks_too_is_refused_with_near_ones(colltune: Run, foreign: Path) -> None:
-    order = ("export", foreign, "--tree", "exact", "--to", "openmpi")
-    refused = colltune(*order, "--name", "bin_tree_of_ours=binry_tree")
+def test_a_name_that_the_target_lacks_too_is_refused_with_near_ones(export: Export) -> None:
+    refused, _ = export("--name", "bin_tree_of_ours=binry_tree")
     assert_one_clear_line(refused, "for bcast openmpi has no 'binry_tree', but binary_tree, split_binary_tree")
-    assert "binary_tree: --name bin_tree_of_ours=" in colltune(*order).err
+    assert "binary_tree: --name bin_tree_of_ours=" in export()[0].err
 
 
-def test_intel_takes_the_names_that_are_given_and_a_tree_over_these_alone(
-    colltune: Run, foreign: Path, tmp_path: Path
-) -> None:
-    script = tmp_path / "bcast.sh"
-    words = ("export", foreign, "-c", "bcast", "--tree", "exact", "--to", "intel", "-o", script)
-    refused = colltune(*words, "--name", "binomial=bin")
+def test_intel_takes_the_names_that_are_given_and_a_tree_over_these_alone(export: Export) -> None:
+    refused, script = export("--name", "binomial=bin", to="intel")
     assert_one_clear_line(refused, "--name binomial=bin", "for bcast intel has no 'bin', but ring, binomial")
-    answer = colltune(*words, "--name", "binomial=binomial", "--only", "target")
+    answer, _ = export("--name", "binomial=binomial", "--only", "target", to="intel")
     assert answer.status == 0, answer.err
     # Binomial is the first algorithm in Intel's reference.
     assert script.read_text(encoding="utf-8").endswith('export I_MPI_ADJUST_BCAST="1"\n')
-    both = colltune(*words, "--name", "binomial=binomial", "--name", "bin_tree_of_ours=shumilin")
+    both, _ = export("--name", "binomial=binomial", "--name", "bin_tree_of_ours=shumilin", to="intel")
     assert both.status == 0, both.err
     value = script.read_text(encoding="utf-8").split('"')[1]
     assert {rule.partition(":")[0] for rule in value.split(";")} == {"1", "7"}

@@ -59,10 +59,13 @@ def read_map(lines: Sequence[str], best: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("width", [40, 100, 500])
 @pytest.mark.parametrize(("methods", "missing"), [(3, 0.0), (20, 0.5), (75, 0.0)])
-def test_a_drawn_map_can_be_read_back(methods: int, missing: float, width: int) -> None:
+def test_a_drawn_map_can_be_read_back(
+    monkeypatch: pytest.MonkeyPatch, methods: int, missing: float, width: int
+) -> None:
+    monkeypatch.setenv("COLUMNS", str(width))
     cube = synthetic_cube(14, 40, methods, seed=methods, missing=missing, noise=3.0)
     dmap = decision_map(cube)
-    lines = cli_text.map_text(dmap, width)
+    lines = cli_text.map_text(dmap)
     best = dmap["best"].values
     np.testing.assert_array_equal(read_map(lines, best), best)
     drawn = lines[: lines.index(next(line for line in lines if line.split()[:2] == ["index", "method"]))]

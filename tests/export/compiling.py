@@ -1,10 +1,11 @@
-"""Generated C compiled and run, and decision functions and sizes to do it with."""
+"""Generated code compiled and run, and decision functions and sizes to do it with."""
 
 from __future__ import annotations
 
 import subprocess
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -48,6 +49,14 @@ class Compiler:
         pairs = "".join(" ".join(map(str, row)) + "\n" for row in rows)
         done = subprocess.run([program], input=pairs, capture_output=True, text=True, check=True)
         return np.array([[int(word) for word in line.split()] for line in done.stdout.splitlines()])
+
+
+def module_of(source: str) -> dict[str, Any]:
+    """Run Python source as a module with nothing in it but Python's own names."""
+    assert source.isascii()
+    names: dict[str, Any] = {"__name__": "exported"}
+    exec(compile(source, "exported.py", "exec", dont_inherit=True), names)  # noqa: S102
+    return names
 
 
 def trees() -> list[DecisionFunction]:

@@ -4,32 +4,23 @@ from __future__ import annotations
 
 import re
 import subprocess
-from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 
-from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact, quadtree
-from dashboard.decisions.grown.octree import octree
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact
 from dashboard.export import ExportError, to_c_table
 from dashboard.export.targets.c.search import count_type
-from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube
 from tests.export.compiling import (
     INT_MAX,
     INT_MIN,
-    LETTERS,
     LLONG_MAX,
     LLONG_MIN,
     METHODS,
     Compiler,
-    drawn_tree,
-    random_sizes,
     sizes_at_borders,
     small_sizes,
-    trees,
 )
 
 
@@ -42,17 +33,6 @@ def assert_same(compiler: Compiler, decision: DecisionFunction, *columns: np.nda
 def body_of(source: str) -> str:
     """The function that decides, without the rest of the file."""
     return re.findall(r"^int colltune_\w+\([^;]*?\)\n\{.*?^\}$", source, re.DOTALL | re.MULTILINE)[0]
-
-
-@pytest.mark.parametrize("decision", trees(), ids=repr)
-def test_decides_as_python_at_borders(compiler: Compiler, decision: DecisionFunction) -> None:
-    assert_same(compiler, decision, *sizes_at_borders(decision))
-
-
-def test_decides_as_python_at_a_hundred_thousand_random_sizes(compiler: Compiler) -> None:
-    decision = exact(decision_map(synthetic_cube(64, 60, 20, seed=5)))
-    assert_same(compiler, decision, *random_sizes(100_000))
-    assert_same(compiler, decision, *small_sizes(100_000))
 
 
 def test_a_cut_that_no_number_of_processes_reaches_is_left_out(compiler: Compiler) -> None:
@@ -73,12 +53,6 @@ def test_more_intervals_than_a_byte_counts_decide_as_python(compiler: Compiler) 
     sizes = np.arange(1, 400, dtype=np.int64)
     decision = exact(decision_map(cube_of([[1 + sizes % 2], [2 - sizes % 2]], (2,), sizes)))
     assert_same(compiler, decision, np.full(400, 2), np.arange(400))
-
-
-def test_fast_ethernet_decides_as_python(compiler: Compiler, fast_ethernet_bcast: xr.Dataset) -> None:
-    decision = quadtree(decision_map(fast_ethernet_bcast), threshold=0.9)
-    assert_same(compiler, decision, *sizes_at_borders(decision))
-    assert_same(compiler, decision, *random_sizes(20_000))
 
 
 def chain(attribute: str, cuts: list[int]) -> Leaf | Split:
@@ -131,44 +105,6 @@ def test_there_is_no_branch(compiler: Compiler) -> None:
     assert not jumps
 
 
-def test_a_tree_of_all_attributes_of_the_sizes_decides_as_python(compiler: Compiler) -> None:
-    attributes = ("comm_size", "message_size", "total_size", "even", "power_of_two")
-    decision = DecisionFunction("bcast", LETTERS, drawn_tree(attributes, 1))
-    assert set(decision.simplified().attributes) == set(attributes)
-    assert_same(compiler, decision, *random_sizes(100_000))
-    assert_same(compiler, decision, *small_sizes(100_000))
-
-
-def test_processes_per_node_are_one_axis_more(compiler: Compiler, shared: Path) -> None:
-    cube = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system="mare_nostrum")["allreduce"]
-    decision = octree(Problem.of(cube.to_dataset(), ppn="all"))
-    comm, message = random_sizes(100_000)
-    assert_same(compiler, decision, comm, message, np.random.default_rng(1).integers(-1, 9, comm.size))
-    tree = drawn_tree(("comm_size", "message_size", "ppn", "nodes", "data_per_node"), 4, depth=5)
-    comm, message = small_sizes(100_000)
-    ppn = np.random.default_rng(1).integers(-1, 40, comm.size)
-    assert_same(compiler, DecisionFunction("bcast", LETTERS, tree), comm, message, ppn)
-
-
-def test_one_tree_of_several_collectives_gives_a_function_for_each(compiler: Compiler) -> None:
-    names = ["bcast", "reduce"]
-    root = drawn_tree(("collective", "comm_size", "message_size"), 7)
-    decision = DecisionFunction("bcast+reduce", LETTERS, root, categories={"collective": names})
-    comm, message = small_sizes(20_000)
-    found = compiler.answers(to_c_table(decision), comm, message)
-    for column, name in enumerate(names):
-        np.testing.assert_array_equal(found[:, column], decision.predict(comm, message, collective=name))
-
-
-def test_names_are_those_of_nested_ifs(compiler: Compiler) -> None:
-    decision = DecisionFunction("bcast", LETTERS, drawn_tree(("comm_size", "message_size", "total_size"), 1))
-    listed = subprocess.run(
-        ["nm", "-g", str(compiler.build(to_c_table(decision), "-c"))], capture_output=True, text=True, check=True
-    )
-    names = {line.split()[-1] for line in listed.stdout.splitlines()}
-    assert names == {"colltune_bcast", "colltune_bcast_methods"}
-
-
 def test_more_than_256_methods_fit(compiler: Compiler) -> None:
     time = np.where(np.arange(300)[:, None, None] == np.arange(300).reshape(20, 15), 1.0, 2.0)
     decision = exact(decision_map(cube_of(time, np.arange(2, 22), 3 ** np.arange(15))))
@@ -184,5 +120,3 @@ def test_a_table_too_large_is_refused() -> None:
             root = Split((Test(name, float(cut)),), (Leaf(cut % 3), root))
     with pytest.raises(ExportError, match=r"bcast: a table of \d+ intervals of comm_size x \d+ .* more than 1048576"):
         to_c_table(DecisionFunction("bcast", METHODS, root))
-    with pytest.raises(ExportError, match="no decision function"):
-        to_c_table([])

@@ -53,6 +53,12 @@ def test_bins_that_follow_what_was_seen_have_one_for_each_value(sizes: list[int]
     assert made.points[0].tolist() == distinct
 
 
+def test_of_many_values_so_many_bins_are_at_their_quantiles() -> None:
+    bins = Bins.seen(np.arange(1, 102), [1], [1], most=5)
+    assert bins.points[0].tolist() == [1, 26, 51, 76, 101]
+    assert bins.borders[0].tolist() == pytest.approx([0, *np.sqrt([1 * 26, 26 * 51, 51 * 76, 76 * 101])])
+
+
 def test_bins_survive_json() -> None:
     again = Bins.from_dict(HYDRA.to_dict())
     assert all(np.array_equal(a, b) for a, b in zip(again.borders, HYDRA.borders, strict=True))

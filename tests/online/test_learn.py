@@ -12,8 +12,8 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dashboard.online.bins import Bins
-from dashboard.online.learn import fit, regressions, since_change, summarise, trend
-from dashboard.online.selection import DEFAULT, Blocked, Calls, allowed_in, learn
+from dashboard.online.learn import _weighted_median, fit, regressions, since_change, summarise, trend
+from dashboard.online.selection import DEFAULT, Blocked, Calls, _choice, allowed_in, learn
 from dashboard.online.settings import Learning
 from dashboard.online.table import default_table
 
@@ -77,6 +77,15 @@ def test_what_was_measured_before_a_change_is_forgotten_and_noise_is_none() -> N
     assert len(since_change(changed, math.inf)) == len(changed)
 
 
+@pytest.mark.parametrize(
+    ("values", "weights", "median"), [([3, 1, 2], [1, 1, 5], 2), ([9, 1], [1, 3], 1), ([5, 4, 1, 8], [1, 1, 1, 4], 8)]
+)
+def test_a_change_is_the_ratio_that_half_of_the_timings_have_at_most(
+    values: list[float], weights: list[int], median: float
+) -> None:
+    assert _weighted_median(np.array(values, dtype=float), np.array(weights)) == median
+
+
 def test_a_collective_is_learnt_when_five_of_its_methods_are() -> None:
     table = default_table("5.0", ("allreduce",))
     settings = Learning(rounds=20, min_samples=50)
@@ -112,6 +121,23 @@ def test_segments_longer_than_the_message_are_one_method() -> None:
     assert pipelines == [True, False, False]
     large = allowed[bins.number([1 << 25], [2], [2])[0]]
     assert all(large[place] for place, label in enumerate(labels) if label.startswith("pipeline"))
+
+
+def test_methods_that_take_longer_than_so_many_times_the_best_are_not_tried() -> None:
+    bins, times = Bins.seen([8], [2], [1]), np.array([[10.0, 19.0, 21.0]])
+    settings = Learning(blacklist=2.0, unseen="predict")
+    allowed, needs = np.ones((1, 3), dtype=bool), np.zeros(3, dtype=int)
+    choice = _choice(bins, allowed, summarise(timings(each=1)), times, settings, needs)
+    assert (choice.probability[0] > 0).tolist() == [True, True, False]
+    assert choice.best.tolist() == [1]
+
+
+def test_a_block_holds_both_of_its_ends() -> None:
+    block = Blocked("bcast", "chain*", message_size=(8, 64), ppn=(None, 4))
+    points = np.array([[7, 1, 1], [8, 1, 4], [64, 9, 1], [65, 1, 1], [8, 1, 5]], dtype=float)
+    assert block.at("bcast", "chain 8KiB", points).tolist() == [False, True, True, False, False]
+    assert not block.at("bcast", "linear", points).any()
+    assert not block.at("reduce", "chain", points).any()
 
 
 def test_blocked_methods_are_never_chosen_there() -> None:

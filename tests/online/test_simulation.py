@@ -95,6 +95,9 @@ def test_clocks_that_are_off_spoil_the_makespan_and_not_the_longest_time() -> No
 def test_outliers_are_as_often_as_said() -> None:
     seen = Noise(sigma=0.01, outliers=0.1).on(np.ones(20_000), np.random.default_rng(3))
     assert (seen > 1.5).mean() == pytest.approx(0.1, abs=0.01)
+    # Each call has a factor of its own.
+    slow = Noise(sigma=0, outliers=1, outlier_factor=(2, 4)).on(np.ones(20_000), np.random.default_rng(3))
+    assert (slow.min(), slow.mean(), slow.max()) == pytest.approx((2, 3, 4), abs=0.02)
 
 
 def test_formulas_are_read_and_nothing_else() -> None:

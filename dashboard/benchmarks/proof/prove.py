@@ -7,7 +7,6 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
@@ -28,15 +27,13 @@ from dashboard.benchmarks.proof.who import by_word, taken_by_word
 from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import TUNED
+from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.targets.mpich.base import installed
 from dashboard.export.targets.openmpi.nodes import component_of, word_of
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
-
-if TYPE_CHECKING:
-    from dashboard.export.rules import RulesFile
 
 #: Told of an algorithm that rules ask for with other parameters than the library takes when it is only named.
 _ITS_OWN = "with the library's own parameters"

@@ -5,14 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.decisions import DecisionFunction, Method, Rule
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, attribute, compute_one
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction, Method, Rule
 
 Bounds = Mapping[str, tuple[float, float]]
 _TOTAL = "total_size"

@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any
 
-from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.libraries.own_settings import added
@@ -34,79 +34,74 @@ def left_to_library(method: Decided) -> bool:
     return method.algorithm == DEFAULT and not method.parameters.get("library_id")
 
 
-class Target(Protocol):
-    """A library that rules files are proven on."""
+@dataclass(frozen=True)
+class Target:
+    """A library that rules files are proven on.
 
-    @property
-    def library(self) -> Library:
-        """What it offers."""
+    Attributes
+    ----------
+    library
+        What it offers.
+    evidence
+        What is counted.
+    counters
+        Performance variables that count it.
+    set_at_call
+        Whether control variables act at the call, on all communicators; else on those that are made afterwards.
+    own_beside_rules
+        Whether the library can be asked for its own decision in a job that holds a rules file.
+    forced_beside_rules
+        Whether a method can be forced in a job that holds a rules file; else the rules go first.
+    preloads
+        Whether what counts messages is preloaded (`dashboard.benchmarks.ranks.counting`).
+    listens
+        Whether the library says of every call which part of it answers.
+    """
 
-    @property
-    def evidence(self) -> Evidence:
-        """What is counted."""
-
-    @property
-    def counters(self) -> tuple[str, ...]:
-        """Performance variables that count it."""
-
-    @property
-    def set_at_call(self) -> bool:
-        """Whether control variables act at the call, on all communicators; else on those that are made afterwards."""
-
-    @property
-    def own_beside_rules(self) -> bool:
-        """Whether the library can be asked for its own decision in a job that holds a rules file."""
-
-    @property
-    def forced_beside_rules(self) -> bool:
-        """Whether a method can be forced in a job that holds a rules file; else the rules go first."""
-
-    @property
-    def preloads(self) -> bool:
-        """Whether what counts messages is preloaded (`dashboard.benchmarks.ranks.counting`)."""
-
-    @property
-    def listens(self) -> bool:
-        """Whether the library says of every call which part of it answers."""
+    library: Any
+    evidence: Evidence = "sockets"
+    counters: tuple[str, ...] = ()
+    set_at_call: bool = False
+    own_beside_rules: bool = False
+    forced_beside_rules: bool = True
+    preloads: bool = False
+    listens: bool = False
 
     @property
     def name(self) -> str:
         """Name and version."""
+        return f"{self.library.name} {self.library.version}"
 
     @property
     def how(self) -> str:
         """What kind of evidence it is, in words."""
+        raise NotImplementedError
 
     def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """Environment variables of a job with a rules file, or with none; whether all its ranks run on one node."""
+        raise NotImplementedError
 
     def plain(self, collective: str) -> tuple[Call, Call]:
         """The calls that follow the rules file, and the library's own decision."""
+        raise NotImplementedError
 
     def forced(self, collective: str, method: Decided) -> Call | None:
         """The call that forces a method of the rules; None where it cannot be forced."""
+        raise NotImplementedError
 
     def others(self, collective: str) -> Sequence[Call]:
         """Calls that force each algorithm that there is, with what the library takes for its parameters."""
+        raise NotImplementedError
 
 
 @dataclass(frozen=True)
-class OnOpenMpi:
+class OnOpenMpi(Target):
     """Open MPI: its monitoring layer counts every message; methods are forced beside the rules in one job."""
 
     library: OpenMpi
     evidence: Evidence = "messages"
     counters: tuple[str, ...] = GRAPH_COUNTERS
-    set_at_call: bool = False
     own_beside_rules: bool = True
-    forced_beside_rules: bool = True
-    listens: bool = False
-    preloads: bool = False
-
-    @property
-    def name(self) -> str:
-        """Name and version."""
-        return f"Open MPI {self.library.version}"
 
     @property
     def how(self) -> str:
@@ -242,22 +237,11 @@ _ALWAYS = ("MPIR_CVAR_DEVICE_COLLECTIVES", "MPIR_CVAR_COLLECTIVE_FALLBACK")
 
 
 @dataclass(frozen=True)
-class OnMpich:
+class OnMpich(Target):
     """MPICH, which counts nothing itself: all messages go through TCP, where Linux counts them."""
 
     library: Mpich
-    evidence: Evidence = "sockets"
-    counters: tuple[str, ...] = ()
     set_at_call: bool = True
-    own_beside_rules: bool = False
-    forced_beside_rules: bool = True
-    listens: bool = False
-    preloads: bool = False
-
-    @property
-    def name(self) -> str:
-        """Name and version."""
-        return f"MPICH {self.library.version}"
 
     @property
     def how(self) -> str:

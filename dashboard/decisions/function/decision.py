@@ -152,6 +152,11 @@ class DecisionFunction:
         return self.nodes - self.tree.widths.size
 
     @property
+    def used(self) -> list[int]:
+        """Positions of the methods that some leaf has, ascending."""
+        return [int(place) for place in np.unique(self.tree.codes) if place >= 0]
+
+    @property
     def depth(self) -> int:
         """Levels of the deepest leaf below the root."""
         return self.tree.depth

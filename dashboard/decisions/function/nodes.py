@@ -32,6 +32,8 @@ class Method:
 
 #: What stands where rules say nothing: the library decides by itself.
 LEFT_ALONE = Method("default", "default", 0, {"library_id": 0})
+#: The same as a substitute, for people.
+OWN_DECISION = Method("the library's own decision", "default")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,11 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from importlib import import_module
 
 from dashboard.decisions.grown.family import Family
-from dashboard.domain.errors import OptionError
+from dashboard.domain.errors import OptionError, meant
 
 #: Where each family is: its module (in this package, or in full), or module:name where that is not ``FAMILY``.
 PLACES = {
@@ -99,6 +98,4 @@ def family(name: str) -> Family:
     """Look up a family; `OptionError` lists those there are."""
     if name in FAMILIES:
         return FAMILIES[name]
-    near = get_close_matches(name, FAMILIES, 1)
-    meant = f"; did you mean {near[0]}?" if near else ""
-    raise OptionError(f"there is no tree {name!r}, known are {', '.join(FAMILIES)}{meant}")
+    raise OptionError(f"there is no tree {name!r}, known are {', '.join(FAMILIES)}{meant(name, FAMILIES)}")

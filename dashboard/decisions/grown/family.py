@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.domain.errors import OptionError
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.errors import OptionError, meant
 from dashboard.domain.options import Option
-
-if TYPE_CHECKING:
-    from dashboard.decisions.function.decision import DecisionFunction
-    from dashboard.decisions.measured.problem import Problem
 
 Progress = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is under way; may raise `Cancelled`."""
@@ -59,9 +56,8 @@ class Family:
             if option.name == name:
                 return option
         names = [option.name for option in self.options]
-        near = get_close_matches(name, names, 1)
-        meant = f"; did you mean {near[0]}?" if near else ""
-        raise OptionError(f"{self.name} has no option {name}, it has {', '.join(names) or 'none'}{meant}")
+        has = ", ".join(names) or "none"
+        raise OptionError(f"{self.name} has no option {name}, it has {has}{meant(name, names)}")
 
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their defaults filled in, or `OptionError`; see also `Option.group`."""

@@ -7,22 +7,19 @@ every measured size the best method, the original one where nothing gains enough
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.options import Option
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions.measured.problem import Problem
 
 ORIGINAL = "default"
 _MOST_ON_PATH = 12

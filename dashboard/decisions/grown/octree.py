@@ -10,7 +10,7 @@ block is the one with the most processes, the largest message and the most proce
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
@@ -21,12 +21,9 @@ from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.grown.quadtree_family import MAX_DEPTH, THRESHOLD, as_family, depths_and_thresholds
 from dashboard.decisions.grown.quadtree_family import grow as grow_quadtree
 from dashboard.decisions.measured.fill import fill_missing
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import OptionError
-
-if TYPE_CHECKING:
-    from dashboard.decisions.measured.problem import Problem
-
 
 AXES = (COMM_SIZE, MESSAGE_SIZE, PPN)
 MOST_LEVELS = 8

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.options import Option
-
-if TYPE_CHECKING:
-    from dashboard.decisions.measured.problem import Problem
 
 MAX_DEPTH = Option(
     name="max_depth",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
-from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
@@ -15,7 +14,7 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import FloatArray, IntArray
-from dashboard.domain.errors import DecisionError
+from dashboard.domain.errors import DecisionError, meant
 
 
 def weights_for(
@@ -209,9 +208,7 @@ def _nothing(workload: pd.DataFrame, name: str, ppn: int | None, rows: int) -> s
     if rows:
         return f"the workload has no call of {name}" + (f" at {ppn} processes per node" if ppn is not None else "")
     names = [str(collective) for collective in workload["collective"].unique()]
-    near = get_close_matches(name, names, 1)
-    hint = f"; did you mean {near[0]}?" if near else ""
-    return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{hint}"
+    return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{meant(name, names)}"
 
 
 def _note(counts: dict[str, float], ppn: int | None) -> str:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.given import GIVEN, Given
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import read_rules, read_text, text_of
@@ -14,9 +14,6 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.targets.openmpi.nodes import joined
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
-
-if TYPE_CHECKING:
-    from dashboard.decisions.measured.problem import Problem
 
 
 def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> RulesFile | None:

@@ -8,9 +8,9 @@ acts.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
@@ -21,9 +21,6 @@ from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import parse
 from dashboard.export.targets.openmpi.nodes import GLOBAL, parted
 from loaders.openmpi import COLLECTIVE_IDS
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
 
 REST = "the library drops this and the rest of the file without a word; what stands before it acts"
 _LEVELS = 3

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
+from dashboard.decisions import DecisionFunction
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
@@ -18,9 +18,6 @@ from dashboard.export.rules.layout import laid_out
 from dashboard.export.rules.rows import Row, Rules, Set, decision_of, picked_classic, picked_shifted
 from dashboard.export.rules.scan import End, Number, Scanner
 from loaders.openmpi import COLLECTIVE_IDS, series
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 IGNORED = "the library drops the whole file without a word and decides as if there were none"
 _MOST_SETS = 1_000_000

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.decisions.function.attributes import MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
@@ -13,17 +15,11 @@ from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summaris
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError
 from dashboard.export.components import HAN, TUNED, module_settings, named
-from dashboard.export.library_names import choice_of, is_of_library, normal
+from dashboard.export.library_names import Choice, choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.targets.openmpi.nodes import word_of
 from dashboard.export.targets.settings import UCC_NAMES, intel_named
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.export.library_names import Choice
-
 
 #: Collectives that were not measured are named up to so many.
 _FEW = 3

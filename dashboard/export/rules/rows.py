@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.library_names import COMPARED, Choice, takes_fan_out, takes_segments
 from loaders.openmpi import algorithms
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 Item = TypeVar("Item")
 

@@ -6,13 +6,12 @@ mpi4py, NumPy and this package; the schedules of the methods are written at thei
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.nodes import Method
 from dashboard.export import usage
 from dashboard.export.library_names import is_of_library, normal
 from dashboard.export.parts import per_collective
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.c.text import identifier
 from dashboard.export.targets.python import functions
 from dashboard.schedules.collectives import CALLED, Choice
@@ -20,28 +19,16 @@ from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.phases import FORCED, by_library
 from dashboard.schedules.registry import ALGORITHMS
 
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.nodes import Method
-
 #: Libraries' names for what own methods have under another one.
 _SAME = {"chain": "k_chain"}
 
 
-def to_collectives(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_collectives(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as one Python module that runs what they decide.
 
     For a collective ``bcast`` it defines ``bcast(comm, buffer, root=0)``: buffers are contiguous arrays of NumPy, and
-    `comm` is a communicator of mpi4py. Beside it stands ``colltune_bcast`` as in the target ``python``.
-
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        As for `dashboard.export.targets.c.nested.to_c`.
+    `comm` is a communicator of mpi4py. Beside it stands ``colltune_bcast`` as in the target ``python``. Parameters are
+    those of `dashboard.export.target.Target`.
 
     Raises
     ------
@@ -84,7 +71,7 @@ def _function(collective: str) -> list[str]:
 
 
 def _choices(decision: DecisionFunction) -> list[Choice]:
-    used = {code for code in decision.simplified().tree.codes.tolist() if code >= 0}
+    used = decision.simplified().used
     return [
         choice_of(method, decision.collective) if place in used else None
         for place, method in enumerate(decision.methods)

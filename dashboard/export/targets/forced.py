@@ -9,7 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
@@ -20,15 +22,12 @@ from dashboard.export import usage
 from dashboard.export.library_names import COMPARED, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import ExportError, Target, series_of
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn
 from dashboard.export.targets.settings import intel_number
 from loaders.openmpi import DEFAULT_VERSION
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 #: What is said to a library for one method of a collective; nothing for its own decision, None where it lacks it.
 Options = dict[str, str] | None
@@ -66,27 +65,17 @@ class _Single:
 
 
 def to_mpirun(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
+    decisions: Decisions,
     *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
-    weights: Mapping[str, Any] | None = None,
+    provenance: Facts = None,
+    cubes: Cubes = None,
+    weights: Weights = None,
     version: str = DEFAULT_VERSION,
 ) -> str:
     """Write command lines of mpirun that force one method for each collective.
 
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        For the comments, as for `dashboard.export.provenance.describe`.
-    cubes
-        The measurements by collective; needed where a decision function has several methods.
-    weights
-        Workload by collective, as the penalty is weighted.
-    version
-        Of Open MPI, whose numbers are written.
+    Parameters are those of `dashboard.export.target.Target`; `cubes` are needed where a decision function has several
+    methods.
 
     Raises
     ------
@@ -112,20 +101,11 @@ def to_mpirun(
 
 
 def _labels(parts: Sequence[DecisionFunction]) -> set[str]:
-    return {f"{part.collective} by {part.methods[place].label!r}" for part in parts for place in _used(part)}
-
-
-def _used(decision: DecisionFunction) -> list[int]:
-    """Methods that some leaf leads to."""
-    return sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
+    return {f"{part.collective} by {part.methods[place].label!r}" for part in parts for place in part.simplified().used}
 
 
 def _section(
-    library: _Library,
-    parts: Sequence[DecisionFunction],
-    cubes: Mapping[str, xr.Dataset] | None,
-    weights: Mapping[str, Any] | None,
-    version: str,
+    library: _Library, parts: Sequence[DecisionFunction], cubes: Cubes, weights: Weights, version: str
 ) -> tuple[list[str], bool]:
     """Comments and command line for one library, and whether it forces anything."""
     notes: list[str] = []
@@ -152,7 +132,7 @@ def _single(
     library: _Library, decision: DecisionFunction, cube: xr.Dataset | None, weights: Any, version: str
 ) -> tuple[_Single | None, str]:
     """The method to force, and what is to be said of it; the reason where there is none."""
-    used = _used(decision)
+    used = decision.simplified().used
     if len(used) == 1:
         method = decision.methods[used[0]]
         options = library.options(decision, method, version)
@@ -187,16 +167,15 @@ def _cost(decision: DecisionFunction, method: Method, cube: xr.Dataset, weights:
     return summarise(penalty(select_ppn(cube, known_ppn(decision))[0], always, weights=weights))
 
 
-def _own_cost(
-    decision: DecisionFunction, cubes: Mapping[str, xr.Dataset] | None, weights: Mapping[str, Any] | None
-) -> list[str]:
+def _own_cost(decision: DecisionFunction, cubes: Cubes, weights: Weights) -> list[str]:
     """Penalty of the decision function, to compare with, where its methods were measured."""
     cube = (cubes or {}).get(decision.collective)
-    if cube is None or len(_used(decision)) == 1:
+    methods = len(decision.simplified().used)
+    if cube is None or methods == 1:
         return []
     flat = select_ppn(cube, known_ppn(decision))[0]
     cost = summarise(penalty(flat, decision, weights=(weights or {}).get(decision.collective)))
-    return [f"Its {len(_used(decision))} methods cannot be forced at once; penalty as decided: {figures(cost)}."]
+    return [f"Its {methods} methods cannot be forced at once; penalty as decided: {figures(cost)}."]
 
 
 def _open_mpi(decision: DecisionFunction, method: Method, version: str) -> Options:

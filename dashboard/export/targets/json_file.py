@@ -3,25 +3,15 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
 
+from dashboard.decisions import DecisionFunction
 from dashboard.export import holds, usage
-from dashboard.export.target import ExportError, Target
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
+from dashboard.export.target import ExportError, Facts, Target
 
 
-def to_json(decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None) -> str:
-    """Write decision functions as strict JSON.
-
-    Parameters
-    ----------
-    decisions
-        At least one.
-    provenance
-        Not used: what is known of its origin is saved within each decision function.
+def to_json(decisions: Sequence[DecisionFunction], provenance: Facts = None) -> str:
+    """Write decision functions as strict JSON; what is known of their origin is saved within each.
 
     Returns
     -------

@@ -8,20 +8,17 @@ reduce_scatter.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.nodes import Method
 from dashboard.export import provenance as origin
 from dashboard.export.bands import LARGEST, Band, bands_of
 from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules.nccl import ALGORITHMS, PROTOCOLS
-from dashboard.export.target import ExportError, LeftAloneError, Step, Target
+from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Step, Target
 from loaders.collectives import COLLECTIVES
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.nodes import Method
 
 _NAMES: Mapping[str, str] = {
     **{name: name for name in ("reduce", "allgather", "allreduce")},
@@ -33,9 +30,7 @@ _MOST_LINES = 4096
 _ANY = -1
 
 
-def to_nccl(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_nccl(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as a configuration of NCCL's tuner.
 
     Methods are NCCL's: an algorithm, with ``protocol`` and ``channels`` where they were measured.

@@ -9,19 +9,16 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import ATTRIBUTES
-from dashboard.decisions.function.nodes import Leaf
+from dashboard.decisions.function.nodes import Leaf, Node
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.parts import per_collective, usual_ppn
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.c.text import comment, comment_text, identifier
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.nodes import Node
 
 _PRODUCT = '''
 def _product(count, size):
@@ -38,23 +35,14 @@ if __name__ == "__main__":
 """
 
 
-def to_python(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_python(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as one Python module.
 
     For a collective ``bcast`` it defines ``colltune_bcast(comm_size, message_size)``, which returns an index
     into the tuple ``colltune_bcast_methods``. One that needs the processes per node has a third
     parameter ``ppn``, which may be left out: then it is that which was measured, of several the largest.
     One that decides several collectives becomes a function for each of them. Run as a program, the module
-    answers lines of sizes (and ppn) from its standard input.
-
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        As for `dashboard.export.targets.c.nested.to_c`.
+    answers lines of sizes (and ppn) from its standard input. Parameters are those of `dashboard.export.target.Target`.
 
     Returns
     -------
@@ -72,7 +60,7 @@ def to_python(
     return functions(parts, provenance=provenance) + "\n\n" + _MAIN.replace("CALLS", calls)
 
 
-def functions(parts: Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None) -> str:
+def functions(parts: Sequence[DecisionFunction], *, provenance: Facts = None) -> str:
     """The functions alone, for decision functions of one collective each; parameters and errors as for `to_python`."""
     names = [f"colltune_{identifier(decision.collective)}" for decision in parts]
     for name in [*names, *(f"{name}_methods" for name in names)]:

@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.decisions.function.attributes import TESTED
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.options import Option
-
-if TYPE_CHECKING:
-    from dashboard.decisions.measured.problem import Problem
 
 PATH_MIN_CASES = (256, 128, 64, 40, 20, 12, 8, 6, 4, 3, 2)
 PATH_CONFIDENCES = (1.0, 5.0, 15.0, 25.0)

@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pandas as pd
 
 from dashboard.decisions.grown.c45.family import c45_many
 from dashboard.decisions.judged.penalty import summarise, summarise_all
-
-if TYPE_CHECKING:
-    from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.problem import Problem
 
 TABLE_6_7 = ((2, 25.0), (4, 25.0), (6, 15.0), (8, 5.0), (40, 5.0))
 """The settings of Table 6.7: -m and -c."""

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
 
+from dashboard.decisions import DecisionFunction, Method
 from dashboard.decisions.function.attributes import ATTRIBUTES, Attribute
 from dashboard.export import provenance as origin
 from dashboard.export.parts import per_collective, usual_ppn
-from dashboard.export.target import ExportError
+from dashboard.export.target import Decisions, ExportError, Facts
 from dashboard.export.targets.c.search import OCTAVE
 from dashboard.export.targets.c.text import INT_MAX, comment, comment_text, identifier, integer, string
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction, Method
 
 _SIGNATURE = "int {name}(int comm_size, long long message_size)"
 _SIGNATURE_PPN = "int {name}_ppn(int comm_size, long long message_size, int ppn)"
@@ -61,21 +58,10 @@ int main(void)
 #endif"""
 
 
-def source(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
-    provenance: Mapping[str, Any] | None,
-    define: Callable[[DecisionFunction, str], list[str]],
-) -> str:
-    """Write a whole file.
+def source(decisions: Decisions, provenance: Facts, define: Callable[[DecisionFunction, str], list[str]]) -> str:
+    """Write a whole file, as `dashboard.export.targets.c.nested.to_c` does.
 
-    Parameters
-    ----------
-    decisions
-        As for `dashboard.export.targets.c.nested.to_c`, whose errors are raised here.
-    provenance
-        As for `dashboard.export.provenance.describe`.
-    define
-        ``define(decision, name)``: lines that define the function ``name`` (by `function`) and what it reads.
+    ``define(decision, name)`` gives lines that define the function ``name`` (by `function`) and what it reads.
     """
     all_of_them = per_collective(decisions)
     names = names_of(all_of_them)
@@ -113,9 +99,7 @@ def names_of(decisions: Sequence[DecisionFunction]) -> list[str]:
     return names
 
 
-def _head(
-    decisions: Sequence[DecisionFunction], names: Sequence[str], provenance: Mapping[str, Any] | None
-) -> list[str]:
+def _head(decisions: Sequence[DecisionFunction], names: Sequence[str], provenance: Facts) -> list[str]:
     collectives = ", ".join(decision.collective for decision in decisions)
     needs = ["ppn" in decision.needs for decision in decisions]
     declarations: list[str] = []

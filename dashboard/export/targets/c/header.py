@@ -2,30 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
-
 from dashboard.export import provenance as origin
 from dashboard.export.parts import per_collective
+from dashboard.export.target import Decisions, Facts
 from dashboard.export.targets.c.file import declarations_of, names_of
 from dashboard.export.targets.c.text import comment
 
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
-
-def to_header(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_header(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write the header of what `to_c`, or `to_c_table`, writes.
 
     It declares the functions and the tables of methods, and defines ``COLLTUNE_BCAST_METHODS``, the number of
-    methods, and so for each collective. C++ can include it.
-
-    Parameters
-    ----------
-    decisions, provenance
-        As for `dashboard.export.targets.c.nested.to_c`, whose errors are raised here.
+    methods, and so for each collective. C++ can include it. Parameters and errors are those of `to_c`.
     """
     parts = per_collective(decisions)
     names = names_of(parts)

@@ -6,13 +6,9 @@ quadtree report and Table 6.6 of the dissertation do.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
+from dashboard.decisions import DecisionFunction
 from dashboard.export.targets.c.file import function
 from dashboard.export.targets.c.text import integer
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 
 def definition(decision: DecisionFunction, name: str) -> list[str]:

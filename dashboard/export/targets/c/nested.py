@@ -8,25 +8,18 @@ range take the decision of the nearest measured size, the report's rule for boun
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import ATTRIBUTES
-from dashboard.decisions.function.nodes import Leaf, Test
+from dashboard.decisions.function.nodes import Leaf, Node, Test
 from dashboard.export import usage
 from dashboard.export.parts import per_collective
-from dashboard.export.target import Target
+from dashboard.export.target import Decisions, Facts, Target
 from dashboard.export.targets.c.file import function, names_of, source
 from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, comment_text, integer
 
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.nodes import Node
 
-
-def to_c(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_c(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as one file of C99.
 
     For a collective ``bcast`` the file defines ``int colltune_bcast(int comm_size, long long message_size)``,
@@ -38,14 +31,7 @@ def to_c(
     there as well, so that a program need not know which tree it is compiled with: it decides as at the
     processes per node that were measured, of several the largest, since jobs fill their nodes (the comment
     there says the number). One that decides several collectives becomes a function for each of them.
-
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        For the comments: ``version`` and ``date`` (text; default: this version, today), ``statistics`` (see
-        `dashboard.export.provenance.describe`) and further facts.
+    Parameters are those of `dashboard.export.target.Target`.
 
     Returns
     -------

@@ -6,22 +6,20 @@ the compiler or of a hand that edited the file shows.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
+from dashboard.decisions.function.flat import FlatTree
 from dashboard.domain.arrays import IntArray
 from dashboard.export import provenance as origin
 from dashboard.export.parts import per_collective
+from dashboard.export.target import Decisions, Facts
 from dashboard.export.targets.c.file import declarations_of, names_of
 from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, comment, integer
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.flat import FlatTree
-
 
 MOST_ROWS = 1 << 14
 """Of one table; beyond, rows are left out evenly."""
@@ -57,20 +55,10 @@ static int check_NAME(void)
 }"""
 
 
-def to_selftest(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
-    *,
-    provenance: Mapping[str, Any] | None = None,
-    file: str = "THE_C_FILE",
-) -> str:
+def to_selftest(decisions: Decisions, *, provenance: Facts = None, file: str = "THE_C_FILE") -> str:
     """Write the program; compiled with the exported C file it returns 0 where all is right, else 1.
 
-    Parameters
-    ----------
-    decisions, provenance
-        As for `dashboard.export.targets.c.nested.to_c`, whose errors are raised here.
-    file
-        Name of the exported file, for the build line.
+    Parameters and errors are those of `to_c`; `file` is the name of the exported file, for the build line.
     """
     parts = per_collective(decisions)
     names = names_of(parts)

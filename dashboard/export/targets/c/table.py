@@ -8,38 +8,28 @@ processor guesses wrong.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
 
 import numpy as np
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import ATTRIBUTES
 from dashboard.domain.arrays import IntArray
 from dashboard.export import usage
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.c.file import function, source
 from dashboard.export.targets.c.search import array, largest, search
 from dashboard.export.targets.c.text import comment
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-
 
 MOST_CELLS = 1 << 20
 """Of one table; larger ones would be megabytes of source."""
 
 
-def to_c_table(
-    decisions: DecisionFunction | Sequence[DecisionFunction], *, provenance: Mapping[str, Any] | None = None
-) -> str:
+def to_c_table(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as one file of C99 with tables.
 
-    Names, signatures, comments and self-test are those of `dashboard.export.targets.c.nested.to_c`, so are the answers.
-
-    Parameters
-    ----------
-    decisions, provenance
-        As for `dashboard.export.targets.c.nested.to_c`.
+    Names, signatures, comments and self-test are those of `dashboard.export.targets.c.nested.to_c`, so are the
+    parameters and the answers.
 
     Raises
     ------

@@ -14,13 +14,10 @@ import shutil
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
+from dashboard.decisions import DecisionFunction
 from dashboard.export.rules.mpich import GENERIC
 from loaders import disk
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
 
 _BEGIN = b'{"collective='
 _LONGEST = 1 << 20

@@ -11,9 +11,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import Any
 
+from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import usage
 from dashboard.export.bands import bands_of
 from dashboard.export.library_names import Compared, is_of_library, normal
@@ -21,11 +22,8 @@ from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.mpich_parameters import PARAMETERS
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction, Method
 
 Tree = dict[str, Any]
 
@@ -91,26 +89,13 @@ _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
 
-def to_mpich(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
-    *,
-    provenance: Mapping[str, Any] | None = None,
-    base: str | None = None,
-) -> str:
+def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None = None) -> str:
     """Write decision functions as MPICH's collective selection.
 
     Use it with ``MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=FILE`` and ``MPIR_CVAR_DEVICE_COLLECTIVES=none``, without
-    which the device's own compositions decide first.
-
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        Not used: the file has no place for it.
-    base
-        Text of the library's own complete file; default: what is known of the version that was measured, else what the
-        installed library holds (`dashboard.export.targets.mpich.base`).
+    which the device's own compositions decide first. The file has no place for a `provenance`; `base` is the text of
+    the library's own complete file, by default what is known of the version that was measured, else what the
+    installed library holds (`dashboard.export.targets.mpich.base`).
 
     Raises
     ------
@@ -164,21 +149,17 @@ def _intra(decision: DecisionFunction, own: Tree) -> Tree:
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:
     compared = _COMPARED[decision.collective]
     names = [algorithm_name(decision, method) for method in decision.methods]
-    bands = bands_of(decision, compared).bands
     tree: Tree = {}
-    for number, band in enumerate(bands):
-        rules: Tree = {}
-        for place, (_, method) in enumerate(band.rules):
-            leaf = _leaf(decision, names[method], method, own)
-            if compared == "nothing":
-                rules = leaf
-                break
-            following = band.rules[place + 1][0] if place + 1 < len(band.rules) else None
-            limit = "=any" if following is None else f"<={following - 1}"
-            rules[f"{_KEY[compared]}{limit}"] = leaf
-        end = bands[number + 1].start - 1 if number + 1 < len(bands) else None
-        tree["comm_size=any" if end is None else f"comm_size<={end}"] = rules
+    for _, end, rules in bands_of(decision, compared).ranges():
+        leaves = [(last, _leaf(decision, names[method], method, own)) for _, last, method in rules]
+        tree[f"comm_size{_upto(end)}"] = (
+            leaves[0][1] if compared == "nothing" else {f"{_KEY[compared]}{_upto(last)}": leaf for last, leaf in leaves}
+        )
     return tree
+
+
+def _upto(last: int | None) -> str:
+    return "=any" if last is None else f"<={last}"
 
 
 def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:

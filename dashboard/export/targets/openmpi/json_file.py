@@ -7,45 +7,31 @@ in another way. Every set and every rule tells both its ends, so that nothing de
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import algorithm_names
+from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, wrapped
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from dashboard.export.targets.openmpi.plan import Plan, plans
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction
 
 VERSION = "6.0"
 
 
 def to_openmpi_json(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
+    decisions: Decisions,
     *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
+    provenance: Facts = None,
+    cubes: Cubes = None,
     most_rules: int | None = None,
-    weights: Mapping[str, Any] | None = None,
+    weights: Weights = None,
 ) -> str:
     """Write decision functions as rules of version 3.
 
-    Parameters
-    ----------
-    decisions, provenance, cubes, most_rules, weights
-        As for `dashboard.export.targets.openmpi.rules.to_openmpi`. What that writes as comments is here under the key
-        ``comment``, which the library does not look at.
-
-    Raises
-    ------
-    ExportError
-        As there.
+    Parameters and errors are those of `dashboard.export.targets.openmpi.rules.to_openmpi`. What that writes as comments
+    is here under the key ``comment``, which the library does not look at.
     """
     collective_plans = plans(decisions, VERSION, cubes, most_rules, weights)
     alone = _one_per_node(decisions)
@@ -72,7 +58,7 @@ def to_openmpi_json(
     return json.dumps(document, indent=1) + "\n"
 
 
-def _one_per_node(decisions: DecisionFunction | Sequence[DecisionFunction]) -> dict[str, Plan]:
+def _one_per_node(decisions: Decisions) -> dict[str, Plan]:
     """Plans for communicators with one process on each node, of decisions that ask for it and were measured so."""
     lone_plans = {}
     for decision in per_collective(decisions):
@@ -87,24 +73,19 @@ def _one_per_node(decisions: DecisionFunction | Sequence[DecisionFunction]) -> d
 
 
 def _sets(plan: Plan, distribution: str = "any") -> list[dict[str, Any]]:
-    sets = []
-    bands = plan.bands.bands
-    for number, band in enumerate(bands):
-        made: dict[str, Any] = {"comm_size_min": band.start if number else 0}
-        if number + 1 < len(bands):
-            made["comm_size_max"] = bands[number + 1].start - 1
-        made["comm_rank_distribution"] = distribution
-        made["rules"] = [
-            _rule(plan, size, band.rules[place + 1][0] if place + 1 < len(band.rules) else None, method)
-            for place, (size, method) in enumerate(band.rules)
-        ]
-        sets.append(made)
-    return sets
+    return [
+        {
+            "comm_size_min": start if start > plan.bands.bands[0].start else 0,
+            **({} if end is None else {"comm_size_max": end}),
+            "comm_rank_distribution": distribution,
+            "rules": [_rule(plan.choices[method], size, last) for size, last, method in rules],
+        }
+        for start, end, rules in plan.bands.ranges()
+    ]
 
 
-def _rule(plan: Plan, size: int, following: int | None, method: int) -> dict[str, Any]:
-    choice = plan.choices[method]
-    rule: dict[str, Any] = {"msg_size_min": size, "msg_size_max": "inf" if following is None else following - 1}
+def _rule(choice: Choice, size: int, last: int | None) -> dict[str, Any]:
+    rule: dict[str, Any] = {"msg_size_min": size, "msg_size_max": "inf" if last is None else last}
     # By number: names differ between versions of the library, and an unknown one disables its rule in silence.
     rule["alg"] = choice.algorithm
     rule.update({"faninout": choice.fan_out, "seg_size": choice.segment_size})

@@ -11,8 +11,8 @@ be 1 and the first message size 0.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Sequence
+from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
@@ -23,20 +23,15 @@ from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, module_sett
 from dashboard.export.library_names import algorithm_names
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from dashboard.export.targets.openmpi.json_file import to_openmpi_json
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, series
-
-if TYPE_CHECKING:
-    import xarray as xr
 
 #: Line that parts the two files.
 MARK = "#### the second file, HAN's rules ####"
 #: Topological level of the whole communicator.
 GLOBAL = 2
-
-
 #: A file needs rules of one collective: that HAN answers broadcasts, as it does by itself.
 _NOTHING_ELSE = (f"{COLLECTIVE_IDS.index('bcast')} # bcast", "1", str(GLOBAL), "1", "1", "1", f"0 {HAN}")
 
@@ -72,13 +67,13 @@ def word_of(method: Method, collective: str) -> str:
 
 
 def to_openmpi_nodes(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
+    decisions: Decisions,
     *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
+    provenance: Facts = None,
+    cubes: Cubes = None,
     version: str = DEFAULT_VERSION,
     most_rules: int | None = None,
-    weights: Mapping[str, Any] | None = None,
+    weights: Weights = None,
 ) -> str:
     """Write both files as one text: HAN's rules are of the collectives that HAN answers.
 
@@ -125,7 +120,7 @@ def who_answers(decision: DecisionFunction) -> tuple[Bands, list[str]]:
     return merged(Bands("message", (Band(1, first.rules), *others), bands.notes)), order
 
 
-def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Mapping[str, Any] | None) -> str:
+def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Facts) -> str:
     lines = hashed(
         [
             f"HAN's rules for Open MPI {version}: which component answers, by communicator and message size.",
@@ -151,10 +146,15 @@ def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Mappin
     return "\n".join(lines) + "\n"
 
 
+def _of_han(decision: DecisionFunction) -> set[Method]:
+    """Methods that are decided somewhere and that HAN answers with."""
+    methods = (decision.methods[place] for place in decision.used)
+    return {method for method in methods if component_of(method, decision.collective) == HAN}
+
+
 def _segments(decision: DecisionFunction) -> list[str]:
     """What rules cannot say of HAN, and what says it for a whole job where that is one size."""
-    used = {decision.methods[code] for code in decision.tree.codes.tolist() if code >= 0}
-    sizes = {method.segment_size for method in used if component_of(method, decision.collective) == HAN}
+    sizes = {method.segment_size for method in _of_han(decision)}
     if not any(sizes):
         return []
     parameter = f"coll_han_{decision.collective}_segsize"
@@ -166,12 +166,7 @@ def _segments(decision: DecisionFunction) -> list[str]:
 
 def _modules(decision: DecisionFunction) -> list[str]:
     """Likewise of the components that HAN takes within nodes and between them."""
-    used = {decision.methods[code] for code in decision.tree.codes.tolist() if code >= 0}
-    said = [
-        module_settings(decision.collective, method.parameters)
-        for method in used
-        if component_of(method, decision.collective) == HAN
-    ]
+    said = [module_settings(decision.collective, method.parameters) for method in _of_han(decision)]
     if not any(said):
         return []
     words = sorted({" ".join(f"--mca {name} {number}" for name, number in each.items()) for each in said if each})

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
+import xarray as xr
 
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export.band_search import best_bands
@@ -16,13 +18,8 @@ from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import named
 from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
 from dashboard.export.parts import per_collective
-from dashboard.export.target import ExportError, series_of
+from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from loaders.openmpi import algorithms
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction
 
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
@@ -61,28 +58,9 @@ class Plan:
 
 
 def plans(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
-    version: str,
-    cubes: Mapping[str, xr.Dataset] | None = None,
-    most_rules: int | None = None,
-    weights: Mapping[str, Any] | None = None,
+    decisions: Decisions, version: str, cubes: Cubes = None, most_rules: int | None = None, weights: Weights = None
 ) -> list[Plan]:
-    """Plan rules for decision functions.
-
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    version
-        Of Open MPI.
-    cubes
-        The measurements by collective. With them methods that the library lacks get the best substitute, and what
-        bands cannot say the best approximation.
-    most_rules
-        At most so many rules for each collective; more are replaced by the best so many.
-    weights
-        Workload by collective, ``(comm_size, message_size)``: how often each cell is called. What is best, and what it
-        costs, is weighted by it.
+    """Plan rules for decision functions; parameters are those of `dashboard.export.target.Target`.
 
     Raises
     ------
@@ -276,7 +254,7 @@ def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset)
     for method in methods_of(cube):
         if choice_in(decision, method, version) == _DEFAULT:
             return method, _DEFAULT
-    return Method("the library's own decision", "default"), _DEFAULT
+    return OWN_DECISION, _DEFAULT
 
 
 def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:
@@ -309,15 +287,14 @@ def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]
     choices, methods = list(plan.choices), list(plan.methods)
     safe_bands: list[Band] = []
     notes: list[str] = []
-    for number, band in enumerate(plan.bands.bands):
-        following = plan.bands.bands[number + 1].start if number + 1 < len(plan.bands.bands) else None
-        wide = following is None or following > 3
+    for band, (_, end, _) in zip(plan.bands.bands, plan.bands.ranges(), strict=True):
+        wide = end is None or end > 2
         if not (wide and any(method in twos for _, method in band.rules)):
             safe_bands.append(band)
             continue
         if _DEFAULT not in choices:
             choices.append(_DEFAULT)
-            methods.append(Method("the library's own decision", "default"))
+            methods.append(OWN_DECISION)
         safe = tuple((size, choices.index(_DEFAULT) if method in twos else method) for size, method in band.rules)
         safe_bands += [band] if band.start < 3 else []
         safe_bands.append(Band(max(band.start, 3), safe))

@@ -7,22 +7,17 @@ newer. Open MPI 6 reads both, but shifts communicator sizes by one set: write ve
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from collections.abc import Sequence
+from typing import Literal
 
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import ExportError, Target, series_of
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.openmpi.plan import Plan, plans
 from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, algorithms
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction
 
 _COMPARED = {
     "message": "bytes of the message",
@@ -32,13 +27,13 @@ _COMPARED = {
 
 
 def to_openmpi(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
+    decisions: Decisions,
     *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
+    provenance: Facts = None,
+    cubes: Cubes = None,
     version: str = DEFAULT_VERSION,
     most_rules: int | None = None,
-    weights: Mapping[str, Any] | None = None,
+    weights: Weights = None,
     file_version: Literal[1, 2] = 1,
 ) -> str:
     """Write decision functions as rules of version 1 or 2.
@@ -48,28 +43,8 @@ def to_openmpi(
     compared; where totals are, exactly for every communicator size up to the largest measured. Methods become the
     library's numbers: that which was measured (``library_id``), else by name.
 
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        For the comments, as for `dashboard.export.provenance.describe`.
-    cubes
-        The measurements by collective: with them what cannot be said is approximated as well as can be, and
-        the comments tell the penalty before and after.
-    version
-        Of Open MPI: 4.1 or 5.0.
-    most_rules
-        At most so many rules for each collective; needs `cubes` where the decision function has more.
-    weights
-        Workload by collective, ``(comm_size, message_size)``: what is best, and what it costs, is weighted by it.
-    file_version
-        2 also says the number of requests.
-
-    Returns
-    -------
-    str
-        ASCII, comments included.
+    Parameters are those of `dashboard.export.target.Target`; `version` is 4.1 or 5.0, and a `file_version` of 2 also
+    says the number of requests.
 
     Raises
     ------
@@ -118,11 +93,9 @@ def _collective(plan: Plan, version: str, file_version: int) -> list[str]:
         f"{COLLECTIVE_IDS.index(name)} # {name}; sizes: {_COMPARED[plan.bands.compared]}",
         f"{len(plan.bands.bands)} # communicator sizes",
     ]
-    for number, band in enumerate(plan.bands.bands):
-        following = plan.bands.bands[number + 1].start if number + 1 < len(plan.bands.bands) else None
-        upto = f"to {following - 1}" if following is not None else "and more"
-        lines += [f"{band.start} # processes, {upto}", f"{len(band.rules)} # rules"]
-        for size, place in band.rules:
+    for start, end, rules in plan.bands.ranges():
+        lines += [f"{start} # processes, {'and more' if end is None else f'to {end}'}", f"{len(rules)} # rules"]
+        for size, _, place in rules:
             choice = plan.choices[place]
             label = comment_text(plan.methods[place].label)
             lines.append(f"{_rule(size, choice, file_version)} # {known.get(choice.algorithm, 'default')}: {label}")

@@ -10,8 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+import xarray as xr
+
+from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import select_ppn
@@ -19,7 +22,7 @@ from dashboard.export import usage
 from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
-from dashboard.export.target import ExportError, Target, series_of
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn, refused, substitute
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
@@ -27,11 +30,6 @@ from dashboard.export.targets.preload.own import is_own, on_processes, prepared,
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import Method
 
 _USE = """\
 Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
@@ -53,27 +51,16 @@ _DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_prio
 
 
 def to_preload(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
+    decisions: Decisions,
     *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
+    provenance: Facts = None,
+    cubes: Cubes = None,
     version: str = DEFAULT_VERSION,
-    weights: Mapping[str, Any] | None = None,
+    weights: Weights = None,
 ) -> str:
     """Write decision functions as C99 of a library to preload.
 
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        For the comments, as for `dashboard.export.provenance.describe`.
-    cubes
-        The measurements by collective: with them methods that the library lacks get the best substitute.
-    version
-        Of Open MPI, whose numbers are written.
-    weights
-        Workload by collective, ``(comm_size, message_size)``: substitutes are chosen, and judged, by it.
+    Parameters are those of `dashboard.export.target.Target`.
 
     Returns
     -------
@@ -103,7 +90,7 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     if name not in CALLS or not algorithms(name, version):
         known = ", ".join(collective for collective in CALLS if algorithms(collective, version))
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
-    used = sorted({code for code in decision.simplified().tree.codes.tolist() if code >= 0})
+    used = decision.simplified().used
     own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
     notes_of_own = prepared(decision, own)
     choices = {place: _choice(decision, decision.methods[place], version) for place in used if place not in own}

@@ -7,23 +7,19 @@ it. Algorithms are told by name, which the running library's own list turns into
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
 
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import usage
 from dashboard.export.library_names import is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
-from dashboard.export.target import ExportError, Target
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction, Method
 
 _START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
 _USE = """\
@@ -49,22 +45,11 @@ void mpi_finalize_f08_(MPI_Fint *ierror)
 """
 
 
-def to_preload_mpich(
-    decisions: DecisionFunction | Sequence[DecisionFunction],
-    *,
-    provenance: Mapping[str, Any] | None = None,
-    cubes: Mapping[str, xr.Dataset] | None = None,
-) -> str:
+def to_preload_mpich(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = None) -> str:
     """Write decision functions as C99 of a library to preload under MPICH.
 
-    Parameters
-    ----------
-    decisions
-        One decision function, or one for each of several collectives.
-    provenance
-        For the comments, as for `dashboard.export.provenance.describe`.
-    cubes
-        The measurements by collective, whose numbers of processes own methods are written for.
+    Parameters are those of `dashboard.export.target.Target`: own methods are written for the numbers of processes of
+    the measurements (`cubes`).
 
     Returns
     -------
@@ -85,7 +70,7 @@ def _part(decision: DecisionFunction, cube: xr.Dataset | None) -> Part:
     name = decision.collective
     if name not in CALLS:
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {', '.join(CALLS)}")
-    used = {code for code in decision.simplified().tree.codes.tolist() if code >= 0}
+    used = decision.simplified().used
     own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
     switches = tuple(
         Switches(own=own[place]) if place in own else switches_of(decision, method) if place in used else Switches()

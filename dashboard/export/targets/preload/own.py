@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import numpy as np
+import xarray as xr
 
+from dashboard.decisions import DecisionFunction, Method
 from dashboard.export.library_names import is_of_library
 from dashboard.export.target import ExportError
 from dashboard.export.targets.collectives import choice_of
@@ -20,11 +21,6 @@ from dashboard.schedules.phases import LIBRARY, by_library
 from dashboard.schedules.rank import COLUMNS
 from dashboard.schedules.units import Units, calls_in_units, in_units
 from loaders.collectives import COLLECTIVES
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction, Method
 
 SOURCE = Path(__file__).with_name("own.c")
 #: Operations of all programs together: a source of some 10 MB.

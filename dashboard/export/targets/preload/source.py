@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
+from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.remarks import about
-from dashboard.export.target import ExportError, LeftAloneError
+from dashboard.export.target import ExportError, Facts, LeftAloneError
 from dashboard.export.targets.c import nested as c
 from dashboard.export.targets.c import table as c_table
 from dashboard.export.targets.c.file import helpers_of, names_of
@@ -19,9 +19,6 @@ from dashboard.export.targets.c.text import comment, integer, string
 from dashboard.export.targets.preload.calls import CALLS, wrapper
 from dashboard.export.targets.preload.own import Programs
 from dashboard.schedules.units import Units
-
-if TYPE_CHECKING:
-    from dashboard.decisions import Method
 
 #: Targets for results of a library, by a part of its name without blanks.
 _OF_OTHERS = {"mpich": "preload-mpich", "openmpi": "preload", "ompi": "preload"}
@@ -126,7 +123,7 @@ class Part:
         return any(switches.own for switches in self.switches)
 
 
-def head(parts: Sequence[Part], library: str, start: str, use: str, provenance: Mapping[str, Any] | None) -> list[str]:
+def head(parts: Sequence[Part], library: str, start: str, use: str, provenance: Facts) -> list[str]:
     """The first comment: what it is, how it is built and used, and what it does not do.
 
     Parameters
@@ -150,21 +147,12 @@ def head(parts: Sequence[Part], library: str, start: str, use: str, provenance: 
     ]
 
 
-def source(parts: Sequence[Part], head: Sequence[str], provenance: Mapping[str, Any] | None) -> list[str]:
-    """Lines of the library: the decisions, what the MPI library is told, and the calls from C.
-
-    Parameters
-    ----------
-    parts
-        The collectives.
-    head
-        Its first comment.
-    provenance
-        For the comments, as for `dashboard.export.provenance.describe`.
+def source(parts: Sequence[Part], head: Sequence[str], provenance: Facts) -> list[str]:
+    """Lines of the library: its first comment, the decisions, what the MPI library is told, and the calls from C.
 
     Raises
     ------
-    ExportError
+    LeftAloneError
         When everything is left to the MPI library.
     """
     names = names_of([part.decision for part in parts])
