@@ -47,6 +47,12 @@ SAMPLES = {
         "The broadcast on 8 and 16 emulated nodes of a like network, by colltune's own benchmark under Slurm.",
         "results.jsonl",
     ),
+    "fast-ethernet-tuned": Sample(
+        "Fast Ethernet, tuned",
+        "Five collectives on 4, 8 and 16 emulated nodes of a like network, measured in full by our own benchmark. "
+        "Beside them stand the folder of a tuning and the campaign that judges it.",
+        "results.jsonl",
+    ),
     "fast-ethernet-grids": Sample(
         "Fast Ethernet, grids",
         "Broadcast, allgather and reduction over grids of 4, 8 and 16 emulated nodes, beside what runs inside: page "
