@@ -67,6 +67,25 @@ def between(
     return weights
 
 
+def weighed(weights: FloatArray, values: FloatArray, axis: int) -> FloatArray:
+    """Take values along an axis to wanted sizes: a product that knows how few weights are not 0.
+
+    Parameters
+    ----------
+    weights
+        ``(wanted, known)``, of which no row has more than two that are not 0, as of `between`.
+    values
+        Finite; the known sizes are along `axis`.
+    """
+    places = np.argsort(weights != 0, axis=1, kind="stable")[:, -2:]
+    shares = np.take_along_axis(weights, places, axis=1)
+    along = [-1 if each == axis % values.ndim else 1 for each in range(values.ndim)]
+    parts = [
+        np.take(values, place, axis) * share.reshape(along) for place, share in zip(places.T, shares.T, strict=True)
+    ]
+    return np.asarray(sum(parts[1:], start=parts[0]))
+
+
 def openness(known: IntArray, wanted: IntArray) -> FloatArray:
     """How far from measured sizes: 0 at one, 1 halfway between two or a gap beyond the last, more further out."""
     if known.size < 2:

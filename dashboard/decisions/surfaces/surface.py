@@ -8,7 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
-from dashboard.decisions.surfaces.lines import ALIKE, KINDS, between, kind_of, openness, scale
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS, between, kind_of, openness, scale, weighed
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 SURE = 0.9
@@ -146,7 +146,7 @@ class Surfaces:
             kinds = kind_of(sizes, kind)
             if kind != ALIKE and (kinds == kinds[:1]).all():
                 continue
-            guess = between(sizes, sizes, kinds, kinds, leave_out=True) @ values
+            guess = weighed(between(sizes, sizes, kinds, kinds, leave_out=True), values, 1)
             error = np.abs(guess - values)
             inner = error[:, 1:-1] if sizes.size > 2 else error
             better = inner.mean(axis=(1, 2)) < least * WORTH - _SLACK
@@ -166,7 +166,7 @@ class Surfaces:
         if sizes.size < 2:
             return np.full(self._logs.shape, np.nan)
         alike = np.zeros(sizes.size, dtype=np.int64)
-        guess = self._values @ between(sizes, sizes, alike, alike, leave_out=True).T
+        guess = weighed(between(sizes, sizes, alike, alike, leave_out=True), self._values, 2)
         error = np.where(self._measured, np.abs(guess - self._logs), np.nan)
         if sizes.size > 2:
             error[..., [0, -1]] = np.nan
@@ -184,13 +184,13 @@ class Surfaces:
         shape = (len(self._logs), comm_sizes.size, message_sizes.size)
         logs = np.full(shape, np.nan)
         alike = (np.zeros(sizes.size, dtype=np.int64) for sizes in (self.message_sizes, message_sizes))
-        across = between(self.message_sizes, message_sizes, *alike).T
+        across = between(self.message_sizes, message_sizes, *alike)
         beyond = scale(message_sizes) - scale(self.message_sizes)[-1]
         for rows, methods in self._groups:
             for kind in {self.kinds[method] for method in methods}:
                 own = np.array([method for method in methods if self.kinds[method] == kind])
                 lines = self._predict(rows, own, kind, comm_sizes)
-                logs[own], last = lines @ across, lines[..., -1:]
+                logs[own], last = weighed(across, lines, 2), lines[..., -1:]
                 # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
                 logs[own] = np.where(beyond > 0, np.clip(logs[own], last, last + beyond), logs[own])
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
@@ -199,7 +199,7 @@ class Surfaces:
     def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
         sizes = self.comm_sizes[rows]
         weights = between(sizes, wanted, kind_of(sizes, kind), kind_of(wanted, kind))
-        return np.asarray(weights @ self._values[np.ix_(methods, rows)])
+        return weighed(weights, self._values[np.ix_(methods, rows)], 1)
 
     def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
         """Where a method is known: ``(method, comm_size, message_size)``."""
@@ -215,7 +215,7 @@ class Surfaces:
             runs &= wanted <= sizes[-1]
         alike = (np.zeros(size, dtype=np.int64) for size in (rows.size, wanted.size))
         unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
-        lost = np.abs(between(sizes, wanted, *alike)) @ unknown @ np.abs(across)
+        lost = weighed(np.abs(across), weighed(np.abs(between(sizes, wanted, *alike)), unknown, 1), 2)
         return np.asarray((lost < _SLACK) & runs[None, :, None])
 
     @cached_property

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.surfaces import PREDICTORS, Surfaces
-from dashboard.decisions.surfaces.lines import between, openness
+from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, openness, weighed
 from dashboard.decisions.surfaces.surface import UNTOLD
 from loaders import open_results
 
@@ -135,3 +135,15 @@ def test_bands_are_as_wide_as_left_out_lines_need() -> None:
 
 def test_predictors_are_told_apart() -> None:
     assert len({predictor.name for predictor in PREDICTORS}) == len(PREDICTORS)
+
+
+@pytest.mark.parametrize("leave_out", [False, True])
+@pytest.mark.parametrize("known", [[7], [2, 9], [2, 3, 4, 8, 12, 16]])
+def test_values_are_weighed_as_by_a_product(known: list[int], leave_out: bool) -> None:  # noqa: FBT001 - both ways
+    sizes = np.array(known)
+    wanted = sizes if leave_out else np.arange(1, 20)
+    for kind in KINDS:
+        weights = between(sizes, wanted, kind_of(sizes, kind), kind_of(wanted, kind), leave_out=leave_out)
+        values = np.random.default_rng(1).normal(size=(3, sizes.size, 4))
+        assert weighed(weights, values, 1) == pytest.approx(weights @ values)
+        assert weighed(weights, values.swapaxes(1, 2), 2) == pytest.approx((weights @ values).swapaxes(1, 2))
