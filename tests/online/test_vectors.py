@@ -67,3 +67,9 @@ def test_calls_collectives_communicators_and_purposes_have_draws_of_their_own() 
     several += [draws(stream(2, 1), 0, calls), draws(stream(1, 1), 0, calls, SAMPLED)]
     assert np.abs(np.corrcoef(several) - np.eye(5)).max() < 0.12
     assert len({row[0] for row in several}) == 5
+
+
+def test_a_floor_leaves_half_of_the_tries_to_what_is_faster_and_all_are_divided_by_their_sum() -> None:
+    # 1000 of 1003 parts, and three methods at an eighth each: half of an equal share, however high the floor.
+    shares = probabilities([[1000.0, 1.0, 1.0, 1.0]], floor=0.4, cap=1)[0]
+    assert shares == pytest.approx(np.array([1000 / 1003, 0.125, 0.125, 0.125]) / (1000 / 1003 + 0.375))
