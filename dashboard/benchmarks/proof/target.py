@@ -6,9 +6,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.libraries.own_settings import added
@@ -58,7 +58,7 @@ class Target:
         Whether the library says of every call which part of it answers.
     """
 
-    library: Any
+    library: Library
     evidence: Evidence = "sockets"
     counters: tuple[str, ...] = ()
     set_at_call: bool = False
