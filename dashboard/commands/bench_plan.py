@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ from dashboard.domain.adaptive import OPTIONS
 from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
+    from dashboard.benchmarks.adaptive import Goal
     from dashboard.benchmarks.campaigns.pace import Estimate
     from dashboard.benchmarks.campaigns.plan import Plan
     from dashboard.benchmarks.libraries.library import Installation
@@ -115,6 +117,9 @@ def _how_much_options(group: argparse._ArgumentGroup) -> None:
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of methods (default 1)")
     for option, metavar in zip(OPTIONS, (None, "TIME", "PCT"), strict=True):
         add_option(group, option, metavar)
+    group.add_argument(
+        "--weights", metavar="FILE", help="of --adaptive: count sizes by collective, comm_size, message_size, calls"
+    )
 
 
 def protocol_options(parser: argparse.ArgumentParser) -> None:
@@ -170,6 +175,7 @@ def planned(
     from dashboard.benchmarks.providers import orthogonal
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
+    collectives, message_sizes = cli_values.names(args.collectives), parse_sizes(args.message_sizes or _DEFAULT_SIZES)
     sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
     names = ("datatype", "operation", "seed", "launches")
     further = {name: value for name in names if (value := getattr(args, name)) is not None}
@@ -180,11 +186,14 @@ def planned(
     components = _components(args.components, spread=spread)
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     algorithms = cli_values.names([args.algorithms] if args.algorithms else None)
+    goal = Goal.asked(**{option.name: getattr(args, option.name) for option in OPTIONS})
+    if args.weights:
+        goal = _weighed(goal, args.weights, collectives, comm_sizes, message_sizes)
     wish = Wish(
         ranks=ranks,
-        collectives=cli_values.names(args.collectives),
+        collectives=collectives,
         comm_sizes=comm_sizes,
-        message_sizes=parse_sizes(args.message_sizes or _DEFAULT_SIZES),
+        message_sizes=message_sizes,
         providers=providers,
         algorithms=algorithms,
         ppns=parse_sizes(args.ppn) if args.ppn else (),
@@ -200,7 +209,7 @@ def planned(
         graphs=not args.no_graphs,
         apart=bool(args.launch_per_method),
         checked=not args.unchecked,
-        goal=Goal.asked(**{option.name: getattr(args, option.name) for option in OPTIONS}),
+        goal=goal,
         groups=tuple(parse_group(text) for text in args.groups or ()),
         **further,
     )
@@ -209,6 +218,18 @@ def planned(
         known = ", ".join(plan.components)
         say(f"note: parts of the library as methods: {known} (--components)")
     return plan
+
+
+def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: Sequence[int]) -> Goal:
+    from dashboard.benchmarks.errors import PlanError
+    from dashboard.decisions.measured.workload import calls_on
+    from loaders.workload import read_workload
+
+    calls = calls_on(read_workload(file), collectives, *sizes)
+    if goal is None or not calls:
+        why = "goes with --adaptive" if goal is None else f"calls none of {', '.join(collectives)}"
+        raise PlanError(f"--weights {file}: {why}")
+    return replace(goal, calls=tuple((*place, number) for place, number in calls.items()))
 
 
 def cost(estimate: Estimate) -> str:

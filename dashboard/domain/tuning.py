@@ -12,6 +12,8 @@ MESSAGE_SIZES = "4-1MiB:x4"
 BUDGET = "10min"
 #: What rules are written as for the library that is there, and nothing else.
 RULES = "rules"
+#: Why a rule that was compared is left to the library, by its verdict.
+COMPARED = {"same": "no faster beyond noise", "once": "faster beyond noise at first, but not when compared again"}
 
 OPTIONS: tuple[Option, ...] = (
     Option(

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.tuning import COMPARED
 from dashboard.domain.units import format_count, format_duration, format_percent
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
@@ -152,8 +153,7 @@ def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
 
 
 def _left(verdict: str) -> str:
-    reason = {"same": "no faster beyond noise", "faster": "replaced by a later one"}.get(verdict, verdict)
-    return f"left to the library: {reason}"
+    return f"left to the library: {COMPARED.get(verdict, verdict)}"
 
 
 def _frame(title: str, height: int) -> dict[str, Any]:

@@ -15,7 +15,7 @@ from dashboard.export.provenance import today
 from dashboard.tuning.compare import Compared, against, settled
 from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.order import STAGES, tune
-from dashboard.tuning.rules import NAMES, facts_of, proven, read, rewritten, target_of, text_of
+from dashboard.tuning.rules import NAMES, facts_of, obeyed, proven, read, rewritten, target_of, text_of
 from dashboard.tuning.stages import Work, run
 from loaders import disk
 
@@ -127,8 +127,9 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     files: list[Path] = []
     if decisions:
         file = work.room("compare") / f"again-{number}-{NAMES[target_of(work)]}"
-        joined = rewritten(work, decisions, file)
-        facts, files = settled(work, joined, facts_of(proven(work, file, "prove")), f"again {number} joined")
+        rewritten(work, decisions, file)
+        _, proof = obeyed(work, file, "compare", file)
+        facts, files = settled(work, read(work, text_of(work, file)), proof, f"again {number} joined")
     compare = next(stage for stage in STAGES if stage.name == "compare")
     work.folder.finish("compare", compare.inputs(work), Result(facts, files), 0.0)
     work.tell("compare", None, facts["said"])

@@ -12,11 +12,13 @@ from typing import Any
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Library
+from dashboard.decisions.measured.workload import calls_on
 from dashboard.domain.tuning import BUDGET, COLLECTIVES, MESSAGE_SIZES, RULES
 from dashboard.domain.units import parse_duration
 from dashboard.export import TARGETS
 from dashboard.export.components import HAN, OWN_VARIANTS, SERVES
 from loaders import disk
+from loaders.workload import read_workload
 
 #: Every communicator size up to here; of more, powers of two and halfway between them.
 _ALL = 16
@@ -41,7 +43,7 @@ class Asked:
     seconds
         Of measuring, methods and comparison together.
     workload
-        File with the calls that count; empty: all sizes count alike.
+        File with the calls that count, for what is measured, decided and compared; empty: all sizes count alike.
     workload_digest
         Of its content.
     target
@@ -151,6 +153,23 @@ class Asked:
     def columns(self) -> tuple[int, ...]:
         """Message sizes that are chosen from, bytes."""
         return parse_sizes(self.message_sizes)
+
+    def calls(self) -> dict[tuple[str, int, int], float]:
+        """How often programs call each size of the grid: by collective, communicator size, bytes; empty: no workload.
+
+        Raises
+        ------
+        PlanError
+            They call none of the collectives.
+        LoadError
+            The workload cannot be read.
+        """
+        if not self.workload:
+            return {}
+        calls = calls_on(read_workload(self.workload), self.collectives, self.rows, self.columns)
+        if not calls:
+            raise PlanError(f"workload {self.workload} calls none of {', '.join(self.collectives)} (-c)")
+        return calls
 
     @property
     def measuring(self) -> float:

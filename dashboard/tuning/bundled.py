@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
-from dashboard.domain.tuning import RULES
+from dashboard.domain.tuning import COMPARED, RULES
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
@@ -210,10 +210,11 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"- {counts['same graph']} regions send the messages that other methods send, too")
     if counts.get("not run"):
         lines.append(f"- {counts['not run']} regions could not be run here, so they are not proven")
+    lines += [f"- left to the library: {words}" for words in proof.get("refuted", ())]
     dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
-        f"{'no faster beyond noise' if record['verdict'] == 'same' else record['verdict']} "
+        f"{COMPARED.get(record['verdict'], record['verdict'])} "
         f"({format_percent(record['improvement'])} in {format_count(record['cells'], 'size')})"
         for record in dropped
     ]

@@ -1,7 +1,8 @@
 """Stage *compare*: rules against the library's own decision by fresh launches; only what is faster is kept.
 
-What is kept is cut out of the rules, written, linted, proven and compared again. What is no faster beyond noise is left
-to the library, as is all that was not compared, and of what is compared again what is no faster then.
+What is faster beyond noise is cut out of the rules, written, linted, proven and compared again. All is left to the
+library that is not faster in both comparisons, or was not compared. Both are at a level of 5 % for each rule by itself,
+so that of a thousand rules that change nothing less than one is kept.
 """
 
 from __future__ import annotations
@@ -15,9 +16,10 @@ import numpy as np
 
 from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.errors import PlanError
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.improvement import (
     DEFAULT,
     OUTCOMES,
@@ -31,6 +33,7 @@ from dashboard.decisions.judged.improvement import (
     region,
 )
 from dashboard.decisions.measured import trust
+from dashboard.domain.arrays import BoolArray
 from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning import decide
 from dashboard.tuning.folder import Result, digest
@@ -40,11 +43,10 @@ from dashboard.tuning.rules import (
     ACROSS,
     NAMES,
     Rules,
-    facts_of,
     file_of,
     han_of,
     linted,
-    proven,
+    obeyed,
     put,
     read,
     rewritten,
@@ -90,12 +92,33 @@ class Compared:
                     halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
+    def alone(self, name: str) -> list[Verdict]:
+        """Verdicts on the rules of a collective, each by itself: not corrected for their number."""
+        return judge(self.improvements[name], self.decisions[name], corrected=False)
+
+    def filled(self, before: Compared) -> Compared:
+        """The same; at sizes of which times could not be trusted, what was measured of the same rules before."""
+        improvements = {
+            name: _filled(each, before.improvements[name], self.decisions[name])
+            for name, each in self.improvements.items()
+        }
+        verdicts = {name: judge(each, self.decisions[name]) for name, each in improvements.items()}
+        return Compared(self.decisions, improvements, verdicts)
+
     def narrowed(self, decisions: Mapping[str, DecisionFunction]) -> Compared:
-        """What it says of rules from which some were taken out since."""
+        """What it says of rules from which some were taken out since; nothing of what is left to the library."""
         named = {name: decision for name, decision in decisions.items() if not is_default(decision)}
         improvements = {name: each for name, each in self.improvements.items() if name in named}
         verdicts = {name: judge(each, named[name]) for name, each in improvements.items()}
-        return Compared(named, improvements, verdicts)
+        own = {name: [verdict for verdict in each if not verdict.default] for name, each in verdicts.items()}
+        return Compared(named, improvements, own)
+
+    def has(self, name: str, before: Compared, node: int) -> bool:
+        """Whether any size at which a rule was compared before is decided by a rule still."""
+        if name not in self.decisions:
+            return False
+        cells = leaves_of(before.improvements[name], before.decisions[name]) == node
+        return bool((cells & _by_rules(self.decisions[name], before.improvements[name])).any())
 
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
@@ -113,7 +136,7 @@ class Compared:
 
 def compare(work: Work) -> Result:
     """Compare, cut, prove and compare again."""
-    file = file_of(work)
+    file = file_of(work, "prove") or file_of(work)
     if file is None:
         # Where nothing could be decided, nobody knows whether anything is better.
         outcome = "nothing" if decide.some_decided(work) else "noise"
@@ -161,17 +184,19 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
     for turn in range(1, _ROUNDS):
         if not kept:
             break
-        left = rewritten(work, kept, _file(work, turn))
-        new_proof = proven(work, _file(work, turn), "compare")
-        proof = facts_of(new_proof)
-        if not new_proof.holds or linted(work, left.text)["errors"]:
+        rewritten(work, kept, file := _file(work, turn))
+        refuted = proof.get("refuted", [])
+        _, proof = obeyed(work, file, "compare", file)
+        proof["refuted"] = [*refuted, *proof["refuted"]]
+        left = read(work, text_of(work, file))
+        if not proof["holds"] or linted(work, left.text)["errors"]:
             return _left(work, None, proof, (first, last), "unproven")
         if last is not first and not harmed:
-            return _left(work, _file(work, turn), proof, (first, last.narrowed(left.decisions)), "proven")
-        last = against(work, left, mark)
+            return _left(work, file, proof, (first, last.narrowed(left.decisions)), "proven")
+        last = against(work, left, mark).filled(first)
         harmed = _harmed(work, last)
-        if not harmed and not any(map(_refuted, _own(last))):
-            return _left(work, _file(work, turn), proof, (first, last), "proven")
+        if not harmed and not any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name)):
+            return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
     return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
 
@@ -210,11 +235,24 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     )
 
 
+def _filled(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
+    """Cells with those of another comparison where rules decide and nothing could be trusted."""
+    known = np.isfinite(improvement.cells["gain"]) | ~_by_rules(decision, improvement)
+    nothing = {"outcome": OUTCOMES.index("not measured"), "same": False}
+    others = before.cells.reindex_like(improvement.cells, fill_value={**dict.fromkeys(before.cells, np.nan), **nothing})
+    return replace(improvement, cells=improvement.cells.where(known, others))
+
+
+def _by_rules(decision: DecisionFunction, improvement: Improvement) -> BoolArray:
+    """Where rules decide and not the library: ``(comm_size, message_size)``."""
+    rows, columns = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
+    rules = np.array([default_of([method]) is None for method in decision.methods])
+    return np.asarray(rules[decision.predict(rows[:, None], columns[None, :])])
+
+
 def _refuted(verdict: Verdict) -> bool:
-    """Whether a rule that was faster before is not any more: slower somewhere, in the mean, or nobody can tell."""
-    return not verdict.default and (
-        verdict.outcome in ("slower", "not measured") or verdict.slower > 0 or not verdict.mean > 0
-    )
+    """Whether a rule that was faster before is not beyond noise any more, or slower somewhere."""
+    return not verdict.default and (verdict.outcome != "faster" or verdict.slower > 0)
 
 
 def _own(compared: Compared) -> list[Verdict]:
@@ -246,11 +284,16 @@ def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_fas
     for name, decision in rules.decisions.items():
         if name not in compared.improvements or name in harmed:
             continue
-        comparison, verdicts = compared.improvements[name], compared.verdicts[name]
+        comparison, verdicts = compared.improvements[name], compared.alone(name)
         if only_faster:
             comparison, verdicts = _marked(comparison, verdicts, decision)
         else:
-            verdicts = [replace(verdict, outcome="slower") if _refuted(verdict) else verdict for verdict in verdicts]
+            # Of a rule that is faster, but slower somewhere, what is slower is cut.
+            lost = [not verdict.default and verdict.outcome != "faster" for verdict in verdicts]
+            verdicts = [
+                replace(verdict, outcome="slower") if gone else verdict
+                for verdict, gone in zip(verdicts, lost, strict=True)
+            ]
         left = without_slower(decision, verdicts, comparison)[0]
         if not is_default(left):
             kept.append(left)
@@ -279,16 +322,10 @@ def _left(
 ) -> tuple[dict[str, Any], list[Path]]:
     """What stages after it and the bundle tell of the first comparison and of that of what is left."""
     first, last = compared
-    judged = _records(first, kept=file is not None and first is last)
-    if file is not None and first is not last:
-        kept = _records(last, kept=True)
-        stay = {(record["collective"], record["method"]) for record in kept}
-        gone = [
-            record
-            for record in judged
-            if record["verdict"] != "faster" or (record["collective"], record["method"]) not in stay
-        ]
-        judged = [*gone, *kept]
+    if file is None or first is last:
+        judged = _records(first, kept=file is not None)
+    else:
+        judged = [*_records(first, kept=False, later=last), *_records(last, kept=True)]
     facts: dict[str, Any] = {
         "rules": None if file is None else str(file.relative_to(work.folder.path)),
         "proof": dict(proof),
@@ -314,7 +351,9 @@ def _not_compared(work: Work, compared: Compared) -> dict[str, int]:
     return {name: count for name, count in counts.items() if count}
 
 
-def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:
+def _records(compared: Compared, *, kept: bool, later: Compared | None = None) -> list[dict[str, Any]]:
+    """What JSON and bundle say of each rule; of one that was compared again what was not faster or is gone."""
+    words = _WORDS if later is None else {**_WORDS, "faster": "once"}
     return [
         {
             "collective": name,
@@ -323,12 +362,13 @@ def _records(compared: Compared, *, kept: bool) -> list[dict[str, Any]]:
             "cells": verdict.cells,
             "improvement": round(verdict.mean, 2),
             "p": float(f"{verdict.p:.3g}"),
-            "verdict": _WORDS[verdict.outcome],
+            "verdict": words[verdict.outcome],
             "kept": kept,
         }
-        for name, each in compared.verdicts.items()
-        for verdict in each
+        for name in compared.verdicts
+        for verdict in compared.alone(name)
         if verdict.cells and not verdict.default
+        if later is None or verdict.outcome != "faster" or not later.has(name, compared, verdict.node)
     ]
 
 

@@ -45,8 +45,10 @@ def decide(work: Work) -> Result:
             facts[name] = {"why_not": f"{error}{why}"}
         else:
             facts[name] = _facts(prepared, decisions[-1])
+    called = {name for name, *_ in work.asked.calls()} or work.asked.collectives
     for name in work.asked.collectives:
-        facts.setdefault(name, {"why_not": "nothing was measured in this time; ask for more (--budget)"})
+        short = "nothing was measured in this time; ask for more (--budget)"
+        facts.setdefault(name, {"why_not": short if name in called else "the workload never calls it"})
     file = work.room("decide") / _FILE
     save(file, decisions)
     return Result({"collectives": facts, "said": _said(facts)}, [file])

@@ -36,19 +36,23 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
     ------
     PlanError
         It cannot be measured; the message says what can.
+    LoadError
+        The workload cannot be read.
     """
     if isinstance(installation.library, Fixed):
         raise PlanError(f"{installation.library.why}; there is nothing to tune")
+    calls = asked.calls()
+    called = {name for name, *_ in calls} or asked.collectives
     seconds = min(max(asked.measuring / _POINTS, _SHORTEST_POINT), _LONGEST_POINT)
     wish = control.Wish(
         ranks=asked.ranks,
-        collectives=asked.collectives,
+        collectives=tuple(name for name in asked.collectives if name in called),
         comm_sizes=asked.rows,
         message_sizes=asked.columns,
         protocol=Protocol(min_repetitions=9, max_repetitions=45, seconds=seconds, race=True),
         checked=asked.checked,
         variants=Variants(components=asked.components(installation.library, nodes=nodes)),
-        goal=Goal(seconds=asked.measuring),
+        goal=Goal(seconds=asked.measuring, calls=tuple((*sizes, number) for sizes, number in calls.items())),
     )
     return control.make_plan(wish, installation)
 

@@ -10,7 +10,7 @@ from dashboard.tuning import bundled, compare, decide, look, measure, rules
 from dashboard.tuning.folder import Folder
 from dashboard.tuning.stages import Stage, Work, run, said
 
-_SIZES = ("collectives", "ranks", "comm_sizes", "message_sizes", "seconds", "slurm", "launch")
+_SIZES = ("collectives", "ranks", "comm_sizes", "message_sizes", "seconds", "workload_digest", "slurm", "launch")
 STAGES = (
     Stage("look", look.look, asks=(*_SIZES, "checked"), always=True),
     Stage("measure", measure.measure, after=("look",), asks=(*_SIZES, "checked")),

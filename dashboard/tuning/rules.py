@@ -9,10 +9,13 @@ from typing import Any
 
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
-from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.benchmarks.proof.verdict import Proof, Verdict
+from dashboard.decisions.function.cutting import without
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.judged.improvement import leaves_at, region
+from dashboard.domain.units import format_count
 from dashboard.export import ExportError, bundle, form, usage, writing
 from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
@@ -27,6 +30,7 @@ from loaders.openmpi import DEFAULT_VERSION
 
 #: Of the file, in the stage's folder and in the bundle.
 NAMES = {"openmpi": "rules.conf", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
+_REPORT = "proof.txt"
 #: So many processes are proven at most: more of them show nothing else on the cores of one machine.
 _PROVEN_RANKS = 16
 #: Across nodes fewer of them may all be on the first ones.
@@ -34,6 +38,8 @@ _PROVEN_ACROSS = 256
 #: Target of the two files, tuned's and HAN's.
 ACROSS = "openmpi-nodes"
 _PROOF_S = 300.0
+#: Proofs of rules and of what is left of them.
+_PROOFS = 3
 
 
 @dataclass(frozen=True)
@@ -96,10 +102,11 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
     return read(work, made.text), facts
 
 
-def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> Rules:
-    """Write the rules of decision functions that were read back, as what is left of other rules."""
+def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path, kept: str = "") -> Rules:
+    """Write the rules of decision functions that were read back, as what is left of other rules; what was kept."""
     measured = {"library_version": work.facts("look")["library_version"]}
-    note = f"What is faster than the library's own decision, compared on {today()}; the rest is left to it."
+    kept = kept or f"What is faster than the library's own decision, compared on {today()}"
+    note = f"{kept}; the rest is left to it."
     text = form_of(work).write(decisions, provenance=measured, note=note)
     put(file, text)
     return read(work, text)
@@ -149,6 +156,55 @@ def proven(work: Work, file: Path, stage: str) -> Proof:
     return prove(wish, lambda share, words: work.at(stage, share, words))
 
 
+def obeyed(work: Work, file: Path, stage: str, rest: Path) -> tuple[Path, dict[str, Any]]:
+    """Prove rules; where the library does something else it decides itself, and what is left of them is proven again.
+
+    Parameters
+    ----------
+    file
+        The rules.
+    stage
+        That is told how far it is; the report of the last proof is in its folder.
+    rest
+        Where to write what is left.
+
+    Returns
+    -------
+    file
+        The one that was proven last.
+    facts
+        `facts_of` its proof, and ``refuted``: in words what the library did not do.
+    """
+    refuted: list[str] = []
+    for left in reversed(range(_PROOFS)):
+        proof = proven(work, file, stage)
+        disk.write_text(work.room(stage) / _REPORT, "\n".join(lines_of(proof)) + "\n")
+        wrong = [verdict for verdict in proof.verdicts if verdict.state in ("other", "failed")]
+        kept = _without(read(work, text_of(work, file)).decisions, wrong)
+        if not left or not wrong or not kept:
+            break
+        refuted += [
+            f"{verdict.region.collective}, {region(verdict.region.bounds)}: {verdict.region.method.label} is not what "
+            f"runs: {' '.join(filter(None, (verdict.seen, verdict.why)))}"
+            for verdict in wrong
+        ]
+        rewritten(work, kept, file := rest, "What the library does as it is told")
+    facts = facts_of(proof)
+    if refuted:
+        facts["said"] += f"; {format_count(len(refuted), 'region')} left to the library, where it did something else"
+    return file, {**facts, "refuted": refuted}
+
+
+def _without(decisions: Mapping[str, DecisionFunction], wrong: Sequence[Verdict]) -> list[DecisionFunction]:
+    """The decisions without regions that a proof refuted; those that decide nothing then are not there."""
+    kept = []
+    for name, decision in decisions.items():
+        cells = [verdict.region.cells[0] for verdict in wrong if verdict.region.collective == name]
+        leaves = {int(leaves_at(decision, cell.comm_size, cell.message_size)) for cell in cells}
+        kept.append(without(decision, leaves))
+    return [decision for decision in kept if not is_default(decision)]
+
+
 def export(work: Work) -> Result:
     """Stage *export*."""
     file = work.room("export") / NAMES.get(target_of(work), "rules")
@@ -178,10 +234,9 @@ def prove_stage(work: Work) -> Result:
         return Result({"holds": None, "said": "no rules"})
     if work.facts("lint")["errors"]:
         return Result({"holds": False, "said": "not run: the rules have errors"})
-    proof = proven(work, file, "prove")
-    report = work.room("prove") / "proof.txt"
-    disk.write_text(report, "\n".join(lines_of(proof)) + "\n")
-    return Result(facts_of(proof), [report])
+    left, facts = obeyed(work, file, "prove", rest := work.room("prove") / file.name)
+    files = [rest.with_name(_REPORT), *(path for path in (left, han_of(work, left)) if path and left == rest)]
+    return Result({**facts, "rules": str(left.relative_to(work.folder.path))}, files)
 
 
 def facts_of(proof: Proof) -> dict[str, Any]:
@@ -194,7 +249,7 @@ def facts_of(proof: Proof) -> dict[str, Any]:
     return {**kept, "regions": len(proof.verdicts), "ran": ran, "said": said}
 
 
-def file_of(work: Work) -> Path | None:
-    """The rules that *export* wrote; None where there are none."""
-    named = work.facts("export").get("rules")
+def file_of(work: Work, stage: str = "export") -> Path | None:
+    """The rules that *export* wrote, or that *prove* left of them; None where there are none."""
+    named = work.facts(stage).get("rules")
     return work.folder.path / named if named else None

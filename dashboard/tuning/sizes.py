@@ -58,7 +58,7 @@ def plan_of(
 ) -> Plan:
     """Plan a comparison: sizes of each rule, by whose times it is kept or dropped as a whole.
 
-    More of rules that are expected to save much, and of what takes little time.
+    More of rules that are expected to save much, and of what takes little time; of each rule first what programs call.
 
     Parameters
     ----------
@@ -110,7 +110,13 @@ def _candidates(
     work: Work, plan: Plan, decisions: Mapping[str, DecisionFunction], *, everywhere: bool
 ) -> dict[str, list[_Candidate]]:
     """By collective the cells of its rules; where these decide none of the grid, those that the library decides."""
-    seconds, saved = _seconds(work, plan), _saved(work, decisions)
+    seconds, saved, calls = _seconds(work, plan), _saved(work, decisions), work.asked.calls()
+
+    def worth(cell: Cell) -> float:
+        """What its rule is expected to save there, as often as programs call it."""
+        place = cell.collective, cell.comm_size, cell.message_size
+        return saved.get(place, _LEAST) * (calls.get(place, 0.0) if calls else 1.0)
+
     candidates = {}
     for name, decision in decisions.items():
         cells = [cell for cell in seconds if cell.collective == name]
@@ -120,17 +126,14 @@ def _candidates(
         left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):
             (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
-        weighed = [
-            (sum(saved.get((name, cell.comm_size, cell.message_size), _LEAST) for cell in each), each)
-            for each in rules.values()
-        ]
+        weighed = [(sum(map(worth, each)), each) for each in rules.values()]
         if left and (everywhere or not weighed):
             # All that is left to the library counts as one rule more: it only must not be slower.
             weighed.append((sum(weight for weight, _ in weighed) / max(1, len(weighed)) or 1.0, left))
         candidates[name] = [
             _Candidate(weight / number / math.sqrt(seconds[cell]), seconds[cell], cell)
             for weight, each in weighed
-            for number, cell in enumerate(_spread(each), 1)
+            for number, cell in enumerate(sorted(_spread(each), key=lambda cell: not worth(cell)), 1)
         ]
     return candidates
 

@@ -147,6 +147,17 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
     assert "needs an end" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive")
     assert "go with --adaptive" in one_line("plan", str(tmp_path / "d"), *PLAN, "--budget", "2min")
     assert "one launch" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive", "--until", "1", "--launches", "2")
+    calls = tmp_path / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nbcast,2,70,3\nscan,2,64,1\n")
+    weighed = ("--weights", str(calls))
+    assert cli.main(["bench", "plan", str(tmp_path / "w"), *PLAN, "--adaptive", "--until", "1", *weighed]) == 0
+    goal = Campaign(tmp_path / "w").plan().goal
+    assert goal is not None
+    (call,) = goal.calls
+    assert (call[0], call[1], call[3]) == ("bcast", 2, 3.0)
+    assert call[2] in Campaign(tmp_path / "w").plan().message_sizes
+    capsys.readouterr()
+    assert "goes with --adaptive" in one_line("plan", str(tmp_path / "d"), *PLAN, *weighed)
 
 
 def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -73,19 +73,24 @@ def main() -> None:
     args = parser.parse_args()
     given = find()
     args.folder.mkdir(parents=True, exist_ok=True)
-    with (args.folder / "calls.csv").open("w", newline="") as stream:
-        rows = csv.writer(stream)
-        rows.writerow(["collective", "comm_size", "message_size", "calls"])
-        rows.writerows([name, args.ranks, size, count] for name, of in MIX.items() for size, count in of.items())
     tuned = args.folder / "tuned"
     words = ["-c", ",".join(MIX), "--ranks", str(args.ranks), "--comm-sizes", str(args.ranks)]
-    words += ["--budget", args.budget, "--workload", str(args.folder / "calls.csv")]
+    words += ["--budget", args.budget, "--workload", str(calls(args.folder / "calls.csv", MIX, args.ranks))]
     tune = [sys.executable, "-m", "dashboard.cli", "tune", str(tuned), *words]
     subprocess.run(tune, check=False)
     environment = given.library.environment(one_node=True, graphs=False)
     print(f"{given.library.name} {given.library.version}, {args.ranks} ranks")
     start = [str(given.mpiexec), "-n", str(args.ranks)]
     print("\n".join(alternate(start, MIX, tuned / "bundle", environment, rounds=ROUNDS, runs=args.runs)))
+
+
+def calls(path: Path, mix: Mix, ranks: int) -> Path:
+    """Write the calls of a round as ``--workload`` reads them."""
+    with path.open("w", newline="") as stream:
+        rows = csv.writer(stream)
+        rows.writerow(["collective", "comm_size", "message_size", "calls"])
+        rows.writerows([name, ranks, size, count] for name, of in mix.items() for size, count in of.items())
+    return path
 
 
 def alternate(

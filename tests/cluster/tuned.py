@@ -11,7 +11,7 @@ library's own decision by the rules that the tuning ended with, by those that it
 by what it would have decided by the full campaign and by the best of each cell there, all in ``judging``, the same
 campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
 for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn, and
-writes what its calls took to ``program.txt``.
+writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ import shlex
 import sys
 import tempfile
 import time
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +42,7 @@ from dashboard.tuning import Folder
 from dashboard.tuning.beside import rules_of
 from dashboard.tuning.decide import decided, load
 from loaders import disk, open_results
-from tests.benchmarks.bench_program import Mix, alternate
+from tests.benchmarks.bench_program import Mix, alternate, calls
 from tests.cluster.campaign import run_colltune
 from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
@@ -63,39 +63,60 @@ def main() -> int:
     parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
     parser.add_argument("-c", "--collectives", default=COLLECTIVES)
     parser.add_argument("--only", choices=["tuned", "full", "judge", "program"])
+    parser.add_argument("--mix", action="store_true", help="tune for the program's calls alone, and run it")
     parser.add_argument("--runs", type=int, default=9, help="of the program, each way (default 9)")
     args = parser.parse_args()
     args.folder.mkdir(parents=True, exist_ok=True)
     ranks = args.nodes * args.ppn
-    said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
-    place = ["--nodes", str(args.nodes), "--tasks-per-node", str(args.ppn), *said]
     grid = ["-c", args.collectives, "--comm-sizes", f"{ranks // 4},{ranks // 2},{ranks}"]
+    if args.mix:
+        grid = ["-c", ",".join(MIX), "--comm-sizes", str(ranks)]
     tuned, full, judging = (args.folder.resolve() / name for name in ("tuned", "full", "judging"))
     codes = []
     if args.only != "judge":
         with tempfile.TemporaryDirectory() as files, emulated(Path(files), args.nodes, 100.0, 40.0) as slurm:
-            path = f"{slurm.commands}{os.pathsep}{os.environ['PATH']}"
             if args.only == "program":
                 _program(slurm, args)
                 return 0
             if args.only != "full":
                 began = time.monotonic()
                 budget = ["--sizes", SIZES, "--budget", args.budget, "--ranks", str(ranks)]
-                where = ["--site", _site(slurm, args.ppn)] if args.template else ["--slurm", *place]
-                codes.append(run_colltune(["tune", str(tuned), *where, *grid, *budget], path))
+                if args.mix:
+                    budget += ["--workload", str(calls(args.folder.resolve() / "calls.csv", MIX, ranks))]
+                place = ["--slurm", *_place(args.nodes, args.ppn)]
+                where = ["--site", _site(slurm, args.ppn)] if args.template else place
+                codes.append(_run(slurm, ["tune", str(tuned), *where, *grid, *budget]))
                 print(f"tune: {time.monotonic() - began:.0f} s, exit status {codes[-1]}", flush=True)
-            if args.only != "tuned":
-                plan = ["--message-sizes", SIZES, "--repetitions", "10-15", "--components", "none", "--unchecked"]
-                plan += ["--time-limit", "1800"]
-                codes += [
-                    run_colltune(["bench", "submit", str(folder), *place, *grid, *plan, "--follow"], path)
-                    for folder in (full, judging)
-                ]
+            if args.mix:
+                _program(slurm, args)
+            elif args.only != "tuned":
+                words = [*grid, *measuring(SIZES)]
+                codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
     if (judging / "results.jsonl").exists():
         judged = json.dumps(judge(tuned, full, judging), indent=1)
         disk.write_text(args.folder / "judged.json", judged + "\n")
         print(judged)
     return max(codes, default=0)
+
+
+def measuring(message_sizes: str) -> list[str]:
+    """Words for a full campaign at these sizes."""
+    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", "none", "--unchecked"]
+    return [*plan, "--time-limit", "1800"]
+
+
+def on_nodes(slurm: Slurm, folder: Path, words: Sequence[str], nodes: int, ppn: int = 1) -> int:
+    """Measure a campaign of these words on all nodes; the command's exit status."""
+    return _run(slurm, ["bench", "submit", str(folder), *_place(nodes, ppn), *words, "--follow"])
+
+
+def _place(nodes: int, ppn: int) -> list[str]:
+    said = [word for name, value in ENVIRONMENT.items() for word in ("--env", f"{name}={value}")]
+    return ["--nodes", str(nodes), "--tasks-per-node", str(ppn), *said]
+
+
+def _run(slurm: Slurm, words: Sequence[str]) -> int:
+    return run_colltune(words, f"{slurm.commands}{os.pathsep}{os.environ['PATH']}")
 
 
 def _program(slurm: Slurm, args: argparse.Namespace) -> None:
@@ -133,7 +154,7 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
         decisions["full, decided"] = decided(prepare(cubes[0], Treatment()))
         as_read = {key: fitted(each, cubes[0], version) if each else None for key, each in decisions.items()}
         gains[name] = _gains(*xr.align(*pair, join="inner"), as_read)
-    spent = {"tuned": _core_seconds(tuned / "measure" / "results.jsonl"), "full": _core_seconds(full / "results.jsonl")}
+    spent = {"tuned": core_seconds(tuned / "measure" / "results.jsonl"), "full": core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
@@ -161,7 +182,7 @@ def _gains(
     return saved | {"cells": int(there.sum())}
 
 
-def _core_seconds(file: Path) -> float:
+def core_seconds(file: Path) -> float:
     records = [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
     return float(sum(each["seconds"] * each["comm_size"] for each in records if "comm_size" in each))
 

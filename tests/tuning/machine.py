@@ -82,6 +82,8 @@ class Machine:
         Standard deviation of the logarithm of a repetition, and of what a launch does to one method.
     proves
         Whether the library does as rules ask.
+    disobeys
+        Algorithms that it does not run where rules ask for them.
     campaigns
         Folders of those that measured anything, each time that they did.
     fails
@@ -94,6 +96,7 @@ class Machine:
     fresh: Times | None = None
     noise: float = 0.01
     proves: bool = True
+    disobeys: frozenset[str] = frozenset()
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
     harms: bool = False
@@ -163,8 +166,11 @@ class Machine:
         """See what is asked for in every region, or something else, as `dashboard.benchmarks.proof.prove.prove`."""
         state: State = "proven" if self.proves else "other"
         decisions = rules_at(wish.rules, wish.han).decisions
-        regions = [one for each in decisions.values() for one in regions_of(each, wish.ranks, wish.memory)]
-        verdicts = tuple(Verdict(one, "not run" if one.why_not else state) for one in regions)
+        regions = [region for each in decisions.values() for region in regions_of(each, wish.ranks, wish.memory)]
+        states: list[State] = ["other" if region.method.algorithm in self.disobeys else state for region in regions]
+        verdicts = tuple(
+            Verdict(region, "not run" if region.why_not else came) for region, came in zip(regions, states, strict=True)
+        )
         return Proof(str(wish.rules), "", LIBRARY.name, "", wish.ranks, "yes" if self.proves else "no", verdicts)
 
     def put(self, monkeypatch: pytest.MonkeyPatch) -> Machine:

@@ -14,10 +14,10 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
-from dashboard.decisions.judged.improvement import leaves_at
+from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, compare, decide, lines_of, look, rules, tune
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
@@ -120,9 +120,14 @@ def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machi
     assert [name for name, again in tune(work_in(tuned)).items() if again] == ["look", "export"]
     calls = tuned / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,4,64,10\nallreduce,4,262144,5\n")
+    before = machine.campaigns.count("measure")
     done = tune(work_in(tuned, workload=str(calls)))
-    assert not done["measure"]
+    # Its budget is spent; what was measured is decided anew.
+    assert machine.campaigns.count("measure") == before
     assert done["decide"]
+    goal = Campaign(tuned / "measure").plan().goal
+    assert goal is not None
+    assert goal.calls == (("bcast", 4, 64, 10.0), ("allreduce", 4, 262144, 5.0))
     assert tune(work_in(tuned, launches=4))["compare"]
     assert [name for name, again in tune(work_in(tuned, target="c")).items() if again] == ["look", "bundle"]
     assert "int colltune_allreduce(" in (tuned / "bundle" / "decisions-c.c").read_text()
@@ -196,15 +201,47 @@ def test_each_rule_is_compared_at_some_size_and_none_that_is_left_to_the_library
 def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_faster(
     tmp_path: Path, machine: Machine
 ) -> None:
-    calls = tmp_path / "calls.csv"
-    # Only one size counts for the decision, which is ring everywhere then.
-    calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
-    found = answer(
-        work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls), collectives=["allreduce"]))
-    )
+    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        worse = 6.0 if algorithm == "ring" and message_size == 32768 else 1.0
+        return worse * better(collective, algorithm, comm_size, message_size)
+
+    machine.fresh = fresh
+    work = work_in(tmp_path / "t", collectives=["allreduce"])
+    found = answer(work.folder, tune(work))
     verdicts = {(one["verdict"], one["kept"]) for one in found["compared"] if one["method"] == "ring"}
     assert verdicts == {("slower", False), ("faster", True)}
-    assert found["gain"]["allreduce"]["mean"] == pytest.approx(100 / 3, abs=2)
+    (kept,) = (one for one in found["compared"] if one["method"] == "ring" and one["kept"])
+    assert kept["improvement"] == pytest.approx(100 / 3, abs=2)
+
+
+def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(disobeys=frozenset({"ring"})).put(monkeypatch)
+    work = work_in(tmp_path)
+    outcome = answer(work.folder, tune(work))
+    assert outcome["outcome"] == "proven"
+    rules = read_rules(tmp_path / "bundle" / "rules.conf")
+    algorithms = {method.algorithm for decision in rules.decisions.values() for method in decision.methods}
+    assert "pipeline" in algorithms
+    assert "ring" not in algorithms
+    text = (tmp_path / "bundle" / "README.md").read_text()
+    assert "- left to the library: allreduce, " in text
+    assert "ring is not what runs" in text
+    # Export and proof stand as they were.
+    assert not any(tune(work_in(tmp_path))[stage] for stage in ("lint", "prove", "compare"))
+
+
+def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
+    calls = tmp_path / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
+    found = answer(work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls))))
+    assert "bcast: the workload never calls it" in found["stages"]["decide"]["said"]
+    assert Campaign(tmp_path / "t" / "measure").plan().methods.keys() == {"allreduce"}
+    assert {row["collective"] for row in found["compared"]} == {"allreduce"}
+    calls.write_text("collective,comm_size,message_size,calls\nscan,4,262144,5\n")
+    with pytest.raises(PlanError, match="calls none of bcast, allreduce"):
+        tune(work_in(tmp_path / "other", workload=str(calls)))
 
 
 @pytest.mark.parametrize(
@@ -287,3 +324,20 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert "'nosuch' cannot be measured" in capsys.readouterr().err
     assert cli.main(["tune", str(tmp_path / "u"), "--target", "fortran"]) == 2
     assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
+
+
+def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: Path, machine: Machine) -> None:
+    work = work_in(tmp_path)
+    tune(work)
+    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    cells = first.improvements["allreduce"].cells
+    lost = cells.where(cells["message_size"] < 16384).assign(
+        outcome=cells["outcome"].where(cells["message_size"] < 16384, OUTCOMES.index("not measured")).astype(int)
+    )
+    gone = replace(first.improvements["allreduce"], cells=lost)
+    again = replace(first, improvements={**first.improvements, "allreduce": gone})
+    filled = again.filled(first)
+    own = [[verdict for verdict in each.alone("allreduce") if not verdict.default] for each in (filled, first)]
+    assert own[0] == own[1]
+    (ring,) = (verdict for verdict in again.narrowed(first.decisions).alone("allreduce") if verdict.method == "ring")
+    assert ring.outcome == "not measured"

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from itertools import product
 from pathlib import Path
 
 import numpy as np
@@ -60,15 +61,12 @@ class Chooser:
         Whose grid is chosen from; its goal says when it is enough.
     cores
         Of the one machine that all ranks are on; None: each has one.
-    weights
-        By collective ``(comm_size, message_size)``: what sizes count; those that are not there count alike.
     only
         Communicator sizes that it may choose, as a job of an array; it knows what others have measured. None: all.
     """
 
     plan: Plan
     cores: int | None = None
-    weights: Mapping[str, FloatArray] = field(default_factory=dict)
     only: tuple[int, ...] | None = None
     points: dict[PointKey, Point] = field(default_factory=dict)
     refused: set[PointKey] = field(default_factory=set)
@@ -231,5 +229,11 @@ class Chooser:
                 able[tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))] = False
         default = next((n for n, method in enumerate(methods) if method.algorithm == DEFAULT), None)
         sizes = np.array(self.plan.comm_sizes), np.array(self._sizes(name))
-        weights = self.weights.get(name, np.ones(able.shape[1:]))
-        return Known(*sizes, logs, errors, able, weights * able.any(axis=0), default)
+        return Known(*sizes, logs, errors, able, self._weights(name) * able.any(axis=0), default)
+
+    def _weights(self, name: str) -> FloatArray:
+        """What each size counts, ``(comm_size, message_size)``."""
+        grid = product(self.plan.comm_sizes, self._sizes(name))
+        often = {tuple(sizes): calls for collective, *sizes, calls in self.goal.calls if collective == name}
+        weights = [often.get(sizes, 0.0) if self.goal.calls else 1.0 for sizes in grid]
+        return np.reshape(weights, (len(self.plan.comm_sizes), -1))

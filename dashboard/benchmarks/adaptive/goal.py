@@ -14,7 +14,7 @@ from dashboard.domain.units import format_duration
 
 @dataclass(frozen=True)
 class Goal:
-    """When a campaign that chooses its points itself ends; at least one of both is said.
+    """When a campaign that chooses its points itself ends, of which at least one is said, and what counts to it.
 
     Attributes
     ----------
@@ -22,10 +22,14 @@ class Goal:
         Of measuring, over all launches; None: as long as it takes.
     percent
         Mean expected loss of the decision, of every collective; None: until nothing is left to measure.
+    calls
+        Collective, communicator and message size on the grid, and how often programs call it, which is what it counts;
+        empty: all sizes count alike.
     """
 
     seconds: float | None = None
     percent: float | None = None
+    calls: tuple[tuple[str, int, int, float], ...] = ()
 
     def __post_init__(self) -> None:
         if self.seconds is None and self.percent is None:
@@ -34,6 +38,9 @@ class Goal:
             value = getattr(self, name)
             if value is not None and not (isinstance(value, int | float) and 0 < value < math.inf):
                 raise PlanError(f"goal {name}: {value!r}; allowed is a number above 0")
+        for call in self.calls:
+            if [type(value) for value in call] != [str, int, int, float] or not 0 <= call[-1] < math.inf:
+                raise PlanError(f"goal calls: {call!r:.60}; allowed are a collective, two sizes and a number")
 
     def words(self) -> str:
         """As ``after 2.0 h of measuring, or at 1 % of expected loss``."""
@@ -64,4 +71,4 @@ class Goal:
     @classmethod
     def from_json(cls, record: Mapping[str, Any] | None) -> Goal | None:
         """Read the goal of a plan; None where it has none."""
-        return None if record is None else cls(**record)
+        return None if record is None else cls(**{**record, "calls": tuple(map(tuple, record.get("calls", ())))})

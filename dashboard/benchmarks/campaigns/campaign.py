@@ -20,7 +20,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -130,7 +130,7 @@ class Campaign:
     def settled(self, goal: Goal | None) -> bool:
         """Whether it is adaptive and has measured all that this goal asks for."""
         record = self.choices() if goal is not None else {}
-        return goal is not None and bool(record.get("ended")) and record.get("goal") == asdict(goal)
+        return goal is not None and bool(record.get("ended")) and Goal.from_json(record.get("goal")) == goal
 
     def choices(self) -> dict[str, Any]:
         """How far the choice of points is, of an adaptive campaign; of an array, what its last job to choose knew.

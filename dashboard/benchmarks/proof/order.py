@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
@@ -14,6 +15,8 @@ from loaders import disk
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
 Evidence = Literal["messages", "sockets"]
 Key = tuple[Cell, str]
+#: Sums of what calls send (`sum_of`) are taken modulo this, so that they fit 64 bits.
+PRIME = (1 << 61) - 1
 #: Error of a call that went well, but is not known by what it sends.
 NOT_STEADY = "what it sent changed from call to call"
 
@@ -28,10 +31,13 @@ class Call:
         What it is called in the results.
     settings
         Control variables that are written before.
+    needed
+        Whether a verdict needs it: it is made before those that tell methods apart.
     """
 
     name: str
     settings: Mapping[str, int] = field(default_factory=dict)
+    needed: bool = True
 
 
 @dataclass(frozen=True)
@@ -118,6 +124,27 @@ class Seen:
     def digest(self) -> str:
         """Of the message graph; empty when there is none."""
         return str(self.graph.get("digest", "")) if not self.error else ""
+
+
+def sum_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> list[int]:
+    """A figure of messages and one of bytes that add up over calls: of each two processes times a number of their own.
+
+    Parameters
+    ----------
+    rows
+        For each process what it sent, as ``(to, messages, bytes)``.
+
+    Returns
+    -------
+    list
+        Both modulo `PRIME`. That sums are equal by chance is as likely as that digests are.
+    """
+    sums = [0, 0]
+    for sender, row in enumerate(rows):
+        for to, *numbers in row:
+            factor = int.from_bytes(hashlib.sha256(f"{sender} {to}".encode()).digest()[:7])
+            sums = [(before + factor * number) % PRIME for before, number in zip(sums, numbers, strict=True)]
+    return sums
 
 
 _KEYS = ("cell", "call")

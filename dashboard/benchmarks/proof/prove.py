@@ -18,6 +18,7 @@ from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
+from dashboard.benchmarks.proof.parts import by_sum, parts_of
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.benchmarks.proof.safety import faulty
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
@@ -165,10 +166,9 @@ def _judged(
         verdict.region for verdict in verdicts if verdict.state == "other" and left_to_library(verdict.region.method)
     ]
     alone = runner.without_rules({cell: calls[cell] for region in doubtful for cell in region.cells})
-    return tuple(
-        by_parts(verdict, results, alone, names[verdict.region.collective]) if alone else verdict
-        for verdict in verdicts
-    )
+    if alone:
+        verdicts = [by_parts(verdict, results, alone, names[verdict.region.collective]) for verdict in verdicts]
+    return tuple(by_sum(verdict, results) for verdict in verdicts)
 
 
 def _target(mpiexec: Path, han: Path | None) -> tuple[Target, str]:
@@ -243,13 +243,18 @@ def _calls(asked: Asked, target: Target) -> dict[Cell, tuple[Call, ...]]:
         if call is not None:
             wanted.setdefault(region.collective, {})[call.name] = call
     calls: dict[Cell, tuple[Call, ...]] = {}
-    for region, _ in asked:
-        name = region.collective
+    for region, call in asked:
+        name, needed = region.collective, {RULES, OWN} | ({call.name} if call else set())
         known = {call.name: call for call in target.plain(name)} | wanted.get(name, {})
         others = _others(target, name, known)
         for place, cell in enumerate(region.cells):
             compared = not place or buffer_bytes(cell) <= _COMPARED_BYTES
-            calls[cell] = (*known.values(), *(others if compared else ()))
+            every = (*known.values(), *(others if compared else ()))
+            calls[cell] = tuple(replace(each, needed=each.name in needed) for each in every)
+    if not target.forced_beside_rules:
+        parts = [part for region, _ in asked for cell in region.cells for part in parts_of(region.method, cell)]
+        for part in parts:
+            calls.setdefault(part, target.plain(part.collective)[:1])
     return calls
 
 

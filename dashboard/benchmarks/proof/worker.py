@@ -13,13 +13,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import groupby
+from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
 import numpy as np
 
 from dashboard.benchmarks.campaigns.protocol import Cell
-from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of
+from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of, sum_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
@@ -74,13 +75,15 @@ class Worker:
         self._counters = counters_of(self._tools, order.counters, address, size) if counted else None
 
     def run(self) -> None:
-        """Make all calls, one communicator size after the other."""
-        todo = sorted(self._order.calls.items(), key=lambda entry: (entry[0].comm_size, entry[0].collective))
-        for comm_size, block in groupby(todo, key=lambda entry: entry[0].comm_size):
-            self._tools.restore()
-            with subset(self._mpi, self._world, member=self._rank < comm_size) as comm:
-                if comm:
-                    self._block(list(block), comm)
+        """Make all calls, one communicator size after the other, first those that verdicts need."""
+        entries = sorted(self._order.calls.items(), key=lambda entry: (entry[0].comm_size, entry[0].collective))
+        for needed in (True, False):
+            todo = [(cell, tuple(call for call in calls if call.needed == needed)) for cell, calls in entries]
+            for comm_size, block in groupby(filter(itemgetter(1), todo), key=lambda entry: entry[0].comm_size):
+                self._tools.restore()
+                with subset(self._mpi, self._world, member=self._rank < comm_size) as comm:
+                    if comm:
+                        self._block(list(block), comm)
         self._tools.close()
 
     def _block(self, block: Todo, comm: Any) -> None:
@@ -227,7 +230,7 @@ def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: 
             return Seen(first)
         rows = [row for _, row in answers]
         if counts.turns == 1 or rows == last:
-            return Seen("", graph_of(rows))
+            return Seen("", {**graph_of(rows), "sum": sum_of(rows)})
         last = rows
     return Seen(NOT_STEADY)
 

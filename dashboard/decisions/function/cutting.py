@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Node, Split, Test
+from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
 
 
@@ -43,10 +43,7 @@ def without_slower(
         if improvement is not None
         else []
     )
-    methods = [*decision.methods]
-    if LEFT_ALONE not in methods:
-        methods.append(LEFT_ALONE)
-    alone = Leaf(methods.index(LEFT_ALONE))
+    methods, alone = _with_alone(decision)
     parts: dict[int, Node] = {verdict.node: alone for verdict in dropped}
     if improvement is not None and cut:
         leaf = leaves_of(improvement, decision)
@@ -58,15 +55,18 @@ def without_slower(
     return decision.changed(methods=methods, root=decision.tree.to_node(parts), provenance=facts), dropped, cut
 
 
+def without(decision: DecisionFunction, leaves: Iterable[int]) -> DecisionFunction:
+    """Leave what leaves decide, given by their nodes, to the library."""
+    methods, alone = _with_alone(decision)
+    return decision.changed(methods=methods, root=decision.tree.to_node(dict.fromkeys(leaves, alone)))
+
+
 def within_measured(decision: DecisionFunction) -> DecisionFunction:
     """Leave to the library all sizes below the smallest and above the largest that were measured.
 
     The decision's provenance tells these; where it tells none of a size, nothing is left alone by it.
     """
-    methods = [*decision.methods]
-    if LEFT_ALONE not in methods:
-        methods.append(LEFT_ALONE)
-    alone = Leaf(methods.index(LEFT_ALONE))
+    methods, alone = _with_alone(decision)
     root = decision.tree.to_node()
     for name in SIZES:
         measured = decision.provenance.get(name)
@@ -77,6 +77,12 @@ def within_measured(decision: DecisionFunction) -> DecisionFunction:
             root = Split((Test(name, float(measured[0] - 1)),), (alone, root))
     facts = {**decision.provenance, "beyond_measured": "left to the library"}
     return decision.changed(methods=methods, root=root, provenance=facts)
+
+
+def _with_alone(decision: DecisionFunction) -> tuple[list[Method], Leaf]:
+    """Methods of a decision function, the library's own decision among them, and a leaf that has it."""
+    methods = [*decision.methods] if LEFT_ALONE in decision.methods else [*decision.methods, LEFT_ALONE]
+    return methods, Leaf(methods.index(LEFT_ALONE))
 
 
 def _cut(

@@ -192,7 +192,7 @@ class Verdict:
     slower
         Cells that are slower beyond noise by themselves.
     p
-        That the mean gain is none, two-sided, corrected for the number of rules; NaN where nobody can tell.
+        That the mean gain is none, two-sided, corrected for the number of rules if asked; NaN where nobody can tell.
     outcome
         Of the rule as a whole.
     default
@@ -212,7 +212,7 @@ class Verdict:
     default: bool = False
 
 
-def judge(measured: Improvement, decision: DecisionFunction, **given: Any) -> list[Verdict]:
+def judge(measured: Improvement, decision: DecisionFunction, *, corrected: bool = True, **given: Any) -> list[Verdict]:
     """Judge each rule by the mean gain of its cells, so that one lucky cell decides nothing; ordered by their sizes.
 
     Parameters
@@ -221,6 +221,9 @@ def judge(measured: Improvement, decision: DecisionFunction, **given: Any) -> li
         The tuned library decides by this very function.
     decision
         Its leaves are the rules.
+    corrected
+        Whether p is corrected for the number of rules, so that it is seldom that any of them is called faster or slower
+        by chance; else it is seldom of each of them.
     **given
         What the decision function needs beside the sizes; the processes per node of the results are known.
 
@@ -232,9 +235,9 @@ def judge(measured: Improvement, decision: DecisionFunction, **given: Any) -> li
     leaf = leaves_of(measured, decision, **given)
     rules = sorted(_numbered(decision).rules(), key=_place)
     parts = [leaf == rule.method for rule in rules]
-    p = holm(np.array([_mean_p(measured, part) for part in parts]))
+    p = np.array([_mean_p(measured, part) for part in parts])
     verdicts = []
-    for rule, part, value in zip(rules, parts, p.tolist(), strict=True):
+    for rule, part, value in zip(rules, parts, (holm(p) if corrected else p).tolist(), strict=True):
         method = decision.methods[int(decision.tree.codes[rule.method])]
         verdicts.append(_verdict(measured, rule.method, method, rule.bounds, part, value))
     return verdicts

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.arrays import IntArray
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, meant
 
 
@@ -63,15 +63,15 @@ def weights_for(
     measured = np.asarray(flat["time"].count("method").transpose(*SIZES).values) > 0
     if not measured.any():
         raise DecisionError(f"nothing is measured of {name}, so that a workload has nowhere to go")
-    places, exact, inside = [], np.ones(len(own), dtype=np.bool_), np.ones(len(own), dtype=np.bool_)
-    for axis, lines in ((COMM_SIZE, measured.any(axis=1)), (MESSAGE_SIZE, measured.any(axis=0))):
-        values = own[axis].to_numpy(dtype=np.int64)
-        sizes = np.asarray(flat[axis].values)
-        places.append(np.flatnonzero(lines)[_nearest(values, sizes[lines])])
-        exact &= np.isin(values, sizes[lines])
-        inside &= (values >= sizes[lines][0]) & (values <= sizes[lines][-1])
+    lines = measured.any(axis=1), measured.any(axis=0)
+    grid = [np.asarray(flat[axis].values)[there] for axis, there in zip(SIZES, lines, strict=True)]
     weights = np.zeros(measured.shape)
-    np.add.at(weights, tuple(places), calls[~other])
+    weights[np.ix_(*lines)] = _laid(own, *grid)
+    exact, inside = np.ones(len(own), dtype=np.bool_), np.ones(len(own), dtype=np.bool_)
+    for axis, sizes in zip(SIZES, grid, strict=True):
+        values = own[axis].to_numpy(dtype=np.int64)
+        exact &= np.isin(values, sizes)
+        inside &= (values >= sizes[0]) & (values <= sizes[-1])
     counts = {
         "calls": float(calls[~other].sum()),
         "exact": float(calls[~other][exact].sum()),
@@ -82,6 +82,40 @@ def weights_for(
     }
     attrs = {"units": "1", "long_name": f"calls of {name}", **counts, "note": _note(counts, chosen)}
     return xr.DataArray(weights, {axis: flat[axis] for axis in SIZES}, SIZES, "weight", attrs)
+
+
+def calls_on(
+    workload: pd.DataFrame, collectives: Iterable[str], comm_sizes: Sequence[int], message_sizes: Sequence[int]
+) -> dict[tuple[str, int, int], float]:
+    """Count the calls at each size of a grid, which are those of the sizes that it is nearest to.
+
+    Parameters
+    ----------
+    workload
+        As for `weights_for`.
+    collectives
+        Whose calls.
+    comm_sizes, message_sizes
+        The grid, ascending; message sizes in bytes, of a barrier 0.
+
+    Returns
+    -------
+    dict
+        By collective, communicator and message size; what is not called is not there.
+
+    Raises
+    ------
+    DecisionError
+        The workload is none.
+    """
+    calls = {}
+    for name in collectives:
+        rows = _checked(workload).loc[workload["collective"] == name]
+        sizes = np.asarray(comm_sizes), np.asarray([0] if name == "barrier" else message_sizes)
+        weights = _laid(rows, *sizes)
+        for row, column in np.argwhere(weights).tolist():
+            calls[name, int(sizes[0][row]), int(sizes[1][column])] = float(weights[row, column])
+    return calls
 
 
 def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
@@ -152,6 +186,14 @@ def _checked(workload: pd.DataFrame) -> pd.DataFrame:
     if not (np.isfinite(calls) & (calls >= 0)).all():
         raise DecisionError("the calls of a workload must be finite and 0 or more")
     return workload
+
+
+def _laid(rows: pd.DataFrame, *grid: IntArray) -> FloatArray:
+    """Calls of each size of a grid, ``(comm_size, message_size)``, by those of the sizes that it is nearest to."""
+    weights = np.zeros([sizes.size for sizes in grid])
+    places = [_nearest(rows[axis].to_numpy(dtype=np.int64), sizes) for axis, sizes in zip(SIZES, grid, strict=True)]
+    np.add.at(weights, tuple(places), rows["calls"].to_numpy(dtype=np.float64))
+    return weights
 
 
 def _nearest(values: IntArray, sizes: IntArray) -> IntArray:

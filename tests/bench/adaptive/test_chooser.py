@@ -78,6 +78,21 @@ def test_it_ends_in_its_time_and_measures_nothing_twice(tmp_path: Path) -> None:
     assert len(set(keys)) == len(keys)
 
 
+def test_with_a_workload_it_measures_where_the_calls_are(tmp_path: Path) -> None:
+    calls = (("bcast", 3, 64, 5.0), ("bcast", 3, 256, 1.0))
+    spent = []
+    for name, goal in (("all", Goal(seconds=30)), ("called", Goal(seconds=30, calls=calls))):
+        campaign = Campaign.create(tmp_path / name, plan_of(goal))
+        assert campaign.plan().goal == goal
+        ended, keys = measured(campaign)
+        assert ended in (TIME_UP, NOTHING_LEFT)
+        spent.append(sum(key[2:4] in ((3, 64), (3, 256)) for key in keys) / len(keys))
+    assert spent[1] > 2 * spent[0]
+    chooser = Chooser(campaign.plan())
+    chooser.read(campaign.results)
+    assert chooser.known()["bcast"].weights.sum() == 6
+
+
 def test_killed_after_any_line_it_chooses_as_if_it_had_not_been(tmp_path: Path) -> None:
     _, whole = measured(Campaign.create(tmp_path / "whole", plan_of(Goal(seconds=30))))
     campaign, parts = Campaign.create(tmp_path / "parts", plan_of(Goal(seconds=30))), []

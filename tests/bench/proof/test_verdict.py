@@ -7,11 +7,13 @@ from dataclasses import replace
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.protocol import Cell
-from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, line_of, read_lines
+from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, line_of, read_lines, sum_of
+from dashboard.benchmarks.proof.parts import by_sum, parts_of
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.target import OWN, RULES
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.benchmarks.ranks.cellrun import graph_of
 from dashboard.decisions import Method
 
 HERE, THERE = Cell("bcast", 4, 10), Cell("bcast", 8, 10)
@@ -131,3 +133,33 @@ def test_orders_and_results_come_back_as_they_were_written(tmp_path: Path) -> No
     path = tmp_path / "results.jsonl"
     path.write_text(lines + '{"cell": {"coll')
     assert read_lines(path) == ({(HERE, "chain"): Seen("", {"digest": "c"})}, (THERE, RULES))
+
+
+def test_an_algorithm_that_calls_other_collectives_is_known_by_what_these_send_together() -> None:
+    cell = Cell("allreduce", 3, 64)
+    reduce_rows, bcast_rows = [[], [(0, 1, 64)], [(0, 1, 64)]], [[(1, 1, 64), (2, 1, 64)], [], []]
+    both = [[(1, 1, 64), (2, 1, 64)], [(0, 1, 64)], [(0, 1, 64)]]
+    region = Region("allreduce", {}, Method("nonoverlapping", "nonoverlapping"), (cell,))
+    assert parts_of(region.method, cell) == (Cell("reduce", 3, 64), Cell("bcast", 3, 64))
+    assert parts_of(Method("linear", "linear"), Cell("allgather", 3, 64))[1] == Cell("bcast", 3, 192)
+
+    def seen(rows: list[list[tuple[int, int, int]]]) -> Seen:
+        return Seen("", {**graph_of(rows), "sum": sum_of(rows)})
+
+    calls = {
+        (cell, RULES): seen(both),
+        # Forced without the rules its parts are others.
+        (cell, "nonoverlapping"): seen([[(1, 2, 128)], [(2, 2, 128)], []]),
+        (Cell("reduce", 3, 64), RULES): seen(reduce_rows),
+        (Cell("bcast", 3, 64), RULES): seen(bcast_rows),
+    }
+    verdict = judge(region, "nonoverlapping", calls, ("nonoverlapping", OWN))
+    assert verdict.state == "other"
+    proven = by_sum(verdict, calls)
+    assert (proven.state, proven.seen) == ("proven", "nonoverlapping")
+    assert "reduce and bcast" in proven.why
+    for change in (
+        {(cell, RULES): seen([[(1, 1, 64), (2, 1, 65)], [(0, 1, 64)], [(0, 1, 64)]])},
+        {(Cell("bcast", 3, 64), RULES): Seen("x")},
+    ):
+        assert by_sum(verdict, {**calls, **change}) == verdict
