@@ -3,33 +3,40 @@
 Every fifth line is left out in turn, along either axis, of the sample data and of results named on the command line,
 each with the hints of its loader as ``PATH[,name=value…]``. Means are over the cells between sizes that were decided
 on; beside them the share of left-out times that lie in the bands of 90 %, and the seconds that one tree took.
+Then, in points with the standard error over the folds: how far the recommendation is above another tree of no more
+leaves, and above itself with fewer leaves, where that is most beyond the error; and its mean where only every second
+line was decided on.
 """
 
 from __future__ import annotations
 
+import itertools
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import heldout
+from dashboard.decisions.judged.folds import folds_of, with_cubes
+from dashboard.decisions.judged.heldout import HeldOut, heldout, heldout_many
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces.family import FAMILY, recommended_many
 from loaders import open_results
 
 SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "fast-ethernet-16"
-LEAVES = 15
-OTHERS = {
-    "optimal": {"leaves": LEAVES},
-    "cart": {"max_leaves": LEAVES},
-    "cart, cost-sensitive": {"max_leaves": LEAVES, "cost_sensitive": True},
+LEAVES = (3, 8, 15)
+OTHERS: dict[str, Callable[[int], dict[str, Any]]] = {
+    "optimal": lambda leaves: {"leaves": leaves},
+    "cart": lambda leaves: {"max_leaves": leaves},
+    "cart, cost-sensitive": lambda leaves: {"max_leaves": leaves, "cost_sensitive": True},
 }
 
 
@@ -59,24 +66,74 @@ def coverage(problem: Problem) -> float:
     return float(np.concatenate(inside).mean())
 
 
+def within(held: HeldOut) -> float:
+    """Mean penalty in percent at sizes between those that were decided on."""
+    return held.within.mean
+
+
+def by_leaves(problem: Problem) -> dict[int, HeldOut]:
+    """The recommendation of at most 1, 2, … leaves, held out."""
+    settings = list(FAMILY.path(problem))
+
+    def grow(part: Problem) -> dict[int, DecisionFunction]:
+        return dict(zip((each["leaves"] for each in settings), recommended_many(part, settings), strict=True))
+
+    return heldout_many(problem, grow)
+
+
+def beyond_error(pairs: Iterator[tuple[str, HeldOut, HeldOut]]) -> str:
+    """Of pairs by name the one whose first is above the second by most beyond the standard error over the folds."""
+    points = []
+    for name, first, second in pairs:
+        folds = np.array([a.figures.mean - b.figures.mean for a, b in zip(first.folds, second.folds, strict=True)])
+        points.append((float(np.nanmean(folds)), float(np.nanstd(folds, ddof=1) / np.sqrt(folds.size)), name))
+    mean, error, name = max(points, key=lambda point: point[0] - point[1])
+    return f"{mean:+.2f} ± {error:.2f} ({name})"
+
+
+def every_second(problem: Problem) -> Problem:
+    """The problem with every second line along either axis, and the last one of each."""
+    cubes = [
+        part.cube.isel({name: sorted({*range(0, size, 2), size - 1}) for name, size in _sizes(part.cube)})
+        for part in problem.slices
+    ]
+    return with_cubes(problem, cubes)
+
+
+def _sizes(cube: xr.Dataset) -> list[tuple[str, int]]:
+    return [(name, cube.sizes[name]) for name in SIZES]
+
+
 def main() -> None:
     """Print the table."""
-    print("| results | best of the others | | recommended | bands | s |\n| --- | --- | --- | --- | --- | --- |")
+    print(
+        "| results | best of the others | | recommended | bands | s | above another at equal leaves | more leaves "
+        "| every second line |\n| --- | --- | --- | --- | --- | --- | --- | --- | --- |"
+    )
     ratios = []
     for name, cube in results(sys.argv[1:]):
         problem = Problem.of(cube)
         before = time.process_time()
-        whole = FAMILIES["recommended"].grow(problem)
+        FAMILY.grow(problem)
         took = time.process_time() - before
-        ours = heldout(problem, FAMILIES["recommended"].grow, grown=whole).within.mean
+        ours = by_leaves(problem)
         others = {
-            title: heldout(problem, partial(FAMILIES[title.partition(",")[0]].grow, **options)).within.mean
+            (title, leaves): heldout(problem, partial(FAMILIES[title.partition(",")[0]].grow, **options(leaves)))
             for title, options in OTHERS.items()
+            for leaves in LEAVES
+            if leaves in ours
         }
-        best = min(others, key=lambda title: others[title])
-        ratios.append(ours / others[best])
-        held = 100 * coverage(problem)
-        print(f"| {name} | {others[best]:.2f} % | {best} | {ours:.2f} % | {held:.0f} % | {took:.1f} |", flush=True)
+        most = max(ours)
+        best = min((title for title, leaves in others if leaves == most), key=lambda title: within(others[title, most]))
+        half = heldout(problem, lambda part: FAMILY.grow(every_second(part)))
+        ratios.append(within(ours[most]) / within(others[best, most]))
+        above = beyond_error((f"{title}, {n}", ours[n], other) for (title, n), other in others.items())
+        more = beyond_error((f"{n} to {m}", ours[m], ours[n]) for n, m in itertools.combinations(sorted(ours), 2))
+        print(
+            f"| {name} | {within(others[best, most]):.2f} % | {best} | {within(ours[most]):.2f} % "
+            f"| {100 * coverage(problem):.0f} % | {took:.1f} | {above} | {more} | {within(half):.2f} % |",
+            flush=True,
+        )
     print(f"\nrecommended by best of the others, geometric mean: {np.exp(np.mean(np.log(ratios))):.2f}")
 
 

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, OptionError
 from dashboard.decisions.grown.family import Cancelled
+from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.judged.heldout import heldout_many
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.surfaces.family import recommended
+from dashboard.decisions.surfaces.family import recommended, recommended_many
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.order import kind_number
@@ -109,6 +113,26 @@ def test_it_can_be_stopped_and_refuses_no_leaves() -> None:
         recommended(problem, progress=stop)
     with pytest.raises(OptionError, match="leaves"):
         recommended(problem, leaves=0)
+
+
+@pytest.mark.parametrize("noise", [0.05, 0.3])
+def test_more_leaves_or_more_sizes_never_cost_more_at_left_out_ones_beyond_their_spread(noise: float) -> None:
+    cube, random = crossing(2048.0), np.random.default_rng(5)
+    problem = Problem.of(cube.assign(time=cube["time"] * random.lognormal(0.0, noise, cube["time"].shape)))
+    leaves = (1, 2, 4, 8, 15)
+
+    def grow(part: Problem) -> dict[str, DecisionFunction]:
+        trees = recommended_many(part, [{"leaves": most} for most in leaves])
+        few = with_cubes(part, [each.cube.isel(comm_size=slice(0, None, 3)) for each in part.slices])
+        return {**dict(zip(map(str, leaves), trees, strict=True)), "few sizes": recommended(few)}
+
+    held = heldout_many(problem, grow)
+    means = {name: np.array([fold.figures.mean for fold in each.folds]) for name, each in held.items()}
+    pairs = [*itertools.combinations(map(str, leaves), 2), ("few sizes", "15")]
+    for less, more in pairs:
+        rise = means[more] - means[less]
+        assert rise.mean() <= 2 * rise.std(ddof=1) / np.sqrt(rise.size), (less, more)
+    assert means["15"].mean() < means["1"].mean()
 
 
 def test_sizes_between_hold_the_measured_ones() -> None:
