@@ -22,7 +22,7 @@ MOST_IN_LINE = 40
 #: Width and height of a map on a page of 1280 pixels, of a figure's digit, and what is free beside a text.
 NARROWEST, LOWEST = 300.0, 260.0
 FIGURE_WIDTH, FIGURE_HEIGHT = 5.6, 8.0
-FREE = 4.0
+FREE = 2.5
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"

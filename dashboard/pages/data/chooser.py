@@ -151,7 +151,7 @@ class FileChooser(Viewer):
             ),
             selection=list(self._top_level),
             selectable="checkbox",
-            height=320,
+            height=min(320, 100 + 37 * len(self.listed)),
             layout="fit_columns",
             header_filters={"file": {"type": "input", "func": "like", "placeholder": "filter by name"}},
             widths={"size": 95},
