@@ -127,17 +127,9 @@ class Seen:
 
 
 def sum_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> list[int]:
-    """A figure of messages and one of bytes that add up over calls: of each two processes times a number of their own.
+    """A figure of messages and one of bytes that add up over calls, modulo `PRIME`; `rows` are those of `graph_of`.
 
-    Parameters
-    ----------
-    rows
-        For each process what it sent, as ``(to, messages, bytes)``.
-
-    Returns
-    -------
-    list
-        Both modulo `PRIME`. That sums are equal by chance is as likely as that digests are.
+    What each two processes sent counts by a random number of their own.
     """
     sums = [0, 0]
     for sender, row in enumerate(rows):
