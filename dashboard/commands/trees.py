@@ -198,6 +198,7 @@ def _reader(option: Option) -> Callable[[str], Any]:
     """What turns the text of a value into the value; argparse's error for what does not fit."""
 
     def read_value(text: str) -> Any:
+        """Read one value."""
         from dashboard.domain.errors import OptionError
 
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -35,7 +36,7 @@ def left_to_library(method: Decided) -> bool:
 
 
 @dataclass(frozen=True)
-class Target:
+class Target(ABC):
     """A library that rules files are proven on.
 
     Attributes
@@ -73,25 +74,25 @@ class Target:
         return f"{self.library.name} {self.library.version}"
 
     @property
+    @abstractmethod
     def how(self) -> str:
         """What kind of evidence it is, in words."""
-        raise NotImplementedError
 
+    @abstractmethod
     def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """Environment variables of a job with a rules file, or with none; whether all its ranks run on one node."""
-        raise NotImplementedError
 
+    @abstractmethod
     def plain(self, collective: str) -> tuple[Call, Call]:
         """The calls that follow the rules file, and the library's own decision."""
-        raise NotImplementedError
 
+    @abstractmethod
     def forced(self, collective: str, method: Decided) -> Call | None:
         """The call that forces a method of the rules; None where it cannot be forced."""
-        raise NotImplementedError
 
+    @abstractmethod
     def others(self, collective: str) -> Sequence[Call]:
         """Calls that force each algorithm that there is, with what the library takes for its parameters."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)
