@@ -1,8 +1,9 @@
 """Stage *compare*: rules against the library's own decision by fresh launches; only what is faster is kept.
 
-What is faster beyond noise is cut out of the rules, written, linted, proven and compared again. All is left to the
-library that is not faster in both comparisons, or was not compared. Both are at a level of 5 % for each rule by itself,
-so that of a thousand rules that change nothing less than one is kept.
+What promises to be faster is cut out of the rules, written, linted, proven and compared again. All is left to the
+library that does not promise it in each of two comparisons and is not faster by both together, or was not compared.
+They are judged at a level of 1 % for each rule by itself, so that of a thousand rules that change nothing no more than
+five are kept.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import xarray as xr
 
 from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.errors import PlanError
@@ -60,6 +62,10 @@ from loaders import open_results
 #: Times that rules are compared, at most.
 _ROUNDS = 4
 _AROUND_S = 300.0
+#: Variance of a gain below which none is surer.
+_SURE = 1e-12
+#: Levels (two-sided) at which a comparison by itself promises that a rule is faster, and at which both together say so.
+_PROMISING, _KEPT = 0.3, 0.01
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 #: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
 _TOO_WIDE = 10.0
@@ -73,11 +79,14 @@ class Compared:
     ----------
     decisions, improvements, verdicts
         By collective: the rules, what was measured, and what it says of each of them.
+    before
+        An earlier comparison of the same rules among others, which counts as much.
     """
 
     decisions: Mapping[str, DecisionFunction]
     improvements: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
+    before: Compared | None = None
 
     @property
     def too_wide(self) -> bool:
@@ -92,18 +101,28 @@ class Compared:
                     halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
-    def alone(self, name: str) -> list[Verdict]:
-        """Verdicts on the rules of a collective, each by itself: not corrected for their number."""
-        return judge(self.improvements[name], self.decisions[name], corrected=False)
+    def alone(self, name: str, level: float | None = None) -> list[Verdict]:
+        """Verdicts on the rules of a collective, each by itself: not corrected for their number.
 
-    def filled(self, before: Compared) -> Compared:
-        """The same; at sizes of which times could not be trusted, what was measured of the same rules before."""
-        improvements = {
-            name: _filled(each, before.improvements[name], self.decisions[name])
-            for name, each in self.improvements.items()
-        }
-        verdicts = {name: judge(each, self.decisions[name]) for name, each in improvements.items()}
-        return Compared(self.decisions, improvements, verdicts)
+        What was compared before is faster where both say so together, and this one by itself promises it.
+        """
+        decision, measured = self.decisions[name], self.measured(name)
+        if self.before is None:
+            return judge(replace(measured, level=level or measured.level), decision, corrected=False)
+        promises = judge(replace(measured, level=_PROMISING), decision, corrected=False)
+        both = _together(self.improvements[name], self.before.improvements[name], decision)
+        return [
+            verdict if promise.outcome == "faster" else replace(verdict, outcome=promise.outcome)
+            for promise, verdict in zip(
+                promises, judge(replace(both, level=level or _KEPT), decision, corrected=False), strict=True
+            )
+        ]
+
+    def measured(self, name: str) -> Improvement:
+        """What was measured; at sizes of which times could not be trusted, of the same rules before."""
+        if self.before is None:
+            return self.improvements[name]
+        return _filled(self.improvements[name], self.before.improvements[name], self.decisions[name])
 
     def narrowed(self, decisions: Mapping[str, DecisionFunction]) -> Compared:
         """What it says of rules from which some were taken out since; nothing of what is left to the library."""
@@ -111,7 +130,7 @@ class Compared:
         improvements = {name: each for name, each in self.improvements.items() if name in named}
         verdicts = {name: judge(each, named[name]) for name, each in improvements.items()}
         own = {name: [verdict for verdict in each if not verdict.default] for name, each in verdicts.items()}
-        return Compared(named, improvements, own)
+        return replace(self, decisions=named, improvements=improvements, verdicts=own)
 
     def has(self, name: str, before: Compared, node: int) -> bool:
         """Whether any size at which a rule was compared before is decided by a rule still."""
@@ -123,7 +142,7 @@ class Compared:
     def gain(self, name: str) -> dict[str, Any]:
         """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
         own = [verdict.node for verdict in self.verdicts.get(name, ()) if not verdict.default]
-        comparison = self.improvements[name]
+        comparison = self.measured(name)
         cells = comparison.cells
         decided = np.isin(leaves_of(comparison, self.decisions[name]), own) & np.isfinite(cells["gain"].values)
         if not decided.any():
@@ -151,7 +170,7 @@ def compare(work: Work) -> Result:
 def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> tuple[dict[str, Any], list[Path]]:
     """Compare proven rules twice, and cut them until nothing that is left is slower.
 
-    Where the second comparison refutes some of them, the others were faster in both, and are only proven once more; all
+    Where the second comparison refutes some of them, the others were faster by both, and are only proven once more; all
     are compared once more where what was left to the library was slower beside them.
 
     Parameters
@@ -193,7 +212,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
             return _left(work, None, proof, (first, last), "unproven")
         if last is not first and not harmed:
             return _left(work, file, proof, (first, last.narrowed(left.decisions)), "proven")
-        last = against(work, left, mark).filled(first)
+        last = replace(against(work, left, mark), before=first)
         harmed = _harmed(work, last)
         if not harmed and not any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name)):
             return _left(work, file, proof, (first, last), "proven")
@@ -238,9 +257,24 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
 def _filled(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
     """Cells with those of another comparison where rules decide and nothing could be trusted."""
     known = np.isfinite(improvement.cells["gain"]) | ~_by_rules(decision, improvement)
+    return replace(improvement, cells=improvement.cells.where(known, _at_cells(before, improvement)))
+
+
+def _together(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
+    """Cells by two comparisons where rules decide: each gain weighs as it is sure; what is slower is so in the last."""
+    cells = _filled(improvement, before, decision).cells
+    tables = [improvement.cells, _at_cells(before, improvement).where(_by_rules(decision, improvement))]
+    weights = [(1 / table["error"].clip(_SURE)).fillna(0.0) for table in tables]
+    total = sum(weights)
+    gain = sum(weight * table["gain"].fillna(0.0) for weight, table in zip(weights, tables, strict=True)) / total
+    together = {"gain": gain, "error": 1 / total, "improvement": 100 * (1 - np.exp(-gain))}
+    return replace(improvement, cells=cells.assign(together).where(total > 0, cells))
+
+
+def _at_cells(before: Improvement, improvement: Improvement) -> xr.Dataset:
+    """What a comparison measured, at the cells of another one."""
     nothing = {"outcome": OUTCOMES.index("not measured"), "same": False}
-    others = before.cells.reindex_like(improvement.cells, fill_value={**dict.fromkeys(before.cells, np.nan), **nothing})
-    return replace(improvement, cells=improvement.cells.where(known, others))
+    return before.cells.reindex_like(improvement.cells, fill_value={**dict.fromkeys(before.cells, np.nan), **nothing})
 
 
 def _by_rules(decision: DecisionFunction, improvement: Improvement) -> BoolArray:
@@ -275,16 +309,16 @@ def _harmed(work: Work, compared: Compared) -> set[str]:
 
 
 def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_faster: bool) -> list[DecisionFunction]:
-    """The decisions without what a later comparison refutes; `only_faster`, of the first: without what is not faster.
+    """The decisions without what a later comparison refutes; `only_faster`, of the first: with what promises to be.
 
-    Of a rule that is not faster as a whole the cells that are by themselves are kept then. Those of collectives that
+    Of a rule that does not as a whole the cells that are faster by themselves are kept then. Those of collectives that
     are `harmed` where they are left to the library are not kept.
     """
     kept = []
     for name, decision in rules.decisions.items():
         if name not in compared.improvements or name in harmed:
             continue
-        comparison, verdicts = compared.improvements[name], compared.alone(name)
+        comparison, verdicts = compared.measured(name), compared.alone(name, _PROMISING if only_faster else None)
         if only_faster:
             comparison, verdicts = _marked(comparison, verdicts, decision)
         else:
@@ -366,9 +400,9 @@ def _records(compared: Compared, *, kept: bool, later: Compared | None = None) -
             "kept": kept,
         }
         for name in compared.verdicts
-        for verdict in compared.alone(name)
+        for verdict, promise in zip(compared.alone(name), compared.alone(name, _PROMISING), strict=True)
         if verdict.cells and not verdict.default
-        if later is None or verdict.outcome != "faster" or not later.has(name, compared, verdict.node)
+        if later is None or promise.outcome != "faster" or not later.has(name, compared, verdict.node)
     ]
 
 

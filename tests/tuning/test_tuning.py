@@ -11,13 +11,14 @@ from typing import Any
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
-from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at
+from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, compare, decide, lines_of, look, rules, tune
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
@@ -336,8 +337,34 @@ def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: P
     )
     gone = replace(first.improvements["allreduce"], cells=lost)
     again = replace(first, improvements={**first.improvements, "allreduce": gone})
-    filled = again.filled(first)
-    own = [[verdict for verdict in each.alone("allreduce") if not verdict.default] for each in (filled, first)]
-    assert own[0] == own[1]
+    both = replace(again, before=first)
+    own = [[verdict for verdict in each.alone("allreduce") if not verdict.default] for each in (both, first)]
+    assert [(each.node, each.outcome, each.cells) for each in own[0]] == [
+        (each.node, each.outcome, each.cells) for each in own[1]
+    ]
+    assert [each.mean for each in own[0]] == pytest.approx([each.mean for each in own[1]])
     (ring,) = (verdict for verdict in again.narrowed(first.decisions).alone("allreduce") if verdict.method == "ring")
     assert ring.outcome == "not measured"
+
+
+def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Machine) -> None:
+    work = work_in(tmp_path)
+    tune(work)
+    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    # A gain of 10 %, of which one comparison is sure by two standard errors, and both together by 2.8.
+    cells = first.improvements["allreduce"].cells
+    gain = np.log(1 / 0.9)
+    scattered = cells.assign(gain=xr.full_like(cells["gain"], gain), error=xr.full_like(cells["error"], 0.0))
+    for rule in first.alone("allreduce"):
+        part = leaves_of(first.improvements["allreduce"], first.decisions["allreduce"]) == rule.node
+        error = gain**2 * part.sum() / 4
+        scattered["error"] = scattered["error"].where(~part, error)
+    single = replace(first, improvements={"allreduce": replace(first.improvements["allreduce"], cells=scattered)})
+    both = replace(single, before=single)
+
+    def outcomes(compared: compare.Compared) -> set[str]:
+        return {each.outcome for each in compared.alone("allreduce", 0.01) if not each.default and each.cells}
+
+    assert outcomes(single) == {"no difference"}
+    assert outcomes(both) == {"faster"}
+    assert {round(each.p, 4) for each in both.alone("allreduce") if not each.default and each.cells} == {0.0047}
