@@ -43,8 +43,12 @@ COUNT = """() => {
     walk(document)
     return counts
 }"""
-#: What a page asked for in the tour may still be computed when another is on show: so long nothing comes after it.
+#: What a page asked for may still be computed when nothing has come for a while: so long nothing comes after it.
 DONE = 8_000
+#: Milliseconds in which a server that works on nothing uses so many hundredths of a second at most.
+IDLE, IDLE_TICKS = 500, 5
+#: Bokeh forgets what is gone half a minute after the last change.
+FORGOTTEN = 35_000
 #: A page is at rest when no message has come for a while and Bokeh has nothing to draw. To ask for the latter goes
 #: through all that was ever made, which is not to be measured: it is asked when all seems to be at rest.
 _REST = """async ([quiet, patience]) => {
@@ -96,6 +100,22 @@ def rest(page: Page, quiet: int = QUIET) -> None:
     page.evaluate(_REST, [quiet, PATIENCE])
 
 
+def settle(page: Page, served: Served) -> None:
+    """Wait until nothing comes any more, and the server works on nothing that will."""
+    stat = Path(f"/proc/{served.process.pid}/stat")
+    while True:
+        rest(page)
+        before = _ticks(stat)
+        page.wait_for_timeout(IDLE)
+        if _ticks(stat) - before <= IDLE_TICKS:
+            return
+
+
+def _ticks(stat: Path) -> int:
+    """Hundredths of seconds of processor time that a process has used, as proc(5) counts them."""
+    return sum(map(int, stat.read_text().rpartition(")")[2].split()[11:13]))
+
+
 def go(page: Page, name: str) -> None:
     """Open one of the pages and wait for it to come to rest."""
     page.get_by_role("button", name=name, exact=True).click()
@@ -107,22 +127,24 @@ def metrics(session: CDPSession) -> dict[str, float]:
     return {each["name"]: each["value"] for each in session.send("Performance.getMetrics")["metrics"]}
 
 
-def tour(page: Page, names: Sequence[str] = (*PAGES, *reversed(PAGES)), done: int = DONE) -> None:
-    """Visit all pages with all their tabs, and come back to the first."""
+def tour(page: Page, served: Served, names: Sequence[str] = (*PAGES, *reversed(PAGES))) -> None:
+    """Visit all pages with all their tabs, wait until each has all that it shows, and come back to the first."""
     for name in names:
         go(page, name)
+        settle(page, served)
         tabs = page.get_by_role("tab")
         for at in range(tabs.count()):
             if tabs.nth(at).is_visible() and tabs.nth(at).is_enabled():
                 tabs.nth(at).click()
-                rest(page)
+                settle(page, served)
         if tabs.count() and tabs.first.is_visible():
             tabs.first.click()
             rest(page)
     go(page, "Decisions")
     # The same tab as at the start: another one holds other figures.
     page.get_by_role("tab").first.click()
-    rest(page, done)
+    page.wait_for_timeout(FORGOTTEN)
+    rest(page)
 
 
 def cost(page: Page, session: CDPSession, work: Any, times: int) -> dict[str, float]:
@@ -217,8 +239,7 @@ def main() -> None:
             rest(page, DONE)
             looks = [measured(page, session)]
             for _ in range(2):
-                tour(page)
-                rest(page, DONE)
+                tour(page, served)
                 looks.append(measured(page, session))
             print(told(*looks))
             document = looks[-1]["document"]

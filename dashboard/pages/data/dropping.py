@@ -24,12 +24,13 @@ class Dropper(JSComponent):
     ----------
     uploads
         Where the files go.
-    told
+    report
         Called with the name of a file, and why it was refused or None where it was taken or removed.
     """
 
     chunk = param.Integer(default=CHUNK_BYTES, constant=True, doc="Bytes of a piece.")
     kept = param.Integer(default=0, doc="Files that have come and were taken.")
+    answered = param.Integer(default=0, doc="Files of which it is known whether they were taken.")
 
     _esm = """
     export function render({model}) {
@@ -45,15 +46,16 @@ class Dropper(JSComponent):
         const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
         const show = () => {
             const bytes = [...files.values()].reduce((sum, file) => sum + file.size, 0)
-            const refused = sending ? 0 : files.size - model.kept
-            bar.hidden = !sending
+            // What was sent is still under way.
+            const coming = sending || model.answered < files.size, there = Math.min(model.answered, files.size)
+            bar.hidden = !coming
             bar.max = files.size || 1
-            bar.value = files.size - waiting.length
+            bar.value = there
             list.hidden = !files.size
-            status.textContent = !files.size ? 'No file yet.' : sending
-                ? `Sending ${files.size - waiting.length} of ${files.size} files, ${size(bytes)}`
+            status.textContent = !files.size ? 'No file yet.' : coming
+                ? `Sending ${Math.min(there + 1, files.size)} of ${files.size} files, ${size(bytes)}`
                 : `${model.kept} of ${files.size} files are here, ${size(bytes)}` +
-                    (refused > 0 ? '; why not all is said on this page' : '')
+                    (files.size > model.kept ? '; why not all is said on this page' : '')
         }
         // The names are written when somebody wants to see them.
         const write = () => {
@@ -99,7 +101,7 @@ class Dropper(JSComponent):
                 if (kind === 'drop') take([...event.dataTransfer.files])
             })
         list.addEventListener('toggle', write)
-        model.on('kept', show)
+        for (const each of ['kept', 'answered']) model.on(each, show)
         show()
         return box
     }
@@ -121,6 +123,7 @@ class Dropper(JSComponent):
 
     def __init__(self, uploads: Uploads, report: Callable[[str, str | None], None], **params: Any) -> None:
         self._uploads, self._report = uploads, report
+        self._answered: set[str] = set()
         super().__init__(**params)
 
     def _handle_msg(self, data: Any) -> None:
@@ -129,7 +132,7 @@ class Dropper(JSComponent):
         name = str(data.get("name", ""))[:_LONGEST_NAME]
         if data.get("removed"):
             self._uploads.remove(name)
-            self._report(name, None)
+            self._answer(name, None, removed=True)
             return
         chunk, chunks, piece = data.get("chunk"), data.get("total_chunks"), data.get("data")
         if not (
@@ -140,4 +143,9 @@ class Dropper(JSComponent):
         refused = refused or self._uploads.add(name, bytes(piece), last=chunk >= chunks)
         # The last piece of a file that was refused before says nothing new.
         if refused or self._uploads.holds(name):
-            self._report(name, refused)
+            self._answer(name, refused)
+
+    def _answer(self, name: str, refused: str | None, *, removed: bool = False) -> None:
+        self._report(name, refused)
+        (self._answered.discard if removed else self._answered.add)(name)
+        self.answered = len(self._answered)

@@ -10,6 +10,7 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_count
 from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
 from dashboard.pages.data.hints import HintForm
 from dashboard.pages.data.overview import FILES, Overview
@@ -136,8 +137,8 @@ class DataPage(Viewer):
     def _chosen(self, *events: param.parameterized.Event) -> None:
         self.hints.names = self.chooser.names
         self._hint_card.visible = self.chooser.kind != SAMPLE
-        count = len(self.hints.names)
-        self.load_button.label = "Load the sample data" if self.chooser.kind == SAMPLE else f"Load {count:,} files"
+        what = "the sample data" if self.chooser.kind == SAMPLE else format_count(len(self.hints.names), "file")
+        self.load_button.label = f"Load {what}"
 
     def _show_error(self, *events: param.parameterized.Event) -> None:
         text = "\n".join(filter(None, (self.chooser.refusal, self.state.error)))
