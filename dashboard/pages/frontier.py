@@ -17,7 +17,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
 from dashboard.pages.parts.growing import Background
-from dashboard.pages.parts.widgets import Alert, Button, Select
+from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
@@ -91,8 +91,8 @@ class FrontierPage(Viewer):
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.advice = Alert(object="", severity="success", sizing_mode="stretch_width", visible=False)
         self.adopt = Button(label="Adopt it", variant="outlined", on_click=self._adopt_advice, visible=False)
-        height = {"sizing_mode": "stretch_width", "height": drawn.HEIGHT, "linked_axes": False}
-        self.panes = {name: pn.pane.HoloViews(None, **height) for name in ("held out", "in sample")}
+        height = {"sizing_mode": "stretch_width", "height": drawn.HEIGHT}
+        self.panes = {name: Figure(None, **height) for name in ("held out", "in sample")}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "min_width": 330, "styles": {"flex": "1 1 420px"}}
         self.families, self.front = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
         self._columns = {

@@ -17,7 +17,7 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.pages.parts.widgets import Alert, Button, Figure
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
@@ -75,7 +75,7 @@ class HomePage(Viewer):
         )
         self.news = pn.pane.HTML("", margin=(6, 0, 0, 0))
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
-        self.map = pn.pane.HoloViews(None, height=HEIGHT, margin=0, linked_axes=False, **wide)
+        self.map = Figure(None, height=HEIGHT, margin=0, **wide)
         self.methods = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8, 4, 58), **wide)
         self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), **wide)
         flex: dict[str, Any] = {"margin": 4, **wide}

@@ -79,6 +79,20 @@ def _inline(values: Any) -> Any:
     return values.tolist() if isinstance(values, np.ndarray) and values.size <= MOST_INLINE else values
 
 
+class SharedRanges:
+    """Hook for figures that are moved together: all have the ranges of the first."""
+
+    def __init__(self) -> None:
+        self._ranges: dict[str, Any] = {}
+
+    def __call__(self, plot: Any, element: Any) -> None:
+        """Give a figure that HoloViews has made these ranges."""
+        for name in ("x_range", "y_range"):
+            shared = self._ranges.setdefault(name, getattr(plot.state, name))
+            plot.handles[name] = shared
+            setattr(plot.state, name, shared)
+
+
 def add_hook(element: hv.Element, hook: Hook) -> hv.Element:
     """Return the element with a further hook, keeping those it has."""
     known = hv.Store.lookup_options("bokeh", element, "plot").kwargs.get("hooks", [])

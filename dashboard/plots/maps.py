@@ -9,7 +9,7 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.live import Hook, LiveSources, add_hook
+from dashboard.plots.live import Hook, LiveSources, SharedRanges, add_hook
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
 
@@ -17,7 +17,12 @@ HEIGHT = 340
 
 
 def stacked(
-    title: str, axes: Axes, layers: Mapping[str, hv.Element], live: LiveSources, hook: Hook | None = None
+    title: str,
+    axes: Axes,
+    layers: Mapping[str, hv.Element],
+    live: LiveSources,
+    hook: Hook | None = None,
+    ranges: SharedRanges | None = None,
 ) -> hv.Overlay:
     """Lay the layers of a map over each other and give it its axes.
 
@@ -33,16 +38,18 @@ def stacked(
         Where the layers are remembered once rendered.
     hook
         To run on the rendered image, such as `CellFigures.hook`.
+    ranges
+        Of the maps that are moved together with this one.
     """
     drawn: list[hv.Element] = []
     for name, layer in layers.items():
         if hook is not None and isinstance(layer, hv.Image):
             layer = add_hook(layer, hook)  # noqa: PLW2901 - the same layer, with more
         drawn.append(live.attach(name, layer))
-    return hv.Overlay(drawn).opts(**_frame(title, axes))
+    return hv.Overlay(drawn).opts(**_frame(title, axes, *filter(None, [ranges])))
 
 
-def _frame(title: str, axes: Axes) -> dict[str, Any]:
+def _frame(title: str, axes: Axes, *hooks: Hook) -> dict[str, Any]:
     return {
         "title": title,
         "xlim": axes.x.limits,
@@ -56,7 +63,7 @@ def _frame(title: str, axes: Axes) -> dict[str, Any]:
         "toolbar": "above",
         "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
         "active_tools": [],
-        "hooks": [offer_svg],
+        "hooks": [offer_svg, *hooks],
         "backend_opts": {
             "plot.styles": growing(HEIGHT),
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.

@@ -14,9 +14,10 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import difference, hover, legend, ties
-from dashboard.plots.live import LiveSources
+from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 
 SIDES = ("a", "b")
@@ -42,7 +43,7 @@ class PairMaps(Viewer):
         self.live = LiveSources()
         self.scene: Scene | None = None
         self._hovers: dict[str, hover.CellFigures] = {}
-        self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
+        self.panes = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
         line = {"white-space": "nowrap", "overflow": "hidden", "text-overflow": "ellipsis"}
         look: dict[str, Any] = {"margin": (4, 12, 0, 12), "styles": line, "sizing_mode": "stretch_width"}
         self.heads = {name: pn.pane.HTML("", visible=False, **look) for name in titles}
@@ -89,14 +90,14 @@ class PairMaps(Viewer):
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
 
     def _rebuild(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
-        self.scene = scene
+        self.scene, ranges = scene, SharedRanges()
         for name, table, lines in zip(SIDES, tables, segments, strict=True):
             chosen = table["chosen"].values
             layers = scene.method_layers(name, chosen, lines)
             self._hovers[name] = hover.CellFigures(scene.axes, scene.key, scene.collective)
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
             hook = self._hovers[name].hook
-            self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook)
+            self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook, ranges)
         classes, gap = _gaps(tables)
         layers = {
             # Only where nothing is known: elsewhere the page shows through.
@@ -105,7 +106,7 @@ class PairMaps(Viewer):
         }
         if drawn.has_letters(scene.axes):
             layers["gap text"] = difference.gap_figures(gap, scene.axes)
-        self.panes["gap"].object = stacked(self._titles["gap"], scene.axes, layers, self.live)
+        self.panes["gap"].object = stacked(self._titles["gap"], scene.axes, layers, self.live, ranges=ranges)
 
     def _redraw(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
         letters = drawn.has_letters(scene.axes)

@@ -17,7 +17,7 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_count
 from dashboard.pages.parts.reports import REFUSED, files_table, plain, skipped_table, skipped_text
 from dashboard.pages.parts.tables import table
-from dashboard.pages.parts.widgets import RadioButtonGroup, Select
+from dashboard.pages.parts.widgets import Figure, RadioButtonGroup, Select
 from dashboard.plots import coverage
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
@@ -216,7 +216,7 @@ def _reason(row: Any) -> str:
 
 def _plot(element: Any) -> pn.pane.HoloViews:
     # Linked axes would make one plot take the sizes of another as its own.
-    return pn.pane.HoloViews(element, linked_axes=False, sizing_mode="stretch_width")
+    return Figure(element, sizing_mode="stretch_width")
 
 
 def _text(markdown: str) -> pn.pane.Markdown:

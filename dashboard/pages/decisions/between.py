@@ -16,7 +16,7 @@ from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.surfaces.along import Along, Slicing
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.pages.parts.later import Newest, Rested
-from dashboard.pages.parts.widgets import DiscreteSlider, RadioButtonGroup
+from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
 from dashboard.plots.colors import MethodKey
@@ -49,7 +49,7 @@ class Between(Viewer):
             width=220,
             description="The other size of the slice; that of the pinned cell, where one is.",
         )
-        self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, linked_axes=False)
+        self.pane = Figure(None, sizing_mode="stretch_width", height=HEIGHT)
         self.note, self.figures = (
             pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width") for _ in range(2)
         )

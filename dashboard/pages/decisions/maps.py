@@ -17,12 +17,13 @@ from panel.viewable import Viewer
 
 from dashboard import decisions
 from dashboard.pages.parts.later import LAG, Newest, Rested
+from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.live import LiveSources
+from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
@@ -97,9 +98,7 @@ class Maps(Viewer):
         self.scene: Scene | None = None
         self.figures: hover.CellFigures | None = None
         self.show_regions = True
-        self.panes = {
-            name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0) for name in MAPS
-        }
+        self.panes = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT, margin=0) for name in MAPS}
         # Each in a column: the page gives its theme to what a column takes in, but a flex box does not tell it.
         self._columns = {
             name: pn.Column(pane, sizing_mode="stretch_width", min_width=330, margin=4, stylesheets=[ABREAST])
@@ -118,6 +117,7 @@ class Maps(Viewer):
         self._repaint = Newest(self._redraw_penalty, lag=LAG)
         self._follow = Rested(lambda _: self.follow(), REST)
         self._taps: list[hv.streams.Tap] = []
+        self._ranges = SharedRanges()
         self._marked: tuple[int, int] | None = None
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -135,7 +135,7 @@ class Maps(Viewer):
         self.scene = scene = Scene.of(self._state.view)
         penalties = None if scene is None else self._state.view.penalty()
         self.figures = None
-        self._taps = []
+        self._taps, self._ranges = [], SharedRanges()
         # Those of a tree that is still to come have their place, so that the first one keeps its size.
         to_come = scene is not None and self._state.view.decision() is None
         for name in MAPS:
@@ -162,7 +162,9 @@ class Maps(Viewer):
     def _draw(self, names: Sequence[str], scene: Scene, penalties: xr.Dataset) -> None:
         hook = None if self.figures is None else self.figures.hook
         for name in names:
-            plot = stacked(TITLES[name], scene.axes, self._layers(name, scene, penalties), self.live, hook)
+            plot = stacked(
+                TITLES[name], scene.axes, self._layers(name, scene, penalties), self.live, hook, self._ranges
+            )
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)

@@ -12,7 +12,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.units import format_share
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.widgets import Button
+from dashboard.pages.parts.widgets import Button, Figure
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, swept, update_chart
 from dashboard.session.choice import QUADTREE
@@ -43,7 +43,7 @@ class Sweeps(Viewer):
         self._asked: tuple[Any, ...] | None = None
         self.live = LiveSources()
         self.titles = {name: pn.pane.HTML("", margin=(4, 12, 0, 12)) for name in CHARTS}
-        self.panes = {name: pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT) for name in CHARTS}
+        self.panes = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in CHARTS}
         self.button = Button(label="Compute the sweeps", visible=False, variant="outlined", on_click=self._compute)
         self.note = pn.pane.HTML("", visible=False)
         self._swept = Rested(self._show, REST, self._sweep)
@@ -106,9 +106,7 @@ class Sweeps(Viewer):
             figures_now = {} if statistics is None else {**statistics, "penalty_mean": statistics["penalty"]["mean"]}
             mark = None if now is None or figures_now.get(y) is None else (float(now), float(figures_now[y]))
             head = pn.pane.HTML(f"<strong>{title} of {family.title} over {along.title}</strong>", margin=(4, 12, 0, 12))
-            chart = pn.pane.HoloViews(
-                path_chart(along, figures, y, mark), sizing_mode="stretch_width", height=HEIGHT, linked_axes=False
-            )
+            chart = Figure(path_chart(along, figures, y, mark), sizing_mode="stretch_width", height=HEIGHT)
             self.own.append(pn.Column(head, chart, **_CHART))
 
     def _compute(self, *_: Any) -> None:

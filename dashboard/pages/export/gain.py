@@ -19,7 +19,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, Select
+from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import exported, legend
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
 from dashboard.session.choice import RULES, Choice
@@ -78,7 +78,7 @@ class Gain(Viewer):
             width=170,
             description="The size that is held meanwhile. All measured ones are offered.",
         )
-        self.chart = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, linked_axes=False)
+        self.chart = Figure(None, sizing_mode="stretch_width", height=HEIGHT)
         html = {"stylesheets": [legend.STYLE + exported.STYLE], "sizing_mode": "stretch_width", "margin": (4, 8)}
         self.table, self.rules = (pn.pane.HTML("", **html) for _ in range(2))
         self.drop = Button(label="Drop the slower rules", variant="contained", on_click=self._drop)

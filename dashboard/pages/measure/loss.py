@@ -10,6 +10,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.adaptive.words import words_of
+from dashboard.pages.parts.widgets import Figure
 from dashboard.plots.filling_map import LOSS_HEIGHT, loss_chart
 
 _NOTHING_YET = "it chooses its points itself; nothing was chosen yet"
@@ -46,5 +47,5 @@ class ExpectedLoss(Viewer):
         drawn = (way, float((chosen.get("goal") or {}).get("seconds") or 0.0), int(chosen.get("ranks", 1)))
         if self._drawn != drawn:
             self._drawn = drawn
-            chart = pn.pane.HoloViews(loss_chart(*drawn), height=LOSS_HEIGHT, sizing_mode="stretch_width", margin=0)
+            chart = Figure(loss_chart(*drawn), height=LOSS_HEIGHT, sizing_mode="stretch_width", margin=0)
             self.chart.objects = [chart] if len(way) > 1 else []

@@ -19,7 +19,7 @@ from dashboard.decisions.surfaces import PREDICTORS
 from dashboard.decisions.surfaces.sureness import expected
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.pages.decisions.maps import nothing_chosen
-from dashboard.pages.parts.widgets import Select
+from dashboard.pages.parts.widgets import Figure, Select
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, ties
@@ -137,7 +137,7 @@ class FillingMap(Viewer):
             visible=False,
             description="Which of the placements the map is of. Each has a map of its own.",
         )
-        self.pane = pn.pane.HoloViews(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
+        self.pane = Figure(None, sizing_mode="stretch_width", height=HEIGHT, margin=0)
         html = {
             "sizing_mode": "stretch_width",
             "margin": (4, 8),

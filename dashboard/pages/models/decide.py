@@ -27,6 +27,7 @@ from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
+from dashboard.plots.live import SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import decision as model_decision
 from dashboard.plots.raster import Raster
@@ -206,6 +207,7 @@ class Deciding(Part):
     def _draw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
         self._hover = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+        ranges = SharedRanges()
         for name, title in MAPS.items():
             layers: dict[str, Any] = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
             if name == "penalty":
@@ -217,7 +219,7 @@ class Deciding(Part):
                 layers |= model_decision.method_layers(name, methods, scene.axes, scene.raster, key)
             if name == "model":
                 layers["model marks"] = ties.tie_hatch(_none(chosen) if marks is None else marks, scene.axes, "dot")
-            self.panes[name].object = stacked(title, scene.axes, layers, self.live, self._hover.hook)
+            self.panes[name].object = stacked(title, scene.axes, layers, self.live, self._hover.hook, ranges)
 
     def _redraw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
         percent = table["penalty"].values

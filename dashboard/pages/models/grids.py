@@ -56,7 +56,7 @@ class Grids(Part):
         self.dimensions = self.menu("Phases", 110, "Dimensions of the grids that are shown.")
         self.low, self.high = (self._slider(label) for label in ("From", "To"))
         heights = (drawn.BARS_HEIGHT, drawn.AROUND + drawn.ROW_HEIGHT)
-        self.bars, self.map = (chart(height, linked_axes=False) for height in heights)
+        self.bars, self.map = (chart(height) for height in heights)
         self.note = pn.pane.HTML("", margin=(8, 12, 0, 12))
         self.figures, self.classes, self.predicted = tables(3)
         self.bar.objects = [self.times, self.processes, self.inner, self.original, self.dimensions, self.low, self.high]

@@ -12,7 +12,7 @@ from panel.viewable import Viewer
 
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.parts.fold import outline
-from dashboard.pages.parts.widgets import DiscreteSlider, Select
+from dashboard.pages.parts.widgets import DiscreteSlider, Figure, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models import chart as model_chart
@@ -106,7 +106,7 @@ def heading() -> pn.pane.HTML:
 
 def chart(height: int, **options: Any) -> pn.pane.HoloViews:
     """Room for a chart."""
-    return pn.pane.HoloViews(None, sizing_mode="stretch_width", height=height, **options)
+    return Figure(None, sizing_mode="stretch_width", height=height, **options)
 
 
 class Held(Viewer):

@@ -12,7 +12,7 @@ from dashboard.models.simulator import simulate
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html
 from dashboard.pages.parts.later import Newest
-from dashboard.pages.parts.widgets import DiscreteSlider, int_slider
+from dashboard.pages.parts.widgets import DiscreteSlider, Figure, int_slider
 from dashboard.plots.models import timeline as model_timeline
 
 PROCESSES = 16
@@ -61,7 +61,7 @@ class TimeLine(Part):
             description="Into how many pieces the message is cut; 1: it is sent whole. More of them overlap better, "
             "and cost a latency each (dissertation, chapter 4).",
         )
-        self.chart = pn.pane.HoloViews(None, sizing_mode="stretch_width")
+        self.chart = Figure(None, sizing_mode="stretch_width")
         self.table = html()
         self.bar.objects = [self.algorithm, self.model, self.processes, self.message_size, self.segments]
         self.results.objects = [self.chart, self.table]

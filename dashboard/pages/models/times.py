@@ -17,7 +17,7 @@ from dashboard.models.simulator import Run, simulate
 from dashboard.models.traced import run_of
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import html
-from dashboard.pages.parts.widgets import DiscreteSlider, FileInput, Select, Switch
+from dashboard.pages.parts.widgets import DiscreteSlider, Figure, FileInput, Select, Switch
 from dashboard.plots.models import timeline
 from dashboard.schedules import Algorithm, Schedule, ScheduleError
 from dashboard.schedules.trace import Trace
@@ -77,7 +77,7 @@ class TimeLines(Viewer):
         )
         self.shown.param.watch(again, "value")
         self.note, self.measured_table, self.table = html(), html(), html()
-        self.simulated, self.measured = (pn.pane.HoloViews(None, sizing_mode="stretch_width") for _ in range(2))
+        self.simulated, self.measured = (Figure(None, sizing_mode="stretch_width") for _ in range(2))
         pairs = ((self.simulated, self.table), (self.measured, self.measured_table))
         self.rooms = [pn.Column(*pair, sizing_mode="stretch_width", margin=0, visible=False) for pair in pairs]
         self._drawn: Any = None

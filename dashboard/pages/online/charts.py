@@ -14,7 +14,7 @@ from dashboard.domain.units import format_bytes
 from dashboard.online import course as courses
 from dashboard.online.course import Course
 from dashboard.pages.parts.fold import outline
-from dashboard.pages.parts.widgets import MultiChoice, Select
+from dashboard.pages.parts.widgets import Figure, MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
 from dashboard.plots.colors import MethodKey
 from dashboard.session.state import State
@@ -61,7 +61,7 @@ class Charts(Viewer):
             description="Those that are drawn against their measurements; at first those that are tried most.",
         )
         chart: dict[str, Any] = {"sizing_mode": "stretch_width", "height": online.HEIGHT, "margin": 0}
-        self.panes = {name: pn.pane.HoloViews(None, linked_axes=False, **chart) for name in _CHARTS}
+        self.panes = {name: Figure(None, **chart) for name in _CHARTS}
         html: dict[str, Any] = {"stylesheets": [legend.STYLE], "sizing_mode": "stretch_width", "margin": (2, 8)}
         self.texts = {name: pn.pane.HTML("", **html) for name in (*_CHARTS, "table")}
         self.bar = pn.FlexBox(

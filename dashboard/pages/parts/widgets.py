@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import panel as pn
 import panel_material_ui as pmui
+import param
 
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
 Alert = partial(pmui.Alert, sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
@@ -34,6 +35,17 @@ Switch = pmui.Switch
 Tabs = pmui.Tabs
 TextAreaInput = pmui.TextAreaInput
 TextInput = pmui.TextInput
+
+
+class Figure(pn.pane.HoloViews):
+    """A figure, whose axes are its own.
+
+    Panel links all axes of one name, on all pages, and widens each to what any of them shows or has shown.
+    """
+
+    linked_axes = param.Boolean(default=False)
+    #: What is to be shown is shown in Panel's own.
+    priority: ClassVar[float | None] = 0.0
 
 
 class Page(pmui.Page):

@@ -12,7 +12,7 @@ from panel.viewable import Viewer
 from dashboard.measuring import tunings as kept
 from dashboard.pages.measure.watch import LOG_STYLE
 from dashboard.pages.parts.fold import Fold
-from dashboard.pages.parts.widgets import Alert, Button, FileDownload
+from dashboard.pages.parts.widgets import Alert, Button, Figure, FileDownload
 from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import OUTCOMES
 
@@ -115,7 +115,7 @@ class TuneWatch(Viewer):
                 "sizing_mode": "stretch_width",
                 "margin": 0,
             }
-            self.gain.objects = [pn.pane.HoloViews(tuning.gain_chart(gain), **height)] if gain else []
+            self.gain.objects = [Figure(tuning.gain_chart(gain), **height)] if gain else []
             self.rules.object = tuning.rules_table(compared)
         text = kept.readme(seen.path) if seen is not None and seen.bundle is not None else ""
         self.fold.disclosure.visible = bool(text)
