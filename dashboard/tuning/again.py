@@ -12,7 +12,8 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.grown.default import is_default
 from dashboard.domain.units import format_percent
 from dashboard.export.provenance import today
-from dashboard.tuning.compare import Compared, against, settled
+from dashboard.tuning.compare import against, settled
+from dashboard.tuning.compared import Compared
 from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.order import STAGES, tune
 from dashboard.tuning.rules import NAMES, facts_of, obeyed, proven, read, rewritten, target_of, text_of

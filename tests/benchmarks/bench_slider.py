@@ -2,14 +2,17 @@
 
 Aims: 60 ms median at 64 × 64 cells, 120 ms at 512 × 512 with the regions of a tree of 10,000 leaves. The whole
 dashboard is served, in a process of its own. The peer is a bare page: the same slider, and a figure of one image of
-8 × 8 cells that is replaced, which is what this machine takes for the way to the server and back.
+8 × 8 cells that is replaced, which is what this machine takes for the way to the server and back. With ``--toured``
+all pages are visited before the slider is moved.
 """
 
 from __future__ import annotations
 
+import argparse
 import statistics
 import sys
 import tempfile
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +20,9 @@ import xarray as xr
 from playwright.sync_api import Browser, sync_playwright
 
 from dashboard.decisions import QuadtreeBuilder, decision_map
+from dashboard.session.state import PAGES
 from loaders import save_results
+from tests.benchmarks.bench_tour import HEAR, go
 from tests.conftest import find_chromium
 from tests.cubes import synthetic_cube
 from tests.serving import Served
@@ -83,16 +88,28 @@ async ([slider, canvas, moves, positions, pause]) => {
 """
 
 
-def moved(browser: Browser, arguments: list[str], query: str, slider: int, canvas: int, first: int) -> list[float]:
+def moved(
+    browser: Browser,
+    arguments: list[str],
+    query: str,
+    slider: int,
+    canvas: int,
+    first: int,
+    pages: Sequence[str] = (),
+) -> list[float]:
     """Serve a page and move its slider; milliseconds until the canvas had changed, of the moves that change it."""
     command = [sys.executable, "-m", "panel", "serve", "--address", "127.0.0.1", "--port", "0", *arguments]
     served = Served(command, ROOT)
     page = browser.new_page(viewport={"width": 1280, "height": 900})
+    page.add_init_script(HEAR)
     positions = [(first + step) / 100 for step in range(20)]
     try:
         served.wait_until_ready()
         page.goto(served.url + query)
         page.locator("canvas").nth(canvas).wait_for(timeout=60_000)
+        page.wait_for_timeout(5000)
+        for each in pages:
+            go(page, each)
         page.wait_for_timeout(5000)
         times: list[float] = page.evaluate(_MEASURE, [slider, canvas, MOVES, positions, PAUSE])
     finally:
@@ -114,7 +131,9 @@ def bare(browser: Browser, folder: Path) -> list[float]:
     return moved(browser, [str(script)], "", slider=0, canvas=0, first=20)
 
 
-def dashboard(browser: Browser, folder: Path, case: tuple[int, float, int, int]) -> tuple[str, list[float]]:
+def dashboard(
+    browser: Browser, folder: Path, case: tuple[int, float, int, int], pages: Sequence[str]
+) -> tuple[str, list[float]]:
     """Measure the dashboard with a map of one size; what was drawn, and the times."""
     side, noise, depth, first = case
     cube = synthetic_cube(side, side, 20, seed=1, noise=noise)
@@ -124,18 +143,21 @@ def dashboard(browser: Browser, folder: Path, case: tuple[int, float, int, int])
     leaves = [builder.build(max_depth=depth, threshold=(first + step) / 100).leaves for step in (0, 19)]
     query = f"?depth={depth}&threshold={first / 100}"
     # The second slider is the threshold, the third canvas the tree's map (each figure has two).
-    times = moved(browser, ["dashboard", "--args", str(file)], query, slider=1, canvas=2, first=first)
+    times = moved(browser, ["dashboard", "--args", str(file)], query, slider=1, canvas=2, first=first, pages=pages)
     return f"{side:4d} × {side:<4d} {leaves[0]:6,} to {leaves[1]:6,} leaves", times
 
 
 def main() -> None:
     """Measure all sizes, and the bare page before and after."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--toured", action="store_true", help="visit all pages before")
+    pages = (*PAGES, "Decisions") if parser.parse_args().toured else ()
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as name:
         options: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
         browser = driver.chromium.launch(**options)
         print(told("bare page", bare(browser, Path(name))))
         for case in CASES:
-            print(told(*dashboard(browser, Path(name), case)))
+            print(told(*dashboard(browser, Path(name), case, pages)))
         print(told("bare page", bare(browser, Path(name))))
         browser.close()
 

@@ -63,7 +63,7 @@ _REST = """async ([quiet, patience]) => {
     }
 }"""
 #: Counts the messages from the server.
-_HEAR = """
+HEAR = """
 const Plain = window.WebSocket
 window.WebSocket = class extends Plain {
     constructor(...options) {
@@ -226,7 +226,7 @@ def main() -> None:
         with sync_playwright() as driver:
             browser = driver.chromium.launch(executable_path=find_chromium(), args=["--no-sandbox", "--disable-gpu"])
             page = browser.new_page(viewport={"width": 1440, "height": 900})
-            page.add_init_script(_HEAR + _FEEL)
+            page.add_init_script(HEAR + _FEEL)
             session = page.context.new_cdp_session(page)
             # Of the processor, not of the clock: others use the machine too.
             session.send("Performance.enable", {"timeDomain": "threadTicks"})

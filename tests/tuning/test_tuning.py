@@ -21,6 +21,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, compare, decide, lines_of, look, rules, tune
+from dashboard.tuning.compared import Compared
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
 
 NAMES = [stage.name for stage in STAGES]
@@ -362,7 +363,7 @@ def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Mac
     single = replace(first, improvements={"allreduce": replace(first.improvements["allreduce"], cells=scattered)})
     both = replace(single, before=single)
 
-    def outcomes(compared: compare.Compared) -> set[str]:
+    def outcomes(compared: Compared) -> set[str]:
         return {each.outcome for each in compared.alone("allreduce", 0.01) if not each.default and each.cells}
 
     assert outcomes(single) == {"no difference"}

@@ -1,0 +1,152 @@
+"""Rules against the library's own decision, as measured: what two comparisons say of each rule, and of each size."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+import xarray as xr
+
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_of
+from dashboard.domain.arrays import BoolArray
+
+#: Variance of a gain below which none is surer.
+_SURE = 1e-12
+#: Levels (two-sided) at which a comparison by itself promises that a rule is faster, and at which both together say so.
+PROMISING, _KEPT = 0.3, 0.01
+#: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
+_TOO_WIDE = 10.0
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Rules against the library's own decision.
+
+    Attributes
+    ----------
+    decisions, improvements, verdicts
+        By collective: the rules, what was measured, and what it says of each of them.
+    before
+        An earlier comparison of the same rules among others, which counts as much.
+    """
+
+    decisions: Mapping[str, DecisionFunction]
+    improvements: Mapping[str, Improvement]
+    verdicts: Mapping[str, Sequence[Verdict]]
+    before: Compared | None = None
+
+    @property
+    def too_wide(self) -> bool:
+        """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules."""
+        halves = []
+        for name, comparison in self.improvements.items():
+            leaves = leaves_of(comparison, self.decisions[name])
+            for verdict in self.verdicts[name]:
+                errors = comparison.cells["error"].values[leaves == verdict.node]
+                errors = errors[np.isfinite(errors)]
+                if errors.size and not verdict.default:
+                    halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
+        return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
+
+    def alone(self, name: str, level: float | None = None) -> list[Verdict]:
+        """Verdicts on the rules of a collective, each by itself: not corrected for their number.
+
+        What was compared before is faster where both say so together, and this one by itself promises it.
+        """
+        decision, measured = self.decisions[name], self.measured(name)
+        if self.before is None:
+            return judge(replace(measured, level=level or measured.level), decision, corrected=False)
+        promises = judge(replace(measured, level=PROMISING), decision, corrected=False)
+        both = _together(self.improvements[name], self.before.improvements[name], decision)
+        return [
+            verdict if promise.outcome == "faster" else replace(verdict, outcome=promise.outcome)
+            for promise, verdict in zip(
+                promises, judge(replace(both, level=level or _KEPT), decision, corrected=False), strict=True
+            )
+        ]
+
+    def measured(self, name: str) -> Improvement:
+        """What was measured; at sizes of which times could not be trusted, of the same rules before."""
+        if self.before is None:
+            return self.improvements[name]
+        return _filled(self.improvements[name], self.before.improvements[name], self.decisions[name])
+
+    def narrowed(self, decisions: Mapping[str, DecisionFunction]) -> Compared:
+        """What it says of rules from which some were taken out since; nothing of what is left to the library."""
+        named = {name: decision for name, decision in decisions.items() if not is_default(decision)}
+        improvements = {name: each for name, each in self.improvements.items() if name in named}
+        verdicts = {name: judge(each, named[name]) for name, each in improvements.items()}
+        own = {name: [verdict for verdict in each if not verdict.default] for name, each in verdicts.items()}
+        return replace(self, decisions=named, improvements=improvements, verdicts=own)
+
+    def has(self, name: str, before: Compared, node: int) -> bool:
+        """Whether any size at which a rule was compared before is decided by a rule still."""
+        if name not in self.decisions:
+            return False
+        cells = leaves_of(before.improvements[name], before.decisions[name]) == node
+        return bool((cells & _by_rules(self.decisions[name], before.improvements[name])).any())
+
+    def gain(self, name: str) -> dict[str, Any]:
+        """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
+        own = [verdict.node for verdict in self.verdicts.get(name, ()) if not verdict.default]
+        comparison = self.measured(name)
+        cells = comparison.cells
+        decided = np.isin(leaves_of(comparison, self.decisions[name]), own) & np.isfinite(cells["gain"].values)
+        if not decided.any():
+            return {"cells": 0, "mean": None, "low": None, "high": None}
+        gains, errors = cells["gain"].values[decided], np.nan_to_num(cells["error"].values[decided])
+        mean, half = float(gains.mean()), 1.96 * float(np.sqrt(errors.sum())) / gains.size
+        ends = {"mean": mean, "low": mean - half, "high": mean + half}
+        return {"cells": int(decided.sum()), **{key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}}
+
+
+def marked(
+    comparison: Improvement, verdicts: Sequence[Verdict], decision: DecisionFunction
+) -> tuple[Improvement, list[Verdict]]:
+    """The same, with all that is not faster called slower, so that it is left to the library."""
+    faster, slower = OUTCOMES.index("faster"), OUTCOMES.index("slower")
+    outcome, leaves, judged = comparison.cells["outcome"].values.copy(), leaves_of(comparison, decision), []
+    for verdict in verdicts:
+        part = leaves == verdict.node
+        if verdict.outcome != "faster" and (outcome[part] == faster).any():
+            outcome[part & (outcome != faster)] = slower
+            judged.append(replace(verdict, outcome="no difference", slower=int((outcome[part] == slower).sum())))
+        else:
+            judged.append(verdict if verdict.outcome == "faster" else replace(verdict, outcome="slower"))
+    cells = comparison.cells.assign(outcome=(comparison.cells["outcome"].dims, outcome))
+    return replace(comparison, cells=cells), judged
+
+
+def _filled(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
+    """Cells with those of another comparison where rules decide and nothing could be trusted."""
+    known = np.isfinite(improvement.cells["gain"]) | ~_by_rules(decision, improvement)
+    return replace(improvement, cells=improvement.cells.where(known, _at_cells(before, improvement)))
+
+
+def _together(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
+    """Cells by two comparisons where rules decide: each gain weighs as it is sure; what is slower is so in the last."""
+    cells = _filled(improvement, before, decision).cells
+    tables = [improvement.cells, _at_cells(before, improvement).where(_by_rules(decision, improvement))]
+    weights = [(1 / table["error"].clip(_SURE)).fillna(0.0) for table in tables]
+    total = sum(weights)
+    gain = sum(weight * table["gain"].fillna(0.0) for weight, table in zip(weights, tables, strict=True)) / total
+    together = {"gain": gain, "error": 1 / total, "improvement": 100 * (1 - np.exp(-gain))}
+    return replace(improvement, cells=cells.assign(together).where(total > 0, cells))
+
+
+def _at_cells(before: Improvement, improvement: Improvement) -> xr.Dataset:
+    """What a comparison measured, at the cells of another one."""
+    nothing = {"outcome": OUTCOMES.index("not measured"), "same": False}
+    return before.cells.reindex_like(improvement.cells, fill_value={**dict.fromkeys(before.cells, np.nan), **nothing})
+
+
+def _by_rules(decision: DecisionFunction, improvement: Improvement) -> BoolArray:
+    """Where rules decide and not the library: ``(comm_size, message_size)``."""
+    rows, columns = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
+    rules = np.array([default_of([method]) is None for method in decision.methods])
+    return np.asarray(rules[decision.predict(rows[:, None], columns[None, :])])
