@@ -26,8 +26,8 @@ from tests.export.compiling import (
 
 def assert_same(decision: DecisionFunction, *columns: np.ndarray, **given: Any) -> None:
     decide = module_of(to_python(decision))["colltune_bcast"]
-    found = [decide(*sizes) for sizes in zip(*(column.tolist() for column in columns), strict=True)]
-    np.testing.assert_array_equal(found, decision.predict(*columns[:2], **given))
+    answers = [decide(*sizes) for sizes in zip(*(column.tolist() for column in columns), strict=True)]
+    np.testing.assert_array_equal(answers, decision.predict(*columns[:2], **given))
 
 
 def test_processes_per_node_are_a_further_parameter() -> None:
