@@ -32,9 +32,11 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
         for grid, phases in (("2x8", (2, 8)), ("4x4", (4, 4)), ("2x2x4", (2, 2, 4))):
             for b in SIZES:
                 point = {"collective": "bcast", "comm_size": 16, "message_size": b, "repetitions": 5, "time_std": 0.0}
-                told = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
+                parameters = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
                 time = sum(1e-4 + 1e-8 * p * b for p in phases)
-                writer.append({**point, "algorithm": "orthogonal", "segment_size": 0, "parameters": told, "time": time})
+                writer.append(
+                    {**point, "algorithm": "orthogonal", "segment_size": 0, "parameters": parameters, "time": time}
+                )
     return path
 
 
