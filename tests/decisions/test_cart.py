@@ -161,7 +161,7 @@ def brute_prunings(tree: BinaryTree, node: int = 0) -> list[tuple[int, ...]]:
     if tree.yes[node] < 0:
         return [(node,)]
     below = itertools.product(brute_prunings(tree, int(tree.yes[node])), brute_prunings(tree, int(tree.no[node])))
-    return [(node,), *(one + other for one, other in below)]
+    return [(node,), *(yes + no for yes, no in below)]
 
 
 @st.composite
@@ -187,9 +187,9 @@ def test_pruning_finds_the_best_pruned_tree(
     every = [ends for ends in brute_prunings(tree) if leaves is None or len(ends) <= leaves]
     score, pruned = Pruning(tree, lost).best(worth, leaves)
     assert score == min(lost[list(ends)].sum() + worth * len(ends) for ends in every)
-    found = [int(node) for level in pruned.levels for node in level if pruned.yes[node] < 0]
-    assert lost[found].sum() + worth * len(found) == score
-    assert tuple(sorted(found)) in {tuple(sorted(ends)) for ends in every}
+    kept = [int(node) for level in pruned.levels for node in level if pruned.yes[node] < 0]
+    assert lost[kept].sum() + worth * len(kept) == score
+    assert tuple(sorted(kept)) in {tuple(sorted(ends)) for ends in every}
 
 
 def test_leaves_count_what_was_not_measured_by_the_rule() -> None:

@@ -20,8 +20,8 @@ def _cuts(attribute: str) -> st.SearchStrategy[float]:
 
 
 def _tests(attributes: Sequence[str]) -> st.SearchStrategy[tuple[Test, ...]]:
-    one = st.sampled_from(attributes).flatmap(lambda name: _cuts(name).map(lambda cut: Test(name, cut)))
-    return st.lists(one, min_size=1, max_size=3).map(tuple)
+    test = st.sampled_from(attributes).flatmap(lambda name: _cuts(name).map(lambda cut: Test(name, cut)))
+    return st.lists(test, min_size=1, max_size=3).map(tuple)
 
 
 def nodes(attributes: Sequence[str] = SIZES) -> st.SearchStrategy[Node]:

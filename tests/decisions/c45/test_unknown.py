@@ -77,9 +77,10 @@ def test_a_case_of_unknown_humidity_is_shared_out(golf: TrainingTable) -> None:
     tree = grow(golf, Options(2, gain_ratio=True, group_values=False))
     nodes = tree.nodes
     low, high = nodes.first[1], nodes.first[1] + 1
-    shares = [nodes.cases[one] / nodes.cases[1] for one in (low, high)]
+    shares = [nodes.cases[branch] / nodes.cases[1] for branch in (low, high)]
     play = sum(
-        share * nodes.counts[one, PLAY] / nodes.cases[one] for share, one in zip(shares, (low, high), strict=True)
+        share * nodes.counts[branch, PLAY] / nodes.cases[branch]
+        for share, branch in zip(shares, (low, high), strict=True)
     )
 
     assert play == pytest.approx(0.44, abs=5e-3)
