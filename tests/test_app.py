@@ -174,12 +174,12 @@ def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
 
 def test_sessions_share_no_choice() -> None:
     with set_curdoc(Document()):
-        one = App(sample_start())
-        one.state.max_depth = 7
+        first = App(sample_start())
+        first.state.max_depth = 7
         assert App(sample_start()).state.max_depth == 7, "the address of a session is its own"
     with set_curdoc(Document()):
-        other = App(sample_start())
-    assert (one.state.max_depth, other.state.max_depth) == (7, 3)
+        second = App(sample_start())
+    assert (first.state.max_depth, second.state.max_depth) == (7, 3)
 
 
 @pytest.mark.soak
@@ -195,10 +195,10 @@ def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert document.roots
     # What the server does when a session ends: models are emptied, then all are told who asked to be.
     document.models.destroy()
-    for told in document.session_destroyed_callbacks:
-        told(SimpleNamespace(id="session", _document=document))
+    for callback in document.session_destroyed_callbacks:
+        callback(SimpleNamespace(id="session", _document=document))
     gone = weakref.ref(states.pop())
-    del document, told
+    del document, callback
     gc.collect()
     assert states == []
     assert gone() is None

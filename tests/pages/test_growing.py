@@ -213,12 +213,12 @@ def test_a_treatment_that_is_cancelled_leaves_all_as_it_was(
     loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
 ) -> None:
     state, growing, _ = treating
-    told: list[Any] = []
-    state.param.watch(told.append, "outliers", onlychanged=False)
+    events: list[Any] = []
+    state.param.watch(events.append, "outliers", onlychanged=False)
     state.ask(outliers=True)
     growing.background.cancel.clicks += 1
     assert not state.outliers
-    assert told, "the switch is told to go back"
+    assert events, "the switch is told to go back"
     state.ask(interpolate=True)
     loop.run_until(lambda: state.interpolate)
     assert not state.outliers
