@@ -182,9 +182,9 @@ def mpiexec() -> str:
 def find_chromium() -> str | None:
     """Path of Chromium: ``$COLLTUNE_CHROMIUM``, or the first one on the PATH; first the one without a window."""
     named = os.environ.get("COLLTUNE_CHROMIUM")
-    whole = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome", "chrome"]
-    names = [named] if named else ["chromium-headless-shell", *whole]
-    return next((found for name in names if (found := shutil.which(name))), None)
+    browsers = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome", "chrome"]
+    names = [named] if named else ["chromium-headless-shell", *browsers]
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 class Chromium:
