@@ -26,10 +26,10 @@ _PATIENCE_S = 20.0
 def until(what: Callable[[], Any]) -> Any:
     """Wait until something holds."""
     end = time.monotonic() + _PATIENCE_S
-    while not (found := what()):
+    while not (value := what()):
         assert time.monotonic() < end, "waited in vain"
         os.sched_yield()
-    return found
+    return value
 
 
 @dataclass

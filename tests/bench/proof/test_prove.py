@@ -29,12 +29,12 @@ RANKS, SECONDS = 5, 120.0
 @pytest.fixture(scope="module")
 def open_mpi(mpiexec: str) -> Path:
     try:
-        found = library.find()
+        mpi = library.find()
     except BenchError as error:
         need(None, str(error))
         raise
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found.mpiexec
+    need(isinstance(mpi.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return mpi.mpiexec
 
 
 @pytest.fixture(scope="module")
@@ -63,14 +63,18 @@ def test_every_region_does_what_the_file_asks(several: Proof) -> None:
     assert several.taken == "yes"
     assert several.holds
     assert several.count("proven", "same graph") == len(several.verdicts) == 9
-    told = {(one.region.collective, one.region.method.label) for one in several.verdicts if one.state == "proven"}
-    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= told
-    assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= told
+    proven = {
+        (verdict.region.collective, verdict.region.method.label)
+        for verdict in several.verdicts
+        if verdict.state == "proven"
+    }
+    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= proven
+    assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= proven
 
 
 def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> None:
-    below, above = (one for one in several.verdicts if "total_size" in one.region.bounds)
-    at = [[(point["comm_size"], point["message_size"]) for point in one.points] for one in (below, above)]
+    below, above = (verdict for verdict in several.verdicts if "total_size" in verdict.region.bounds)
+    at = [[(point["comm_size"], point["message_size"]) for point in verdict.points] for verdict in (below, above)]
     assert (4, 125) in at[0]
     assert (4, 126) in at[1]
     # A ring of four sends three messages from each process, Bruck's algorithm two.
@@ -79,7 +83,7 @@ def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> Non
 
 
 def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
-    (pipeline,) = (one for one in several.verdicts if one.region.method.label == "pipeline 1KiB")
+    (pipeline,) = (verdict for verdict in several.verdicts if verdict.region.method.label == "pipeline 1KiB")
     sent = {(point["comm_size"], point["message_size"]): point["messages"] for point in pipeline.points}
     assert sent[3, 65536] == 2 * 64
 
@@ -87,19 +91,19 @@ def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
 def test_a_file_that_is_dropped_in_silence_is_found_out(open_mpi: Path, tmp_path: Path) -> None:
     path = tmp_path / "bad.conf"
     path.write_text("1\n7\n1\n2\n1\n5 3 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=4, seconds=SECONDS))
-    assert found.taken == "no"
-    assert not found.holds
-    assert found.verdicts[0].state == "other"
-    assert "as the library decides by itself" in found.verdicts[0].seen
+    proof = prove(Wish(path, open_mpi, ranks=4, seconds=SECONDS))
+    assert proof.taken == "no"
+    assert not proof.holds
+    assert proof.verdicts[0].state == "other"
+    assert "as the library decides by itself" in proof.verdicts[0].seen
 
 
 def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_path: Path) -> None:
     path = tmp_path / "two.conf"
     path.write_text("1\n3\n1\n2\n1\n0 5 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
-    assert found.verdicts[0].state == "failed"
-    assert "MPI_ERR" in found.verdicts[0].why
+    proof = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    assert proof.verdicts[0].state == "failed"
+    assert "MPI_ERR" in proof.verdicts[0].why
 
 
 def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wrong_results(
@@ -107,11 +111,11 @@ def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wro
 ) -> None:
     path = tmp_path / "unsafe.conf"
     path.write_text("1\n0\n1\n2\n1\n0 7 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
-    assert [one.method.library_id for one in found.unsafe] == [7]
-    assert found.unsafe[0].case.startswith("in place: ")
-    assert not found.holds
-    assert found.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
+    proof = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    assert [finding.method.library_id for finding in proof.unsafe] == [7]
+    assert proof.unsafe[0].case.startswith("in place: ")
+    assert not proof.holds
+    assert proof.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
 
 
 def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: Path, tmp_path: Path) -> None:
@@ -137,9 +141,9 @@ def test_the_command_says_so_by_its_exit_status(
     assert cli.main(["export", str(detail), "-c", "gather", "--to", "openmpi", "-o", str(rules)]) == 0
     options = ["--library", "openmpi", "--ranks", "4", "--json", "-o", str(report)]
     assert cli.main(["prove", str(rules), *options]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["holds"]
-    assert {region["asked"] for region in found["regions"] if region["state"] == "proven"} == {
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["holds"]
+    assert {region["asked"] for region in answer["regions"] if region["state"] == "proven"} == {
         "basic_linear",
         "binomial",
     }
@@ -160,10 +164,10 @@ def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_p
     path = tmp_path / "selection.json"
     path.write_text(to_mpich([bcast, allgather], base=held[0]))
     wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("bcast", "allgather"))
-    found = prove(wish)
-    assert found.taken == "yes"
-    assert found.holds
-    states = {(one.region.collective, one.region.method.label): one.state for one in found.verdicts}
+    proof = prove(wish)
+    assert proof.taken == "yes"
+    assert proof.holds
+    states = {(verdict.region.collective, verdict.region.method.label): verdict.state for verdict in proof.verdicts}
     assert states["bcast", "binomial"] == states["bcast", "scatter_ring_allgather"] == "proven"
     assert states["allgather", "ring"] == "proven"
 
@@ -182,9 +186,9 @@ def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path
     path = tmp_path / "selection.json"
     path.write_text(to_mpich([allreduce, bcast], base=held[0]))
     wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("allreduce", "bcast"))
-    found = prove(wish)
-    assert found.count("proven", "same graph") == len(found.verdicts) == 3
-    assert found.holds
+    proof = prove(wish)
+    assert proof.count("proven", "same graph") == len(proof.verdicts) == 3
+    assert proof.holds
 
 
 def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(

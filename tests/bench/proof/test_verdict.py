@@ -31,13 +31,13 @@ def results(rules: str, **graphs: str) -> dict[Key, Seen]:
 
 
 def test_the_method_asked_for_is_proven_where_no_other_sends_the_same() -> None:
-    found = judge(REGION, "chain", results("chain"), NAMES)
-    assert (found.state, found.seen, found.like) == ("proven", "chain", ())
+    verdict = judge(REGION, "chain", results("chain"), NAMES)
+    assert (verdict.state, verdict.seen, verdict.like) == ("proven", "chain", ())
 
 
 def test_methods_that_send_the_same_everywhere_are_not_told_apart() -> None:
-    found = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
-    assert (found.state, found.like) == ("same graph", ("pipeline",))
+    verdict = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
+    assert (verdict.state, verdict.like) == ("same graph", ("pipeline",))
 
 
 def test_one_size_that_differs_tells_methods_apart() -> None:
@@ -46,8 +46,8 @@ def test_one_size_that_differs_tells_methods_apart() -> None:
 
 
 def test_something_else_is_named() -> None:
-    found = judge(REGION, "chain", results("pipeline"), NAMES)
-    assert (found.state, found.seen) == ("other", "pipeline")
+    verdict = judge(REGION, "chain", results("pipeline"), NAMES)
+    assert (verdict.state, verdict.seen) == ("other", "pipeline")
     own = judge(REGION, "chain", results(OWN), NAMES)
     assert own.seen == "linear, as the library decides by itself"
 
@@ -82,9 +82,9 @@ def test_parts_that_follow_other_rules_do_not_hide_the_library_s_own_decision() 
     other = judge(left, OWN, there, NAMES)
     assert other.state == "other"
     same = {(cell, name): Seen("", {"digest": "o"}) for cell in (HERE, THERE) for name in (OWN, "pipeline")}
-    found = by_parts(other, there, same, NAMES)
-    assert (found.state, found.seen) == ("proven", OWN)
-    assert "pipeline, as without rules" in found.why
+    verdict = by_parts(other, there, same, NAMES)
+    assert (verdict.state, verdict.seen) == ("proven", OWN)
+    assert "pipeline, as without rules" in verdict.why
     apart = {**same, (THERE, OWN): Seen("", {"digest": "x"})}
     assert by_parts(other, there, apart, NAMES).state == "other"
     assert by_parts(other, there, {}, NAMES).state == "other"
