@@ -65,16 +65,16 @@ _SHARING = """async () => {
         return sheet
     })
     const opacity = () => roots.map((root) => getComputedStyle(root.host).opacity)
-    const told = {shared: roots[0].adoptedStyleSheets[0] === roots[1].adoptedStyleSheets[0], before: opacity()}
+    const result = {shared: roots[0].adoptedStyleSheets[0] === roots[1].adoptedStyleSheets[0], before: opacity()}
     sheets[0].replace(':host', {opacity: '0.25'})
-    told.replaced = opacity()
+    result.replaced = opacity()
     sheets[0].clear()
     await null
-    told.cleared = opacity()
+    result.cleared = opacity()
     dom.empty(roots[1])
-    told.emptied = opacity()
+    result.emptied = opacity()
     for (const {host} of roots) host.remove()
-    return told
+    return result
 }"""
 #: Two columns of a figure each get other children in one frame, then a figure is changed: how often the page was laid
 #: out and how often each figure was drawn, after each.

@@ -37,8 +37,8 @@ def can_emulate(installation: Installation) -> None:
 @pytest.fixture(scope="session")
 def cluster(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[scheduler.Slurm]:
     """Slurm on four nodes, for tests that leave it as it was."""
-    with scheduler.emulated(tmp_path_factory.mktemp("cluster"), NODES) as found:
-        yield found
+    with scheduler.emulated(tmp_path_factory.mktemp("cluster"), NODES) as slurm:
+        yield slurm
 
 
 @pytest.fixture
@@ -47,9 +47,9 @@ def own_cluster(
 ) -> Iterator[scheduler.Slurm]:
     """Slurm on two nodes that this test may break."""
     # Slurm's sockets lie in it, whose names have room for some 100 signs: not in the folder named after the test.
-    with scheduler.emulated(tmp_path_factory.mktemp("own"), 2) as found:
-        monkeypatch.setenv("PATH", str(found.commands), prepend=os.pathsep)
-        yield found
+    with scheduler.emulated(tmp_path_factory.mktemp("own"), 2) as slurm:
+        monkeypatch.setenv("PATH", str(slurm.commands), prepend=os.pathsep)
+        yield slurm
 
 
 @pytest.fixture
@@ -97,13 +97,13 @@ class Running:
         return until(lambda: (now := self.status())["state"] in ENDED and now, self.status)
 
 
-def until(what: Callable[[], Any], told: Callable[[], Any] = str) -> Any:
+def until(what: Callable[[], Any], explanation: Callable[[], Any] = str) -> Any:
     """Wait until something holds."""
     end = time.monotonic() + PATIENCE_S
-    while not (found := what()):
-        assert time.monotonic() < end, f"waited in vain: {told()}"
+    while not (value := what()):
+        assert time.monotonic() < end, f"waited in vain: {explanation()}"
         time.sleep(0.02)
-    return found
+    return value
 
 
 @pytest.fixture
@@ -117,6 +117,6 @@ def submitted(installation: Installation, tmp_path: Path) -> Iterator[Callable[.
         return made[-1]
 
     yield submit
-    for one in made:
-        if one.status()["state"] in ("queued", "running"):
-            control.cancel(one.campaign)
+    for running in made:
+        if running.status()["state"] in ("queued", "running"):
+            control.cancel(running.campaign)
