@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -168,6 +169,15 @@ def gcc() -> str:
     path = shutil.which(os.environ.get("CC", "gcc"))
     need(path, "no C compiler: gcc is not on the PATH, and CC names none")
     return str(path)
+
+
+def until(what: Callable[[], Any], explanation: Callable[[], Any] = str, seconds: float = 100.0) -> Any:
+    """Wait until something holds; what it gave."""
+    end = time.monotonic() + seconds
+    while not (value := what()):
+        assert time.monotonic() < end, f"waited in vain: {explanation()}"
+        time.sleep(0.02)
+    return value
 
 
 @pytest.fixture(scope="session")

@@ -12,6 +12,7 @@ import pytest
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.export.targets.mpich.base import embedded
 from tests.conftest import need
 
 
@@ -45,3 +46,9 @@ def mpich(mpiexec: str) -> Path:
     if "HYDRA" not in version.stdout:
         pytest.skip(f"{path} is not MPICH's; COLLTUNE_MPICH=…/mpiexec names one with mpi4py beside it")
     return path
+
+
+@pytest.fixture(scope="session")
+def selection(mpich: Path) -> str:
+    """What MPICH decides by, which its library holds."""
+    return next(text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path)))

@@ -106,13 +106,11 @@ class Talking(World):
 
 
 @pytest.mark.parametrize(
-    ("only", "message"),
+    ("only", "fault"),
     [(None, "needs a launch of its own"), (Forced("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
 )
-def test_ranks_without_what_forces_the_method_measure_nothing(
-    tmp_path: Path, only: Forced | None, message: str
-) -> None:
+def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Forced | None, fault: str) -> None:
     plan = Plan(2, {"bcast": (Method(DEFAULT),)}, (2,), (8,), apart=True)
     played = Mpi(2, "Some MPI")
     played.COMM_WORLD = Talking(2)
-    assert message in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()
+    assert fault in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()

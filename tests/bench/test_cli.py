@@ -91,7 +91,7 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
 
 @pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("arguments", "fault"),
     [
         (("--ranks", "1"), "at least 2"),
         (("--ranks", "4", "--comm-sizes", "8"), "2 to 4"),
@@ -104,10 +104,8 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
         (("--wish", "x"), "unrecognized arguments"),
     ],
 )
-def test_a_wrong_plan_is_one_clear_line(
-    tmp_path: Path, one_line: Any, arguments: tuple[str, ...], message: str
-) -> None:
-    assert message in one_line("plan", str(tmp_path / "c"), *arguments)
+def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments: tuple[str, ...], fault: str) -> None:
+    assert fault in one_line("plan", str(tmp_path / "c"), *arguments)
     assert not (tmp_path / "c").exists()
 
 

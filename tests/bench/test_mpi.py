@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -23,15 +22,7 @@ from dashboard.decisions import decision_map
 from loaders import open_results
 from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, double, points, run
-
-
-def until(what: Callable[[], Any]) -> Any:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE_S
-    while not (value := what()):
-        assert time.monotonic() < end, "waited in vain"
-        time.sleep(0.01)
-    return value
+from tests.conftest import until
 
 
 @pytest.fixture(scope="module")
@@ -45,24 +36,25 @@ def measured(installation: Installation, tmp_path_factory: pytest.TempPathFactor
     return campaign
 
 
-def graphs(campaign: Campaign, collective: str, size: int = SIZE) -> dict[str, dict[str, Any]]:
-    """Message graphs of a collective on all ranks, by method."""
+def graphs(campaign: Campaign, collective: str, ranks: int = RANKS, size: int = SIZE) -> dict[str, dict[str, Any]]:
+    """Message graphs of a collective, by method."""
     return {
         f"{point['algorithm']} {point['segment_size']}": point["graph"]
         for point in points(campaign)
-        if _is(point, collective, RANKS, size)
+        if (point["collective"], point["comm_size"], point["message_size"]) == (collective, ranks, size)
+        and "graph" in point
     }
 
 
 def test_a_silent_fall_back_shows_in_the_graph(measured: Campaign) -> None:
     # With fewer elements than processes scatter_allgather runs linear.
-    tiny, large = graphs(measured, "bcast", 2), graphs(measured, "bcast")
+    tiny, large = graphs(measured, "bcast", size=2), graphs(measured, "bcast")
     assert tiny["scatter_allgather 0"]["digest"] == tiny["basic_linear 0"]["digest"]
     assert large["scatter_allgather 0"]["digest"] != large["basic_linear 0"]["digest"]
-    off = {point["algorithm"]: point["graph"] for point in points(measured) if _is(point, "allgather", 3, SIZE)}
+    off = graphs(measured, "allgather", 3)
     # Off powers of two recursive doubling becomes bruck, on an odd number neighbour exchange becomes ring.
-    assert off["recursive_doubling"]["digest"] == off["bruck"]["digest"]
-    assert off["neighbor"]["digest"] == off["ring"]["digest"]
+    assert off["recursive_doubling 0"]["digest"] == off["bruck 0"]["digest"]
+    assert off["neighbor 0"]["digest"] == off["ring 0"]["digest"]
 
 
 def test_a_method_that_fell_back_is_a_double_in_the_cube_and_does_not_win(measured: Campaign) -> None:
@@ -86,11 +78,6 @@ def test_each_point_says_what_it_took(measured: Campaign) -> None:
     assert elapsed - 15 < seconds < elapsed * 1.01
     assert seconds > sum(sum(point.get("samples", ())) for point in records)
     assert set(measured.done().seconds) == measured.done().measured
-
-
-def _is(point: dict[str, Any], collective: str, comm_size: int, size: int) -> bool:
-    here = (point["collective"], point["comm_size"], point["message_size"]) == (collective, comm_size, size)
-    return here and "graph" in point
 
 
 def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_path: Path) -> None:
@@ -127,16 +114,11 @@ def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installat
     campaign = campaign_of(tmp_path, installation, **wish, message_sizes=(1, SIZE))
     assert run(campaign, installation)["state"] == "finished"
     assert {point["algorithm"] for point in points(campaign) if "error" in point} == {"two_proc"}
-    sent = {
-        point["algorithm"]: point["graph"]["bytes"]
-        for point in points(campaign)
-        if _is(point, "alltoallv", RANKS, SIZE)
-    }
     # Of P blocks of every process, of the message size in the mean, all but its own.
     own = [SIZE * (rank + 1) * (rank + 2) // (RANKS + 1) for rank in range(RANKS)]
     blocks = [high - low for low, high in zip([0, *own], own, strict=False)]
     kept = sum(blocks[2 * rank % RANKS] for rank in range(RANKS))
-    assert sent["basic_linear"] == RANKS * RANKS * SIZE - kept
+    assert graphs(campaign, "alltoallv")["basic_linear 0"]["bytes"] == RANKS * RANKS * SIZE - kept
 
 
 def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path) -> None:

@@ -124,11 +124,8 @@ def test_the_installed_library_takes_every_name_for_the_number_that_was_read(ins
         "print(json.dumps({name: tools.read(name) for name in sys.argv[1:]}))\n"
         "tools.close()\n"
     )
-    wanted = {
-        f"MPIR_CVAR_{name.upper()}_INTRA_ALGORITHM": list(numbers.items())[-1]
-        for name, numbers in installed.algorithms.items()
-        if name in COLLECTIVES
-    }
+    names = [name for name in COLLECTIVES if name in installed.algorithms]
+    wanted = {f"MPIR_CVAR_{name.upper()}_INTRA_ALGORITHM": [*installed.algorithms[name].items()][-1] for name in names}
     command = [str(Path(sys.executable).parent / "mpiexec"), "-n", "1"]
     command += [word for name, (_, text) in wanted.items() for word in ("-env", name, text)]
     command += [sys.executable, "-c", program, *wanted]

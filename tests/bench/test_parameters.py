@@ -91,7 +91,7 @@ def test_the_command_measures_between_two_ranks(
 
 
 @pytest.mark.parametrize(
-    ("options", "message"),
+    ("options", "fault"),
     [
         (["-o", "here.txt"], "must end in .csv"),
         (["-o", "/nowhere/here.csv"], "in a folder that is there"),
@@ -100,15 +100,11 @@ def test_the_command_measures_between_two_ranks(
     ],
 )
 def test_what_cannot_be_measured_is_refused(
-    options: list[str],
-    message: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    options: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["bench", "parameters", *options]) == 2
-    assert message in capsys.readouterr().err
+    assert fault in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.launch import Job, start_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.template import filled, of_library, parse
-from tests.bench.test_launch import until
+from tests.conftest import until
 
 PROGRAM = ("python", "-m", "it")
 

@@ -22,7 +22,6 @@ from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
-from dashboard.export.targets.mpich.base import embedded
 from dashboard.export.targets.mpich.selection import to_mpich
 from loaders import open_results
 from tests.cli.command import Answer
@@ -121,13 +120,12 @@ def test_other_rules_in_the_same_folder_are_refused(installation: Installation, 
         tune_check.prepare(tmp_path, RULES + "\n", plan)
 
 
-def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, tmp_path: Path) -> None:
+def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, selection: str, tmp_path: Path) -> None:
     bcast = DecisionFunction(
         "bcast", [LEFT_ALONE, Method("tree", "tree")], Split((Test("message_size", 64),), (Leaf(1), Leaf(0)))
     )
-    held = next(text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path)))
     rules, kept = tmp_path / "rules.json", tmp_path / "kept.json"
-    rules.write_text(to_mpich([bcast], base=held))
+    rules.write_text(to_mpich([bcast], base=selection))
     colltune = (mpich.parent / "python", "-m", "dashboard.cli", "tune-check", rules, "--folder", tmp_path / "campaign")
     grid = ("--ranks", "2", "--message-sizes", "64,1024", "--repetitions", "5-6", "--drop-slower", "-o", kept)
     done = subprocess.run([*colltune, *grid, "--json"], capture_output=True, text=True, check=False, cwd=ROOT)

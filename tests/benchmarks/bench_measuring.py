@@ -75,9 +75,8 @@ def forcing(installation: Installation, method: Method) -> dict[str, str]:
 def one_job_against_launches(installation: Installation, ranks: int) -> None:
     """Wall time of all methods in one job, and of one launch for each; their medians."""
     variants = Variants((0, 1024, 2048, 4096, 8192, 16384), (2, 4), (2, 4))
-    offered = [method for method in installation.library.methods("bcast", variants) if method.algorithm != DEFAULT][
-        :METHODS
-    ]
+    methods = installation.library.methods("bcast", variants)
+    offered = [method for method in methods if method.algorithm != DEFAULT][:METHODS]
     with tempfile.TemporaryDirectory() as folder:
         wish = {"ranks": ranks, "collectives": ("bcast",), "comm_sizes": (ranks,), "message_sizes": (SIZE,)}
         wish |= {"variants": variants, "algorithms": tuple(dict.fromkeys(method.algorithm for method in offered))}

@@ -41,9 +41,7 @@ def test_two_are_drawn_cell_by_cell(colltune: Run, results: Path) -> None:
     lines = colltune("compare", results, "-c", "reduce", "--trees", *TREES).out.splitlines()
     drawn = [line.split() for line in lines]
     rows = {int(words[0]): words[1:] for words in drawn if words and words[0].isdigit() and len(words) == 10}
-    assert [rows[p] for p in answer["comm_size"]] == [
-        ["=AB~?"[outcome] for outcome in row] for row in answer["outcome"]
-    ]
+    assert [rows[p] for p in answer["comm_size"]] == [["=AB~?"[kind] for kind in row] for row in answer["outcome"]]
     assert f"A = {TREES[0]}, B = {TREES[1]}" in lines
 
 

@@ -101,9 +101,8 @@ def test_rules_without_the_collective_say_what_they_have(colltune: Run, measured
 def test_the_workload_weighs_what_rules_cost(colltune: Run, measured: Path, rules: Path, tmp_path: Path) -> None:
     calls = tmp_path / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,8,65536,10\n")
-    figures = colltune("lint", rules, "--over", measured, "--weights", calls, "--json").json["penalty"]["bcast"][
-        "acted"
-    ]
+    answer = colltune("lint", rules, "--over", measured, "--weights", calls, "--json").json
+    figures = answer["penalty"]["bcast"]["acted"]
     assert figures["cells"] == 1
     assert figures["min"] == figures["mean"] == figures["max"]
     asked = ["export", measured, "-c", "bcast", "--weights", calls, "--to", "openmpi", "--max-rules", "1"]

@@ -92,13 +92,11 @@ def picture(folder: Path, nodes: int, megabits: float) -> list[str]:
     lines = []
     for size in cube["message_size"].values.tolist():
         times = cube["time"].sel(comm_size=nodes, message_size=size).values.ravel().tolist()
-        ranking = sorted(
-            (time, str(label)) for time, label in zip(times, cube["method"].values, strict=True) if time > 0
-        )
-        fastest = ", ".join(f"{label} {1e3 * time:.3g} ms" for time, label in ranking[:3])
+        pairs = sorted((time, str(label)) for time, label in zip(times, cube["method"].values, strict=True) if time > 0)
+        fastest = ", ".join(f"{label} {1e3 * time:.3g} ms" for time, label in pairs[:3])
         wire = 8 * size * _FRAME / _CARRIED / megabits / 1e3
         ratios = [
-            f"; linear {time / ranking[0][0]:.1f} times the best" for time, label in ranking if label == "basic_linear"
+            f"; linear {time / pairs[0][0]:.1f} times the best" for time, label in pairs if label == "basic_linear"
         ]
         lines.append(f"bcast, {nodes} nodes, {size} bytes: {fastest} (wire {wire:.3g} ms{''.join(ratios)})")
     return lines

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.measuring import launching
 from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
-from tests.conftest import need
+from tests.conftest import need, until
 
 NODES = 4
 PATIENCE_S = 60.0
@@ -95,15 +94,6 @@ class Running:
     def end(self) -> dict[str, Any]:
         """Wait until it has ended."""
         return until(lambda: (now := self.status())["state"] in ENDED and now, self.status)
-
-
-def until(what: Callable[[], Any], explanation: Callable[[], Any] = str) -> Any:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE_S
-    while not (value := what()):
-        assert time.monotonic() < end, f"waited in vain: {explanation()}"
-        time.sleep(0.02)
-    return value
 
 
 @pytest.fixture

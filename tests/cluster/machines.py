@@ -199,9 +199,7 @@ class Network:
         for machine in self._machines.values():
             machine.run("ip", "addr", "add", f"{machine.address}/24", "dev", "eth0")
             quiet = ("ipv6.conf.all.disable_ipv6=1", "ipv4.tcp_congestion_control=reno", "ipv4.tcp_no_metrics_save=1")
-            machine.run(
-                "sysctl", "-q", *(f"net.{setting}" for setting in quiet), "net.ipv4.tcp_slow_start_after_idle=0"
-            )
+            machine.run("sysctl", "-q", *(f"net.{name}" for name in quiet), "net.ipv4.tcp_slow_start_after_idle=0")
             machine.plug(self.neighbours)
 
     @property

@@ -13,8 +13,7 @@ import pytest
 
 from dashboard.benchmarks.launchers import processes
 from tests.cluster import machines
-from tests.cluster.conftest import until
-from tests.conftest import ROOT, need
+from tests.conftest import ROOT, need, until
 
 MEGABITS, DELAY_US = 100.0, 500.0
 #: Answers each message with one byte; tells the shortest time of an answer to one byte and to a megabyte.

@@ -28,10 +28,10 @@ from dashboard.export.rules.given import read_beside
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.measuring import launching
 from loaders import open_results
-from tests.cluster.conftest import NODES, asked, until
+from tests.cluster.conftest import NODES, asked
 from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until
 
 RANKS = 2 * NODES
 #: Broadcasts: tuned answers, by its linear algorithm, which sends all of it seven times from one node.
@@ -248,11 +248,7 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_b
     assert points["default", RANKS]["component"] == "han"
     assert points["binomial", RANKS]["component"] == "tuned"
     assert points["default", 2]["component"] == "tuned"
-    own = {
-        tuple((record.get("parameters") or {}).items()): record
-        for record in records
-        if record.get("algorithm") == "han"
-    }
+    own = {tuple((each.get("parameters") or {}).items()): each for each in records if each.get("algorithm") == "han"}
     assert own[("variant", "simple"),]["component"] == "han"
     assert points["han", 2]["error"] == "not answered by han: on this communicator tuned answers bcast"
     attrs = open_results([campaign.results])["bcast"].attrs

@@ -17,9 +17,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers import processes
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM
-from tests.cluster.conftest import until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
-from tests.conftest import WatchedPage
+from tests.conftest import WatchedPage, until
 from tests.measuring.served import ServedPage, check_in_time, serve_measure
 
 pytestmark = pytest.mark.browser

@@ -21,8 +21,9 @@ from dashboard.benchmarks.launchers.launch import end_of
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from loaders import open_results
-from tests.cluster.conftest import NODES, Running, asked, until
+from tests.cluster.conftest import NODES, Running, asked
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
+from tests.conftest import until
 
 Submitted = Callable[..., Running]
 #: A campaign that does not end by itself while a test looks at it.

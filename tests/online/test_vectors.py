@@ -41,9 +41,8 @@ def test_exact_ones_keep_to_both_ends(performance: list[float]) -> None:
 def test_what_is_not_allowed_is_never_chosen(performance: list[float], data: st.DataObject) -> None:
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(performance), max_size=len(performance))))
     sums = prefix(probabilities(performance, allowed))
-    choices = chosen(
-        np.broadcast_to(sums, (66, sums.size)), np.append(np.linspace(0, 1, 65, endpoint=False), 1 - 2**-53)
-    )
+    numbers = np.append(np.linspace(0, 1, 65, endpoint=False), 1 - 2**-53)
+    choices = chosen(np.broadcast_to(sums, (66, sums.size)), numbers)
     if allowed.any():
         assert allowed[choices].all()
     else:

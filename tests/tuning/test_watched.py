@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,17 +14,8 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import processes
 from dashboard.measuring import tunings
 from dashboard.tuning import Asked, Folder, tune
+from tests.conftest import until
 from tests.tuning.machine import Machine, default_best, work_in
-
-PATIENCE_S = 60.0
-
-
-def until(done: Callable[[], bool]) -> None:
-    """Wait for what another process does."""
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_a_finished_one_says_what_came_of_it_and_has_its_bundle(tuned: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +11,37 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.libraries import library
-from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof import prove as module
 from dashboard.benchmarks.proof.order import Order, Seen, line_of
 from dashboard.benchmarks.proof.prove import Wish, _Runner, prove
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.targets.mpich.base import embedded
 from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import open_results
-from tests.conftest import need
 
 RANKS, SECONDS = 5, 120.0
 
 
 @pytest.fixture(scope="module")
-def open_mpi(mpiexec: str) -> Path:
-    try:
-        mpi = library.find()
-    except BenchError as error:
-        need(None, str(error))
-        raise
-    need(isinstance(mpi.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return mpi.mpiexec
+def open_mpi(installation: Installation) -> Path:
+    return installation.mpiexec
+
+
+def proof_of(text: str, mpiexec: Path, folder: Path, ranks: int = 3) -> Proof:
+    """Rules as text on the real library."""
+    rules = folder / "rules.conf"
+    rules.write_text(text)
+    return prove(Wish(rules, mpiexec, ranks=ranks, seconds=SECONDS))
+
+
+def proof_of_selection(decisions: Sequence[DecisionFunction], mpich: Path, selection: str, folder: Path) -> Proof:
+    """MPICH's own selection with these decisions in it, on four processes."""
+    path = folder / "selection.json"
+    path.write_text(to_mpich(decisions, base=selection))
+    names = tuple(decision.collective for decision in decisions)
+    return prove(Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=names))
 
 
 @pytest.fixture(scope="module")
@@ -54,20 +61,15 @@ def several(open_mpi: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     blocks = Split((Test("comm_size", 3),), (Leaf(0), Split((Test("total_size", 500),), (Leaf(0), Leaf(1)))))
     allgather = DecisionFunction("allgather", gather, blocks)
     barrier = DecisionFunction("barrier", [Method("double_ring", "double_ring")], Leaf(0))
-    path = tmp_path_factory.mktemp("prove") / "rules.conf"
-    path.write_text(to_openmpi([bcast, allgather, barrier]))
-    return prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS))
+    return proof_of(to_openmpi([bcast, allgather, barrier]), open_mpi, tmp_path_factory.mktemp("prove"), RANKS)
 
 
 def test_every_region_does_what_the_file_asks(several: Proof) -> None:
     assert several.taken == "yes"
     assert several.holds
     assert several.count("proven", "same graph") == len(several.verdicts) == 9
-    proven = {
-        (verdict.region.collective, verdict.region.method.label)
-        for verdict in several.verdicts
-        if verdict.state == "proven"
-    }
+    regions = [verdict.region for verdict in several.verdicts if verdict.state == "proven"]
+    proven = {(region.collective, region.method.label) for region in regions}
     assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= proven
     assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= proven
 
@@ -89,9 +91,7 @@ def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
 
 
 def test_a_file_that_is_dropped_in_silence_is_found_out(open_mpi: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bad.conf"
-    path.write_text("1\n7\n1\n2\n1\n5 3 0 0\n")
-    proof = prove(Wish(path, open_mpi, ranks=4, seconds=SECONDS))
+    proof = proof_of("1\n7\n1\n2\n1\n5 3 0 0\n", open_mpi, tmp_path, 4)
     assert proof.taken == "no"
     assert not proof.holds
     assert proof.verdicts[0].state == "other"
@@ -99,9 +99,7 @@ def test_a_file_that_is_dropped_in_silence_is_found_out(open_mpi: Path, tmp_path
 
 
 def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_path: Path) -> None:
-    path = tmp_path / "two.conf"
-    path.write_text("1\n3\n1\n2\n1\n0 5 0 0\n")
-    proof = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    proof = proof_of("1\n3\n1\n2\n1\n0 5 0 0\n", open_mpi, tmp_path)
     assert proof.verdicts[0].state == "failed"
     assert "MPI_ERR" in proof.verdicts[0].why
 
@@ -109,9 +107,7 @@ def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_pa
 def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wrong_results(
     open_mpi: Path, sparbit: None, tmp_path: Path
 ) -> None:
-    path = tmp_path / "unsafe.conf"
-    path.write_text("1\n0\n1\n2\n1\n0 7 0 0\n")
-    proof = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
+    proof = proof_of("1\n0\n1\n2\n1\n0 7 0 0\n", open_mpi, tmp_path)
     assert [finding.method.library_id for finding in proof.unsafe] == [7]
     assert proof.unsafe[0].case.startswith("in place: ")
     assert not proof.holds
@@ -122,9 +118,8 @@ def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: P
     # Forced without a fan-out it takes four; a rule that says 0, as that for reduce here, is the pipeline.
     chain = Method("chain", "chain", 0, {"library_id": 2})
     text = to_openmpi(DecisionFunction("bcast", [chain], Leaf(0), provenance={"library": "Open MPI"}))
-    path = tmp_path / "chain.conf"
-    path.write_text(text.replace("1 # collectives", "2 # collectives") + "11\n1\n2\n1\n0 2 0 0\n")
-    exported, plain = prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS)).verdicts
+    both = text.replace("1 # collectives", "2 # collectives") + "11\n1\n2\n1\n0 2 0 0\n"
+    exported, plain = proof_of(both, open_mpi, tmp_path, RANKS).verdicts
     assert exported.state in ("proven", "same graph")
     assert "pipeline" not in exported.like
     assert plain.state == "same graph"
@@ -155,16 +150,12 @@ def test_the_command_says_so_by_its_exit_status(
     assert "not proven" in err
 
 
-def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_path: Path) -> None:
-    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, selection: str, tmp_path: Path) -> None:
     methods = [Method(name, name) for name in ("binomial", "scatter_allgather_ring")]
     bcast = DecisionFunction("bcast", methods, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
     methods = [Method(name, name) for name in ("bruck", "ring")]
     allgather = DecisionFunction("allgather", methods, Split((Test("total_size", 600),), (Leaf(1), Leaf(0))))
-    path = tmp_path / "selection.json"
-    path.write_text(to_mpich([bcast, allgather], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("bcast", "allgather"))
-    proof = prove(wish)
+    proof = proof_of_selection([bcast, allgather], mpich, selection, tmp_path)
     assert proof.taken == "yes"
     assert proof.holds
     states = {(verdict.region.collective, verdict.region.method.label): verdict.state for verdict in proof.verdicts}
@@ -178,15 +169,13 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
         prove(Wish(path, open_mpi))
 
 
-def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path, tmp_path: Path) -> None:
-    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(
+    mpich: Path, selection: str, tmp_path: Path
+) -> None:
     trees = [Method(f"{name} {radix}", name, 0, {"radix": radix}) for name, radix in (("tree", 2), ("recexch", 4))]
     allreduce = DecisionFunction("allreduce", trees, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
     bcast = DecisionFunction("bcast", [Method("tree", "tree", 0, {"radix": 4})], Leaf(0))
-    path = tmp_path / "selection.json"
-    path.write_text(to_mpich([allreduce, bcast], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("allreduce", "bcast"))
-    proof = prove(wish)
+    proof = proof_of_selection([allreduce, bcast], mpich, selection, tmp_path)
     assert proof.count("proven", "same graph") == len(proof.verdicts) == 3
     assert proof.holds
 

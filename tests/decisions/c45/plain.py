@@ -100,10 +100,8 @@ class Grower:
     def best(self, rows: np.ndarray, used: frozenset[int]) -> tuple[int, np.float32] | None:
         declared = self.table.declared
         tests = [
-            (self.discrete if declared[attribute] else self.continuous)(attribute, rows)
-            if attribute not in used
-            else (NONE, NONE, NONE)
-            for attribute in range(declared.size)
+            (self.discrete if declared[a] else self.continuous)(a, rows) if a not in used else (NONE, NONE, NONE)
+            for a in range(declared.size)
         ]
         many = declared >= 0.3 * self.table.classes.size
         counted = [

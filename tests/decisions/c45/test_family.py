@@ -50,36 +50,28 @@ def test_decides_the_reference_maps_as_release_8(
     samples: Path, name: str, attributes: tuple[str, ...], m: int, c: int, extra: str
 ) -> None:
     folder = samples.parent / "c45" / name
-    expected = json.loads((folder / f"{name}_m{m}_c{c}{extra}.json").read_text())
+    facts = json.loads((folder / f"{name}_m{m}_c{c}{extra}.json").read_text())
     rows = [line.split(",") for line in (folder / f"{name}.data").read_text().splitlines()]
     comm, message = (sorted({int(row[place]) for row in rows}) for place in (0, 1))
     best = np.full((len(comm), len(message)), -1)
     for row in rows:
-        best[comm.index(int(row[0])), message.index(int(row[1]))] = expected["classes"].index(row[-1].strip())
-    problem = Problem.of(map_of(best, comm, message, len(expected["classes"])))
+        best[comm.index(int(row[0])), message.index(int(row[1]))] = facts["classes"].index(row[-1].strip())
+    problem = Problem.of(map_of(best, comm, message, len(facts["classes"])))
 
     decision = c45(problem, min_cases=m, confidence=c, attributes=attributes, gain_ratio=not extra)
 
-    wanted = [expected["classes"].index(text) for text in expected["predictions"]]
+    wanted = [facts["classes"].index(text) for text in facts["predictions"]]
     sizes = [(int(row[0]), int(row[1])) for row in rows]
     assert decision.predict(*zip(*sizes, strict=True)).tolist() == wanted
-    assert (decision.nodes, decision.leaves, decision.depth) == (
-        expected["size"],
-        expected["leaves"],
-        expected["depth"],
-    )
+    assert (decision.nodes, decision.leaves, decision.depth) == (facts["size"], facts["leaves"], facts["depth"])
     assert decision.provenance["c45"] == {
-        "cases": expected["cases"],
-        "before": {
-            "size": expected["size_before"],
-            "leaves": expected["leaves_before"],
-            "errors": expected["errors_before"],
-        },
+        "cases": facts["cases"],
+        "before": {"size": facts["size_before"], "leaves": facts["leaves_before"], "errors": facts["errors_before"]},
         "after": {
-            "size": expected["size"],
-            "leaves": expected["leaves"],
-            "errors": expected["errors"],
-            "predicted_error": expected["predicted_errors"],
+            "size": facts["size"],
+            "leaves": facts["leaves"],
+            "errors": facts["errors"],
+            "predicted_error": facts["predicted_errors"],
         },
     }
 

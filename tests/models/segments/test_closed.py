@@ -120,13 +120,11 @@ def test_a_gap_smaller_than_its_byte_is_never_cut() -> None:
 
 @given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1000, 1 << 24))
 def test_equation_5_11_solves_its_quadratic(rate: float, processes: int, size: int) -> None:
-    segment = float(exponential_gap_segment(rate, processes, size))
+    best = float(exponential_gap_segment(rate, processes, size))
     inner = math.ceil(math.log2(processes + 1)) - 2
-    assert 2 * inner * rate * segment**2 + size * rate * segment == pytest.approx(size, rel=1e-9)
+    assert 2 * inner * rate * best**2 + size * rate * best == pytest.approx(size, rel=1e-9)
     # The duration with g = exp(b m) grows to both sides.
-    terms = [
-        (inner + size / (2 * at)) * math.exp(rate * (at - segment)) for at in (0.9 * segment, segment, 1.1 * segment)
-    ]
+    terms = [(inner + size / (2 * at)) * math.exp(rate * (at - best)) for at in (0.9 * best, best, 1.1 * best)]
     assert terms[1] <= min(terms[0], terms[2])
     printed = float(exponential_gap_segment(rate, processes, size, as_published=True))
     written = (-size * rate + math.sqrt((size * rate) ** 2 + 8 * size * rate * (inner + 1))) / (4 * (inner + 1))
