@@ -22,7 +22,7 @@ from tests.bench.preloading import LIBRARY, Bench
 
 RANKS, TURNS = 4, 3
 PROGRAM = """
-program told
+program calls
   USE
   implicit none
   INCLUDE
