@@ -21,12 +21,12 @@ from panel.io.state import set_curdoc
 
 import dashboard.pages
 from dashboard.app import App, Permalink, create_app
-from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import PAGES, State
 from loaders import save_results
 from tests.conftest import FAST_ETHERNET, ROOT
 from tests.cubes import synthetic_cube
+from tests.states import sample_state
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
@@ -44,10 +44,7 @@ class Location(param.Parameterized):
 
 @pytest.fixture
 def state() -> State:
-    state = State()
-    start = sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    return state
+    return sample_state()
 
 
 def test_the_sample_data_are_there_with_the_first_page() -> None:

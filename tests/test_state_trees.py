@@ -9,10 +9,10 @@ import xarray as xr
 
 from dashboard.decisions import decision_map
 from dashboard.session.choice import Choice
-from dashboard.session.registry import load_results, register
-from dashboard.session.samples import sample_start
+from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
+from tests.states import sample_state
 
 
 def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
@@ -27,10 +27,7 @@ def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
 
 @pytest.fixture
 def state() -> State:
-    state = State()
-    start = sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    return state
+    return sample_state()
 
 
 def test_options_of_a_family_are_kept_when_another_is_chosen(state: State) -> None:
@@ -77,8 +74,7 @@ def test_a_tree_of_other_measurements_is_never_shown(state: State) -> None:
 def test_an_address_brings_the_tree_back(state: State) -> None:
     state.choose(Choice.of("cart", {"max_leaves": 7, "attributes": ("comm_size", "total_size")}))
     state.param.update(other=Choice.of("cart", {"max_leaves": 3}), ties="simplest", outliers=True, together=("reduce",))
-    other = State()
-    other.show(load_results(sample_start().paths, **sample_start().hints))
+    other = sample_state()
     assert other.from_query(state.to_query()) == []
     assert (other.choice(), other.other, other.shown) == (state.choice(), state.other, state.choice())
     assert (other.ties, other.outliers, other.together) == ("simplest", True, ("reduce",))

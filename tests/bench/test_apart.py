@@ -17,11 +17,11 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
-from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.ranks.forced import Forced
 from dashboard.benchmarks.ranks.worker import Worker
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
+from tests.measuring.played import LIBRARY
 
 #: Linear allgather is a gather and a broadcast that the library decides itself; two_proc refuses four processes.
 WISH: dict[str, Any] = {"collectives": ("bcast", "allgather"), "algorithms": ("pipeline", "linear", "two_proc")}
@@ -66,13 +66,6 @@ def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
     ended = run(campaign, installation)
     assert (ended["state"], ended["measured"]) == ("finished", ended["points"]), campaign.tail()
     assert any("'no_such_variable' is no control variable" in line for line in campaign.tail(200))
-
-
-LIBRARY = OpenMpi(
-    "5.0.11",
-    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
-    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
-)
 
 
 def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) -> None:

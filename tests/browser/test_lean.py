@@ -232,11 +232,15 @@ def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     page.wait_for_function(_DRAWN_ANEW, arg=drawn)
 
 
+def drawn_page(server: Served, watched_page: WatchedPage) -> Page:
+    watched_page.page.set_default_timeout(40_000)
+    watched_page.page.goto(server.url + "?tree=quadtree")
+    wait_until_drawn(watched_page.page, EXACT)
+    return watched_page.page
+
+
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
-    page = watched_page.page
-    page.set_default_timeout(40_000)
-    page.goto(own_server.url + "?tree=quadtree")
-    wait_until_drawn(page, EXACT)
+    page = drawn_page(own_server, watched_page)
     page.get_by_role("button", name="Data", exact=True).click()
     seen(page, THERE["Data"]).wait_for()
     os.kill(own_server.process.pid, signal.SIGSTOP)
@@ -254,10 +258,7 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
 
 
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
-    page = watched_page.page
-    page.set_default_timeout(40_000)
-    page.goto(own_server.url + "?tree=quadtree")
-    wait_until_drawn(page, EXACT)
+    page = drawn_page(own_server, watched_page)
     own_server.stop()
     page.get_by_role("alert").get_by_text(
         re.compile(r"^The server does not answer.* connecting again( in \d+ s)? …$")

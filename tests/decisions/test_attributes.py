@@ -1,6 +1,5 @@
 """Attributes: what they are by definition, and what fixing one leaves of the others."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Node, Split, Test
 from dashboard.decisions.function.attributes import ATTRIBUTES, compute, compute_one, product, products, required
-from tests.decisions.trees import METHODS, nodes
+from tests.decisions.trees import METHODS, follow, nodes, values_of
 
 TOP, BOTTOM = 2**63 - 1, -(2**63)
 NAMES = tuple(name for name in ATTRIBUTES if name != "collective")
@@ -30,24 +29,13 @@ def decision_of(root: Node, **more: Any) -> DecisionFunction:
     return DecisionFunction("bcast", METHODS, root, **more)
 
 
-def values_of(comm_size: int, message_size: int, ppn: int) -> dict[str, int]:
-    """All attributes of a call, by their definitions."""
-    return {
-        "comm_size": comm_size,
-        "message_size": message_size,
-        "total_size": comm_size * message_size,
-        "even": 1 if comm_size % 2 == 0 else 0,
-        "power_of_two": 1 if comm_size in {2**k for k in range(63)} else 0,
-        "ppn": ppn,
-        "nodes": math.ceil(comm_size / max(1, ppn)),
-        "data_per_node": message_size * max(1, ppn),
-    }
-
-
-def follow(node: Node, values: dict[str, int]) -> int:
-    while isinstance(node, Split):
-        node = node.children[sum((values[test.attribute] > test.cut) << bit for bit, test in enumerate(node.tests))]
-    return node.method
+def bounded(bounds: dict[str, tuple[int | None, int | None]]) -> DecisionFunction:
+    """Method 1 where each attribute is above the first and at most the second of its bounds, else method 0."""
+    root: Node = Leaf(1)
+    for name, (low, high) in bounds.items():
+        root = root if high is None else binary(name, high, root, Leaf(0))
+        root = root if low is None else binary(name, low, Leaf(0), root)
+    return decision_of(root)
 
 
 @given(int64, int64)
@@ -134,11 +122,7 @@ def test_the_decision_says_what_it_needs() -> None:
     ids=str,
 )
 def test_bounds_that_contradict_each_other_are_no_rule(bounds: dict[str, tuple[int | None, int | None]]) -> None:
-    root: Node = Leaf(1)
-    for name, (low, high) in bounds.items():
-        root = root if high is None else binary(name, high, root, Leaf(0))
-        root = root if low is None else binary(name, low, Leaf(0), root)
-    decision = decision_of(root)
+    decision = bounded(bounds)
     assert {rule.method for rule in decision.rules()} == {0}
     assert decision.simplified().root == Leaf(0)
 
@@ -150,11 +134,7 @@ def test_bounds_that_just_do_not_contradict_each_other_are_a_rule() -> None:
         {"comm_size": (15, 31), "power_of_two": (0, None)},
         {"comm_size": (0, None), "even": (None, 0), "power_of_two": (0, None)},
     ):
-        root: Node = Leaf(1)
-        for name, (low, high) in bounds.items():
-            root = root if high is None else binary(name, high, root, Leaf(0))
-            root = root if low is None else binary(name, low, Leaf(0), root)
-        assert {rule.method for rule in decision_of(root).rules()} == {0, 1}
+        assert {rule.method for rule in bounded(bounds).rules()} == {0, 1}
 
 
 class TestRestricted:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact
 from dashboard.export import ExportError, source_lines, to_c
 from tests.export.compiling import (
     INT_MAX,
@@ -21,6 +21,7 @@ from tests.export.compiling import (
     Compiler,
     drawn_tree,
     hostile_labels,
+    labelled,
     random_sizes,
     sizes_at_borders,
     small_sizes,
@@ -162,12 +163,8 @@ def test_cuts_at_and_beyond_the_ends_of_the_c_types(compiler: Compiler, attribut
 
 def test_names_from_files_can_do_no_harm(compiler: Compiler) -> None:
     labels = hostile_labels()
-    methods = [Method(label, label, 7, {label: label}) for label in labels]
-    tree: Leaf | Split = Leaf(0)
-    for index in range(1, len(labels)):
-        tree = Split((Test("message_size", float(-index)),), (Leaf(index), tree))
     facts = {"system": "*/ #error", "network": "??/\n", "date": "*/", "library": "\\"}
-    source = to_c(DecisionFunction("bcast */", methods, tree, provenance=facts), provenance=facts)
+    source = to_c(labelled("bcast */", labels, facts), provenance=facts)
     loop = f"for (int i = 0; i < {len(labels)}; i++) {{ puts(colltune_bcast____methods[i]); }}"
     program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} return 0; }}\n")
     done = subprocess.run([program], capture_output=True, check=True)

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
+from dashboard.decisions.measured.problem import Problem
+from tests.cubes import cube_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,6 +52,15 @@ def read_data_set(stem: Path) -> DataSet:
         attributes,
         classes,
     )
+
+
+def problem_at(folder: Path) -> Problem:
+    """The times (µs) of ``NAME.costs.csv`` at the sizes of ``NAME.csv``."""
+    cells, times = (pd.read_csv(folder / f"{folder.name}{end}.csv") for end in ("", ".costs"))
+    comm, message = (np.unique(cells[name]) for name in ("comm_size", "msg_size"))
+    cube = np.full((times.shape[1], comm.size, message.size), np.nan)
+    cube[:, np.searchsorted(comm, cells["comm_size"]), np.searchsorted(message, cells["msg_size"])] = times.T * 1e-6
+    return Problem.of(cube_of(cube, comm, message))
 
 
 @dataclass(frozen=True)

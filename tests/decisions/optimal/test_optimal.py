@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.grown.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
+from tests.decisions.c45.files import problem_at
 from tests.decisions.optimal.guillotine import least, penalties, trees
 
 SIZES = ("comm_size", "message_size")
@@ -48,19 +48,10 @@ def table(rows: dict[tuple[int, int], float]) -> Iterator[tuple[int, int, float]
         yield leaves, depth, cost
 
 
-def bcast27(shared: Path) -> Problem:
-    folder = shared / "data" / "c45" / "bcast27"
-    cells, times = pd.read_csv(folder / "bcast27.csv"), pd.read_csv(folder / "bcast27.costs.csv")
-    comm, message = (np.unique(cells[name]) for name in ("comm_size", "msg_size"))
-    cube = np.empty((times.shape[1], comm.size, message.size))
-    cube[:, np.searchsorted(comm, cells["comm_size"]), np.searchsorted(message, cells["msg_size"])] = times.T
-    return Problem.of(cube_of(cube * 1e-6, comm, message))
-
-
 class TestPublishedFigures:
     def test_bcast27(self, shared: Path) -> None:
         # Found by two exact methods that share no code with this one.
-        problem = bcast27(shared)
+        problem = problem_at(shared / "data" / "c45" / "bcast27")
         frontier = optimal_frontier(problem, 25)
         assert frontier.mean[[7, 14, 24]].round(2).tolist() == [4.70, 3.11, 2.59]
         assert frontier.proven.all()
