@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -170,6 +171,15 @@ def gcc() -> str:
     return str(path)
 
 
+def until(what: Callable[[], Any], explanation: Callable[[], Any] = str, seconds: float = 100.0) -> Any:
+    """Wait until something holds; what it gave."""
+    end = time.monotonic() + seconds
+    while not (value := what()):
+        assert time.monotonic() < end, f"waited in vain: {explanation()}"
+        time.sleep(0.02)
+    return value
+
+
 @pytest.fixture(scope="session")
 def mpiexec() -> str:
     """Start command of the MPI: of this venv if it holds one, else of the machine."""
@@ -182,9 +192,9 @@ def mpiexec() -> str:
 def find_chromium() -> str | None:
     """Path of Chromium: ``$COLLTUNE_CHROMIUM``, or the first one on the PATH; first the one without a window."""
     named = os.environ.get("COLLTUNE_CHROMIUM")
-    whole = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome", "chrome"]
-    names = [named] if named else ["chromium-headless-shell", *whole]
-    return next((found for name in names if (found := shutil.which(name))), None)
+    browsers = ["chromium", "/usr/bin/chromium", "chromium-browser", "google-chrome", "chrome"]
+    names = [named] if named else ["chromium-headless-shell", *browsers]
+    return next((path for name in names if (path := shutil.which(name))), None)
 
 
 class Chromium:

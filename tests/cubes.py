@@ -95,3 +95,20 @@ def synthetic_cube(
     gaps = random.random(time.shape) < missing
     gaps[0, 0, 0] = False
     return cube_of(np.where(gaps, np.nan, time), comm_size, message_size)
+
+
+def opposed_cubes() -> dict[str, xr.Dataset]:
+    """Cubes of two collectives: in each another method is the best at 1 and at 2 processes per node."""
+    time = np.ones((2, 2, 2, 2))
+    time[0, ..., 1] = time[1, ..., 0] = 3.0
+    sizes = [2, 4], [1, 8]
+    return {"bcast": cube_of(time, *sizes), "reduce": cube_of(2.0 * time[::-1], *sizes, collective="reduce")}
+
+
+#: Cubes in which there is little or nothing to decide.
+DEGENERATE = {
+    "one cell": cube_of([[[1.0]]], [2], [1]),
+    "one method": cube_of([[[1.0, 2.0, 3.0]]], [2], [1, 2, 3]),
+    "constant times": cube_of(np.ones((3, 4, 5)), range(2, 6), range(5)),
+    "a cell not measured": cube_of([[[1.0, np.nan, 2.0]], [[np.nan, np.nan, 1.0]]], [2], [1, 2, 3]),
+}

@@ -96,13 +96,13 @@ class Fault:
     number: int
     name: str
     damage: str
-    told: str
+    effect: str
 
 
 def sample_files(folders: Sequence[Path]) -> list[Path]:
     """All files below the folders that are results, in the order of their names."""
-    found = (file for folder in folders for file in sorted(folder.rglob("*")))
-    return [file for file in found if file.is_file() and file.name not in _NOTES and file.stat().st_size]
+    files = (file for folder in folders for file in sorted(folder.rglob("*")))
+    return [file for file in files if file.is_file() and file.name not in _NOTES and file.stat().st_size]
 
 
 def inputs(files: Sequence[Path], seed: int, count: int, first: int = 0) -> Iterator[tuple[int, Path, str, bytes]]:
@@ -138,9 +138,9 @@ def _unaccounted(report: Mapping[str, Any], results: xr.DataTree | None) -> str:
     if report["rows"] < 0 or report["skipped"] != sum(report["reasons"].values()):
         return f"{report['rows']} rows, {report['skipped']} skipped, for {report['reasons']}"
     if results is not None:
-        told = {key: json.loads(results.attrs["sources"])[0][key] for key in ("rows", "skipped")}
-        if told["rows"] + told["skipped"] != report["present"]:
-            return f"loading counts {told}, looking {report['rows']} rows, {report['skipped']} skipped"
+        counts = {key: json.loads(results.attrs["sources"])[0][key] for key in ("rows", "skipped")}
+        if counts["rows"] + counts["skipped"] != report["present"]:
+            return f"loading counts {counts}, looking {report['rows']} rows, {report['skipped']} skipped"
         if not all((cube["time"] > 0).any() for cube in results.children.values()):
             return "a cube without a time"
     return ""
@@ -158,8 +158,8 @@ def run(
             damaged = Path(folder) / file.name
             damaged.write_bytes(content)
             counts[damage] += 1
-            if told := fault_of(damaged):
-                faults.append(Fault(number, file.name, damage, told))
+            if effect := fault_of(damaged):
+                faults.append(Fault(number, file.name, damage, effect))
                 if keep is not None:
                     keep.mkdir(parents=True, exist_ok=True)
                     (keep / f"{seed}-{number}-{file.name}").write_bytes(content)
@@ -182,11 +182,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     faults, counts = run(files, args.seed, args.count, args.keep, args.first)
     for fault in faults:
-        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.told[:300]}\n")
-    told = ", ".join(f"{name} {number:,}" for name, number in counts.items())
+        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.effect[:300]}\n")
+    damages = ", ".join(f"{name} {number:,}" for name, number in counts.items())
     took = time.monotonic() - began
     sys.stdout.write(
-        f"{counts.total():,} inputs of {len(files)} files ({told}) in {took:.0f} s: {len(faults)} at fault\n"
+        f"{counts.total():,} inputs of {len(files)} files ({damages}) in {took:.0f} s: {len(faults)} at fault\n"
     )
     return 1 if faults else 0
 

@@ -70,21 +70,21 @@ _PREDICT += ("--message-size", "8")
 def odd_values(data: bytes, rng: random.Random, other: bytes) -> bytes:
     """Put something else in the place of a value of JSON, or of several; other text is cut."""
     try:
-        told = [json.loads(data)]
+        document = [json.loads(data)]
     except (ValueError, RecursionError):
         return data[: rng.randrange(len(data) + 1)]
     for _ in range(rng.randint(1, 3)):
-        holder, key = rng.choice(list(_places(told)))
+        holder, key = rng.choice(list(_places(document)))
         action = rng.randrange(8)
-        if action == 0 and holder is not told:
+        if action == 0 and holder is not document:
             del holder[key]
         elif action == 1 and isinstance(holder, dict):
             holder["another"] = copy.deepcopy(holder[key])
-        elif action == 2 and isinstance(holder, list) and holder is not told:
+        elif action == 2 and isinstance(holder, list) and holder is not document:
             holder.append(copy.deepcopy(holder[key]))
         else:
             holder[key] = copy.deepcopy(rng.choice(ODD))
-    return json.dumps(told[0]).encode()
+    return json.dumps(document[0]).encode()
 
 
 def nested(data: bytes, rng: random.Random, other: bytes) -> bytes:
@@ -121,7 +121,7 @@ class Kind:
     reads: Callable[[Path], tuple[int, str]]
 
 
-def _told(words: Sequence[str]) -> tuple[int, str]:
+def _answer(words: Sequence[str]) -> tuple[int, str]:
     out, err = io.StringIO(), io.StringIO()
     with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
         status = colltune(words)
@@ -130,7 +130,7 @@ def _told(words: Sequence[str]) -> tuple[int, str]:
 
 def _command(*words: str) -> Callable[[Path], tuple[int, str]]:
     """A command of which one word is the file, or the folder that it is in."""
-    return lambda file: _told([{"FILE": str(file), "FOLDER": str(file.parent)}.get(word, word) for word in words])
+    return lambda file: _answer([{"FILE": str(file), "FOLDER": str(file.parent)}.get(word, word) for word in words])
 
 
 def _reader(read: Callable[[Path], Any], *errors: type[Exception]) -> Callable[[Path], tuple[int, str]]:
@@ -150,8 +150,8 @@ def kinds(folder: Path) -> list[Kind]:
     results.write_text(_RESULTS)
     made = [*_rules(folder, str(results)), *_others(folder, str(results)), *_campaign(folder), *_online(folder)]
     for kind in made:
-        status, told = kind.reads(kind.file)
-        assert status == 0, (kind.name, told)
+        status, text = kind.reads(kind.file)
+        assert status == 0, (kind.name, text)
     return made
 
 
@@ -163,8 +163,8 @@ def _room(folder: Path, name: str) -> Path:
 def _rules(folder: Path, results: str) -> Iterator[Kind]:
     for target in ("openmpi", "openmpi-json", "mpich", "intel", "ucc", "nccl", "json"):
         file = _room(folder, target) / "rules.txt"
-        status, _ = _told(["export", results, *_GRAPH, "--to", target, "-o", str(file)])
-        if status or _told(["lint", str(file)])[0]:
+        status, _ = _answer(["export", results, *_GRAPH, "--to", target, "-o", str(file)])
+        if status or _answer(["lint", str(file)])[0]:
             continue
         yield Kind(f"lint {target}", file, _command("lint", "FILE", "--over", results, "-c", "bcast"))
         if target not in ("nccl", "json"):
@@ -235,12 +235,12 @@ def fault_of(kind: Kind, path: Path) -> str:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")
-            status, told = kind.reads(path)
+            status, text = kind.reads(path)
     except Exception as error:  # noqa: BLE001 - that is what is looked for
         return f"{type(error).__name__}: {error}"
     took = time.process_time() - began
     if status not in (0, 2):
-        return f"status {status}: {told[-300:]}"
+        return f"status {status}: {text[-300:]}"
     return f"took {took:.1f} s" if took > SECONDS else ""
 
 
@@ -257,8 +257,8 @@ def run(
             place, damage = number % len(made), damages[number // len(made) % len(damages)]
             kind, damaged = made[place], damage(contents[place], rng, rng.choice(contents))
             kind.file.write_bytes(damaged)
-            if told := fault_of(kind, kind.file):
-                faults.append(Fault(number, kind.name, damage.__name__, told))
+            if effect := fault_of(kind, kind.file):
+                faults.append(Fault(number, kind.name, damage.__name__, effect))
                 if keep is not None:
                     keep.mkdir(parents=True, exist_ok=True)
                     (keep / f"{seed}-{number}-{kind.file.name}").write_bytes(damaged)
@@ -277,7 +277,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     began = time.monotonic()
     faults = run(args.seed, args.count, args.keep, args.first)
     for fault in faults:
-        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.told[:300]}\n")
+        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.effect[:300]}\n")
     sys.stdout.write(f"{args.count:,} inputs in {time.monotonic() - began:.0f} s: {len(faults)} at fault\n")
     return 1 if faults else 0
 

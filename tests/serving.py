@@ -58,8 +58,8 @@ class Served:
             if line is None:
                 message = "the server did not start; it wrote:\n" + "".join(self.output)
                 raise RuntimeError(message)
-            if found := self._ready.search(line):
-                self.url = found[1]
+            if match := self._ready.search(line):
+                self.url = match[1]
                 return
 
     def stop(self) -> None:

@@ -87,8 +87,8 @@ class Session:
 
     async def event(self, name: str, values: dict[str, Any]) -> None:
         """Send an event, such as of a button."""
-        told = {"type": "event", "name": name, "values": {"type": "map", "entries": list(values.items())}}
-        await self._change({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": told})
+        message = {"type": "event", "name": name, "values": {"type": "map", "entries": list(values.items())}}
+        await self._change({"kind": "MessageSent", "msg_type": "bokeh_event", "msg_data": message})
 
     async def raw(self, part: str | bytes) -> None:
         """Send a part of a message as it is."""

@@ -21,12 +21,12 @@ from panel.io.state import set_curdoc
 
 import dashboard.pages
 from dashboard.app import App, Permalink, create_app
-from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import PAGES, State
 from loaders import save_results
 from tests.conftest import FAST_ETHERNET, ROOT
 from tests.cubes import synthetic_cube
+from tests.states import sample_state
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
@@ -44,10 +44,7 @@ class Location(param.Parameterized):
 
 @pytest.fixture
 def state() -> State:
-    state = State()
-    start = sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    return state
+    return sample_state()
 
 
 def test_the_sample_data_are_there_with_the_first_page() -> None:
@@ -174,12 +171,12 @@ def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
 
 def test_sessions_share_no_choice() -> None:
     with set_curdoc(Document()):
-        one = App(sample_start())
-        one.state.max_depth = 7
+        first = App(sample_start())
+        first.state.max_depth = 7
         assert App(sample_start()).state.max_depth == 7, "the address of a session is its own"
     with set_curdoc(Document()):
-        other = App(sample_start())
-    assert (one.state.max_depth, other.state.max_depth) == (7, 3)
+        second = App(sample_start())
+    assert (first.state.max_depth, second.state.max_depth) == (7, 3)
 
 
 @pytest.mark.soak
@@ -195,10 +192,10 @@ def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert document.roots
     # What the server does when a session ends: models are emptied, then all are told who asked to be.
     document.models.destroy()
-    for told in document.session_destroyed_callbacks:
-        told(SimpleNamespace(id="session", _document=document))
+    for callback in document.session_destroyed_callbacks:
+        callback(SimpleNamespace(id="session", _document=document))
     gone = weakref.ref(states.pop())
-    del document, told
+    del document, callback
     gc.collect()
     assert states == []
     assert gone() is None

@@ -97,10 +97,10 @@ def test_by_default_only_this_machine_reaches_it_and_no_warning_is_due(
     serve(port=5123)
     assert server.made["address"] == "127.0.0.1"
     assert server.made["websocket_origin"] == ["localhost:5123", "127.0.0.1:5123"]
-    told = capsys.readouterr()
-    assert "http://127.0.0.1:5123/dashboard" in told.err
-    assert "warning" not in told.err
-    assert told.out == ""
+    output = capsys.readouterr()
+    assert "http://127.0.0.1:5123/dashboard" in output.err
+    assert "warning" not in output.err
+    assert output.out == ""
 
 
 def test_sessions_are_signed_with_another_key_at_each_start_and_told_nothing_but_the_host(server: _Server) -> None:
@@ -116,7 +116,7 @@ def test_sessions_are_signed_with_another_key_at_each_start_and_told_nothing_but
 
 
 @pytest.mark.parametrize(
-    ("access", "told"),
+    ("access", "message"),
     [
         (Access(address=EVERYWHERE), "--basic-auth"),
         (Access(address="10.0.0.7", origins=[ORIGIN]), "--basic-auth"),
@@ -132,8 +132,8 @@ def test_sessions_are_signed_with_another_key_at_each_start_and_told_nothing_but
         (Access(oauth_provider="password"), "possible are auth0, auth_code"),
     ],
 )
-def test_a_server_that_would_be_open_to_all_is_not_started(server: _Server, access: Access, told: str) -> None:
-    with pytest.raises(AccessError, match=told.replace("*", r"\*")):
+def test_a_server_that_would_be_open_to_all_is_not_started(server: _Server, access: Access, message: str) -> None:
+    with pytest.raises(AccessError, match=message.replace("*", r"\*")):
         serve(access=access, port=5123)
     assert server.made == {}
 
@@ -189,11 +189,11 @@ def test_parts_of_a_message_do_not_wait_for_the_receipt_of_the_first_one() -> No
             session = await Session.open(f"http://localhost:{server.port}/dashboard")
             (client,) = server._tornado._clients
             stream = client._socket.ws_connection.stream
-            found = int(stream.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
+            value = int(stream.socket.getsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY))
             session.close()
             with pytest.raises(ConnectionError, match="has closed"):
                 await session.rest()
-            return found
+            return value
         finally:
             server.stop()
             await server._http.close_all_connections()
@@ -316,10 +316,10 @@ def test_the_log_names_no_secret() -> None:
     asked = "/dashboard?page=Data&bokeh-token=abc.def&code=xyz"
     record = logging.LogRecord("tornado.access", logging.WARNING, "", 1, "%d GET %s (%s)", (403, asked, "::1"), None)
     assert WithoutSecrets().filter(record)
-    told = record.getMessage()
-    assert "abc.def" not in told
-    assert "xyz" not in told
-    assert "page=Data" in told
+    text = record.getMessage()
+    assert "abc.def" not in text
+    assert "xyz" not in text
+    assert "page=Data" in text
 
 
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
@@ -328,8 +328,8 @@ def test_a_server_that_nobody_listens_to_ends_when_it_is_told_to(end: signal.Sig
     words = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port", "0"]
     with subprocess.Popen(words, cwd=ROOT, stdout=writing, stderr=writing) as process:
         os.close(writing)
-        with os.fdopen(reading) as told:
-            address = READY.search(told.readline())[1]
+        with os.fdopen(reading) as output:
+            address = READY.search(output.readline())[1]
         # It answers once its loop runs, which is when it listens for signals.
         Visitor(address).ask("/nothing")
         process.send_signal(end)
@@ -344,8 +344,8 @@ def _raised(function: Callable[[], Any]) -> logging.LogRecord:
     try:
         function()
     except Exception:  # noqa: BLE001 - whatever it is
-        told = sys.exc_info()
-    arguments = ("Handler or its work threw an exception: %r", ("x" * 100_000,), told)
+        info = sys.exc_info()
+    arguments = ("Handler or its work threw an exception: %r", ("x" * 100_000,), info)
     return logging.LogRecord("bokeh.server.views.ws", logging.ERROR, "ws.py", 1, *arguments)
 
 
@@ -364,6 +364,6 @@ def test_of_a_message_that_no_browser_sends_the_log_has_one_line() -> None:
 
 
 def test_a_fault_of_our_own_keeps_its_traceback() -> None:
-    told = _raised(lambda: reach.passed_on(5))  # type: ignore[arg-type]
-    assert WithoutMalformed().filter(told)
-    assert "Traceback" in logging.Formatter().format(told)
+    record = _raised(lambda: reach.passed_on(5))  # type: ignore[arg-type]
+    assert WithoutMalformed().filter(record)
+    assert "Traceback" in logging.Formatter().format(record)

@@ -133,11 +133,11 @@ def test_the_processes_per_node_are_those_of_the_results() -> None:
     state.show(register(tree_of("bcast", ppn=True)))
     assert state.param.ppn.objects == [None, 1, 4]
     state.ppn = 4
-    one, dmap = state.view.cube(), state.view.decision_map()
-    assert one is not None
+    cube, dmap = state.view.cube(), state.view.decision_map()
+    assert cube is not None
     assert dmap is not None
     assert dmap.attrs["ppn"] == 4
-    assert dmap["best_time"].values == pytest.approx(one["time"].sel(ppn=4).min("method").values)
+    assert dmap["best_time"].values == pytest.approx(cube["time"].sel(ppn=4).min("method").values)
     state.show(register(tree_of("bcast")))
     assert state.ppn is None
 
@@ -247,8 +247,8 @@ def test_one_bad_value_of_an_address_does_not_touch_the_others(state: State, nam
     refused = state.from_query(good | {name: value})
     assert len(refused) == 1
     assert name in refused[0]
-    told = state.to_query()
-    assert {key: told.get(key) for key in good if key != name} == {key: good[key] for key in good if key != name}
+    query = state.to_query()
+    assert {key: query.get(key) for key in good if key != name} == {key: good[key] for key in good if key != name}
 
 
 def test_what_an_address_does_not_name_goes_to_its_default(state: State) -> None:

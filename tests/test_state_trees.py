@@ -9,10 +9,10 @@ import xarray as xr
 
 from dashboard.decisions import decision_map
 from dashboard.session.choice import Choice
-from dashboard.session.registry import load_results, register
-from dashboard.session.samples import sample_start
+from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
+from tests.states import sample_state
 
 
 def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
@@ -27,10 +27,7 @@ def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
 
 @pytest.fixture
 def state() -> State:
-    state = State()
-    start = sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    return state
+    return sample_state()
 
 
 def test_options_of_a_family_are_kept_when_another_is_chosen(state: State) -> None:
@@ -77,8 +74,7 @@ def test_a_tree_of_other_measurements_is_never_shown(state: State) -> None:
 def test_an_address_brings_the_tree_back(state: State) -> None:
     state.choose(Choice.of("cart", {"max_leaves": 7, "attributes": ("comm_size", "total_size")}))
     state.param.update(other=Choice.of("cart", {"max_leaves": 3}), ties="simplest", outliers=True, together=("reduce",))
-    other = State()
-    other.show(load_results(sample_start().paths, **sample_start().hints))
+    other = sample_state()
     assert other.from_query(state.to_query()) == []
     assert (other.choice(), other.other, other.shown) == (state.choice(), state.other, state.choice())
     assert (other.ties, other.outliers, other.together) == ("simplest", True, ("reduce",))
@@ -126,9 +122,9 @@ def test_a_workload_weighs_the_penalties() -> None:
     cube = synthetic_cube(3, 4, 3, seed=4, noise=1)
     state = show(cube)
     state.param.update(max_depth=0)
-    one = {"collective": "bcast", "comm_size": 2, "message_size": int(cube["message_size"][1]), "calls": 5.0}
-    state.weigh(pd.DataFrame([one]))
-    cell = state.view.penalty()["penalty"].sel(comm_size=2, message_size=one["message_size"])
+    call = {"collective": "bcast", "comm_size": 2, "message_size": int(cube["message_size"][1]), "calls": 5.0}
+    state.weigh(pd.DataFrame([call]))
+    cell = state.view.penalty()["penalty"].sel(comm_size=2, message_size=call["message_size"])
     assert state.view.statistics()["penalty"]["mean"] == pytest.approx(float(cell))
     assert any("5 calls" in remark for remark in state.view.remarks())
     state.weigh(None)
@@ -143,10 +139,10 @@ def test_outliers_are_left_out_only_when_asked_and_never_silently() -> None:
     assert (state.view.decision_map()["best"].values[:, 3] == 1).all()
     assert state.view.remarks() == []
     state.outliers = True
-    found = state.view.outliers()
-    assert {3} <= {int(np.log2(size)) // 2 for size in found["message_size"]}
+    outliers = state.view.outliers()
+    assert {3} <= {int(np.log2(size)) // 2 for size in outliers["message_size"]}
     assert np.isnan(state.view.cube()["time"].values[0, :, 3]).all()
-    assert f"{len(found)} cells" in " ".join(state.view.remarks())
+    assert f"{len(outliers)} cells" in " ".join(state.view.remarks())
 
 
 def test_ties_are_those_within_the_tolerance_or_of_the_test(state: State) -> None:
@@ -181,14 +177,14 @@ def test_interpolated_times_are_learnt_and_marked_but_nothing_is_judged_by_them(
 def test_all_approaches_stand_in_one_table_and_those_that_do_not_suit_say_why() -> None:
     state = show(synthetic_cube(4, 5, 3, seed=7, noise=1), reduce=synthetic_cube(4, 5, 3, seed=8, noise=1))
     choices = [Choice.of("exact"), Choice.of("cart", {"max_leaves": 2})]
-    found = state.view.approaches_job(choices)(None)
-    assert list(found["leaves"]) == [state.view.decision(choices[0]).leaves, 2]
-    assert found["penalty_mean"].iloc[0] == 0
-    assert (found["held_out"] >= 0).all()
+    table = state.view.approaches_job(choices)(None)
+    assert list(table["leaves"]) == [state.view.decision(choices[0]).leaves, 2]
+    assert table["penalty_mean"].iloc[0] == 0
+    assert (table["held_out"] >= 0).all()
     state.together = ("reduce",)
-    found = state.view.approaches_job(choices)(None)
-    assert found["told"].iloc[-1]
-    assert found["leaves"].notna().sum() == 1
+    table = state.view.approaches_job(choices)(None)
+    assert table["told"].iloc[-1]
+    assert table["leaves"].notna().sum() == 1
 
 
 def test_what_is_decided_together_is_judged_over_all_of_it() -> None:

@@ -38,7 +38,7 @@ def test_nothing_chooses_what_is_left_out(state: State) -> None:
     assert most not in winners(state)
     assert most not in {method.label for method in state.view.decision().methods}
     assert most not in {method.label for method in state.view.beside("bcast").problem().methods}
-    assert any(most in told for told in state.view.remarks())
+    assert any(most in remark for remark in state.view.remarks())
     state.without = ()
     assert most in winners(state)
 
@@ -62,8 +62,8 @@ def test_the_address_tells_what_is_left_out_the_colours_and_the_rows(state: Stat
     assert (other.without, other.scheme, other.rows) == (state.without, state.scheme, state.rows)
     assert other.from_query({}) == []
     assert (other.without, other.scheme, other.rows) == ((), "okabe-ito", "")
-    (told,) = other.from_query({"without": "nobody's"})
-    assert "these results have no such method" in told
+    (message,) = other.from_query({"without": "nobody's"})
+    assert "these results have no such method" in message
 
 
 def test_the_controls_follow_and_keep_what_another_collective_leaves_out(state: State) -> None:

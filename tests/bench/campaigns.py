@@ -34,13 +34,13 @@ def run(campaign: Campaign, installation: Installation, seconds: float = PATIENC
 
 def points(campaign: Campaign) -> list[dict[str, Any]]:
     """Points as they stand in the run file, without those that were measured again: a busy machine may need it."""
-    found: list[dict[str, Any]] = []
+    records: list[dict[str, Any]] = []
     for line in campaign.results.read_text(encoding="utf-8").splitlines():
         record = json.loads(line)
         if "again" in record:
-            found = [one for one in found if key_of(one) != key_of(record)]
-        found += [record] if "colltune_run" not in record else []
-    return found
+            records = [other for other in records if key_of(other) != key_of(record)]
+        records += [record] if "colltune_run" not in record else []
+    return records
 
 
 def double(node: Any, method: str, comm_size: int, size: int) -> str | None:

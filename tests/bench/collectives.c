@@ -40,13 +40,13 @@ static void first_of_two(void *in, void *inout, int *count, MPI_Datatype *dataty
 
 static void moving(MPI_Comm comm, int rank, int size, int count)
 {
-    int *one = calloc((size_t)count * (size_t)size, sizeof(int)), *other = calloc((size_t)count * (size_t)size, sizeof(int));
+    int *data = calloc((size_t)count * (size_t)size, sizeof(int)), *result = calloc((size_t)count * (size_t)size, sizeof(int));
     int *wide = calloc(3 * (size_t)count, sizeof(int)), root = size - 1, i, right;
     MPI_Datatype gaps, pair;
 
-    for (i = 0; i < count; i++) one[i] = rank == root ? i + 7 : -1;
-    MPI_Bcast(one, count, MPI_INT, root, comm);
-    for (i = 0, right = 1; i < count; i++) right &= one[i] == i + 7;
+    for (i = 0; i < count; i++) data[i] = rank == root ? i + 7 : -1;
+    MPI_Bcast(data, count, MPI_INT, root, comm);
+    for (i = 0, right = 1; i < count; i++) right &= data[i] == i + 7;
     expect(right, "bcast", size, count);
 
     /* The same bytes with gaps on the root; Open MPI takes as many elements on all processes for granted. */
@@ -63,93 +63,93 @@ static void moving(MPI_Comm comm, int rank, int size, int count)
     MPI_Type_free(&gaps);
     MPI_Type_free(&pair);
 
-    for (i = 0; i < count; i++) one[i] = 100 * rank + i;
-    MPI_Allgather(one, count, MPI_INT, other, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= other[i] == 100 * (i / count) + i % count;
+    for (i = 0; i < count; i++) data[i] = 100 * rank + i;
+    MPI_Allgather(data, count, MPI_INT, result, count, MPI_INT, comm);
+    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 100 * (i / count) + i % count;
     expect(right, "allgather", size, count);
-    for (i = 0; i < count; i++) other[rank * count + i] = 10 * rank + i;
-    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, other, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= other[i] == 10 * (i / count) + i % count;
+    for (i = 0; i < count; i++) result[rank * count + i] = 10 * rank + i;
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, count, MPI_INT, comm);
+    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 10 * (i / count) + i % count;
     expect(right, "allgather in place", size, count);
 
-    for (i = 0; i < count * size; i++) one[i] = 1000 * rank + i / count;
-    MPI_Alltoall(one, count, MPI_INT, other, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= other[i] == 1000 * (i / count) + rank;
+    for (i = 0; i < count * size; i++) data[i] = 1000 * rank + i / count;
+    MPI_Alltoall(data, count, MPI_INT, result, count, MPI_INT, comm);
+    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 1000 * (i / count) + rank;
     expect(right, "alltoall", size, count);
-    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, one, count, MPI_INT, comm);
-    expect(memcmp(one, other, (size_t)count * (size_t)size * sizeof(int)) == 0, "alltoall in place", size, count);
+    MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, count, MPI_INT, comm);
+    expect(memcmp(data, result, (size_t)count * (size_t)size * sizeof(int)) == 0, "alltoall in place", size, count);
 
-    for (i = 0; i < count; i++) one[i] = rank + i;
-    MPI_Gather(one, count, MPI_INT, rank == root ? other : NULL, count, MPI_INT, root, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= rank != root || other[i] == i / count + i % count;
+    for (i = 0; i < count; i++) data[i] = rank + i;
+    MPI_Gather(data, count, MPI_INT, rank == root ? result : NULL, count, MPI_INT, root, comm);
+    for (i = 0, right = 1; i < count * size; i++) right &= rank != root || result[i] == i / count + i % count;
     expect(right, "gather", size, count);
     if (rank == root) {
-        for (i = 0; i < count; i++) other[rank * count + i] = -i;
-        MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, other, count, MPI_INT, root, comm);
-        for (i = 0, right = 1; i < count; i++) right &= other[rank * count + i] == -i;
+        for (i = 0; i < count; i++) result[rank * count + i] = -i;
+        MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, count, MPI_INT, root, comm);
+        for (i = 0, right = 1; i < count; i++) right &= result[rank * count + i] == -i;
         expect(right, "gather in place", size, count);
-        MPI_Scatter(other, count, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm);
+        MPI_Scatter(result, count, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm);
     } else {
-        MPI_Gather(one, count, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, root, comm);
-        MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, one, count, MPI_INT, root, comm);
-        for (i = 0, right = 1; i < count; i++) right &= one[i] == rank + i;
+        MPI_Gather(data, count, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, root, comm);
+        MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, data, count, MPI_INT, root, comm);
+        for (i = 0, right = 1; i < count; i++) right &= data[i] == rank + i;
         expect(right, "scatter in place", size, count);
     }
-    free(one);
-    free(other);
+    free(data);
+    free(result);
     free(wide);
 }
 
 static void reducing(MPI_Comm comm, int rank, int size, int count)
 {
-    int *one = calloc((size_t)count * (size_t)size, sizeof(int)), *other = calloc((size_t)count * (size_t)size, sizeof(int));
+    int *data = calloc((size_t)count * (size_t)size, sizeof(int)), *result = calloc((size_t)count * (size_t)size, sizeof(int));
     int *counts = calloc((size_t)size, sizeof(int)), sum = size * (size - 1) / 2, i, right;
     MPI_Op ordered;
 
-    for (i = 0; i < count * size; i++) one[i] = rank + i % 5;
-    MPI_Reduce(one, other, count, MPI_INT, MPI_SUM, 0, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank != 0 || other[i] == sum + size * (i % 5);
+    for (i = 0; i < count * size; i++) data[i] = rank + i % 5;
+    MPI_Reduce(data, result, count, MPI_INT, MPI_SUM, 0, comm);
+    for (i = 0, right = 1; i < count; i++) right &= rank != 0 || result[i] == sum + size * (i % 5);
     expect(right, "reduce", size, count);
-    memcpy(other, one, (size_t)count * sizeof(int));
-    MPI_Reduce(rank == size - 1 ? MPI_IN_PLACE : one, rank == size - 1 ? other : NULL, count, MPI_INT, MPI_SUM, size - 1, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank != size - 1 || other[i] == sum + size * (i % 5);
+    memcpy(result, data, (size_t)count * sizeof(int));
+    MPI_Reduce(rank == size - 1 ? MPI_IN_PLACE : data, rank == size - 1 ? result : NULL, count, MPI_INT, MPI_SUM, size - 1, comm);
+    for (i = 0, right = 1; i < count; i++) right &= rank != size - 1 || result[i] == sum + size * (i % 5);
     expect(right, "reduce in place", size, count);
-    MPI_Allreduce(one, other, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * (i % 5);
+    MPI_Allreduce(data, result, count, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * (i % 5);
     expect(right, "allreduce", size, count);
-    memcpy(other, one, (size_t)count * sizeof(int));
-    MPI_Allreduce(MPI_IN_PLACE, other, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * (i % 5);
+    memcpy(result, data, (size_t)count * sizeof(int));
+    MPI_Allreduce(MPI_IN_PLACE, result, count, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * (i % 5);
     expect(right, "allreduce in place", size, count);
-    MPI_Scan(one, other, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == rank * (rank + 1) / 2 + (rank + 1) * (i % 5);
+    MPI_Scan(data, result, count, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == rank * (rank + 1) / 2 + (rank + 1) * (i % 5);
     expect(right, "scan", size, count);
-    MPI_Exscan(one, other, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank == 0 || other[i] == rank * (rank - 1) / 2 + rank * (i % 5);
+    MPI_Exscan(data, result, count, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= rank == 0 || result[i] == rank * (rank - 1) / 2 + rank * (i % 5);
     expect(right, "exscan", size, count);
-    MPI_Reduce_scatter_block(one, other, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * ((rank * count + i) % 5);
+    MPI_Reduce_scatter_block(data, result, count, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * ((rank * count + i) % 5);
     expect(right, "reduce_scatter_block", size, count);
     for (i = 0; i < size; i++) counts[i] = count;
-    memcpy(other, one, (size_t)count * (size_t)size * sizeof(int));
-    MPI_Reduce_scatter(MPI_IN_PLACE, other, counts, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == sum + size * ((rank * count + i) % 5);
+    memcpy(result, data, (size_t)count * (size_t)size * sizeof(int));
+    MPI_Reduce_scatter(MPI_IN_PLACE, result, counts, MPI_INT, MPI_SUM, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * ((rank * count + i) % 5);
     expect(right, "reduce_scatter in place", size, count);
     for (i = 0; i < size; i++) counts[i] = i == 0 ? 2 * count : i == 1 ? 0 : count;
-    MPI_Reduce_scatter(one, other, counts, MPI_INT, MPI_SUM, comm);
+    MPI_Reduce_scatter(data, result, counts, MPI_INT, MPI_SUM, comm);
     for (i = 0, right = 1; i < counts[rank]; i++) {
-        right &= other[i] == sum + size * (((rank == 0 ? 0 : rank * count) + i) % 5);
+        right &= result[i] == sum + size * (((rank == 0 ? 0 : rank * count) + i) % 5);
     }
     expect(right, "reduce_scatter", size, count);
 
     /* The first operand wins: only processes in order give that of the first one. */
     MPI_Op_create(first_of_two, 0, &ordered);
-    MPI_Allreduce(one, other, count, MPI_INT, ordered, comm);
-    for (i = 0, right = 1; i < count; i++) right &= other[i] == i % 5;
+    MPI_Allreduce(data, result, count, MPI_INT, ordered, comm);
+    for (i = 0, right = 1; i < count; i++) right &= result[i] == i % 5;
     expect(right, "allreduce in order", size, count);
     MPI_Op_free(&ordered);
-    free(one);
-    free(other);
+    free(data);
+    free(result);
     free(counts);
 }
 
@@ -309,20 +309,20 @@ static void errors(void)
 static void call(const char *what, int turns, int bytes, MPI_Comm comm)
 {
     int size;
-    char *one, *other;
+    char *data, *result;
 
     MPI_Comm_size(comm, &size);
-    one = calloc((size_t)size, (size_t)bytes), other = calloc((size_t)size, (size_t)bytes);
+    data = calloc((size_t)size, (size_t)bytes), result = calloc((size_t)size, (size_t)bytes);
     while (turns-- > 0) {
-        if (strcmp(what, "bcast") == 0) MPI_Bcast(one, bytes, MPI_BYTE, 0, comm);
-        if (strcmp(what, "reduce") == 0) MPI_Reduce(one, other, bytes, MPI_BYTE, MPI_BOR, 0, comm);
-        if (strcmp(what, "allreduce") == 0) MPI_Allreduce(one, other, bytes, MPI_BYTE, MPI_BOR, comm);
-        if (strcmp(what, "allgather") == 0) MPI_Allgather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, comm);
-        if (strcmp(what, "gather") == 0) MPI_Gather(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, comm);
-        if (strcmp(what, "scatter") == 0) MPI_Scatter(one, bytes, MPI_BYTE, other, bytes, MPI_BYTE, 0, comm);
+        if (strcmp(what, "bcast") == 0) MPI_Bcast(data, bytes, MPI_BYTE, 0, comm);
+        if (strcmp(what, "reduce") == 0) MPI_Reduce(data, result, bytes, MPI_BYTE, MPI_BOR, 0, comm);
+        if (strcmp(what, "allreduce") == 0) MPI_Allreduce(data, result, bytes, MPI_BYTE, MPI_BOR, comm);
+        if (strcmp(what, "allgather") == 0) MPI_Allgather(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, comm);
+        if (strcmp(what, "gather") == 0) MPI_Gather(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, 0, comm);
+        if (strcmp(what, "scatter") == 0) MPI_Scatter(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, 0, comm);
     }
-    free(one);
-    free(other);
+    free(data);
+    free(result);
 }
 
 /* What Open MPI calls for each message where its monitoring is switched on; this one is taken in place of its own. */

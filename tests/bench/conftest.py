@@ -12,6 +12,7 @@ import pytest
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.export.targets.mpich.base import embedded
 from tests.conftest import need
 
 
@@ -19,9 +20,9 @@ from tests.conftest import need
 def installation(mpiexec: str) -> Installation:
     """Open MPI, which can be told the algorithms."""
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-    found = library.find()
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found
+    mpi = library.find()
+    need(isinstance(mpi.library, OpenMpi), f"{mpiexec} is not of Open MPI")
+    return mpi
 
 
 @pytest.fixture(scope="session")
@@ -41,7 +42,13 @@ def sparbit(installation: Installation) -> None:
 def mpich(mpiexec: str) -> Path:
     """Start command of MPICH: ``$COLLTUNE_MPICH``, or that of this venv if it is MPICH's."""
     path = Path(os.environ.get("COLLTUNE_MPICH", mpiexec))
-    told = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
-    if "HYDRA" not in told.stdout:
+    version = subprocess.run([path, "--version"], capture_output=True, text=True, check=False)
+    if "HYDRA" not in version.stdout:
         pytest.skip(f"{path} is not MPICH's; COLLTUNE_MPICH=…/mpiexec names one with mpi4py beside it")
     return path
+
+
+@pytest.fixture(scope="session")
+def selection(mpich: Path) -> str:
+    """What MPICH decides by, which its library holds."""
+    return next(text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path)))

@@ -28,8 +28,8 @@ def rows(messages: Iterator[Message], processes: int) -> list[list[tuple[int, in
         count[source, to] += 1
         size[source, to] += length
     return [
-        [(to, number, size[source, to]) for (source, to), number in sorted(count.items()) if source == one]
-        for one in range(processes)
+        [(to, number, size[source, to]) for (source, to), number in sorted(count.items()) if source == rank]
+        for rank in range(processes)
     ]
 
 
@@ -46,7 +46,7 @@ def simulated(collective: str, algorithm: str) -> Graph:
         for source, program in enumerate(programs):
             for operation in program:
                 sends = operation.sends if isinstance(operation, Both) else (operation,)
-                yield from ((source, one.to, int(one.size)) for one in sends if isinstance(one, Send))
+                yield from ((source, send.to, int(send.size)) for send in sends if isinstance(send, Send))
 
     return graph
 
@@ -112,13 +112,13 @@ def in_order_binary(processes: int, size: int, segment: int) -> Iterator[Message
 
 def to_each(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """Everyone sends a message to everyone else."""
-    yield from ((one, other, size) for one in range(processes) for other in range(processes) if one != other)
+    yield from ((rank, other, size) for rank in range(processes) for other in range(processes) if rank != other)
 
 
 def to_each_and_itself(processes: int, size: int, segment: int) -> Iterator[Message]:
     """And to itself."""
     yield from to_each(processes, size, segment)
-    yield from ((one, one, size) for one in range(processes))
+    yield from ((rank, rank, size) for rank in range(processes))
 
 
 def scattered(processes: int, size: int) -> Iterator[Message]:
@@ -133,29 +133,29 @@ def scatter_allgather(processes: int, size: int, _segment: int) -> Iterator[Mess
     yield from scattered(processes, size)
     distance = 1
     while distance < processes:
-        yield from ((one, one ^ distance, distance * size // processes) for one in range(processes))
+        yield from ((rank, rank ^ distance, distance * size // processes) for rank in range(processes))
         distance *= 2
 
 
 def scatter_allgather_ring(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """Scatter, then a ring."""
     yield from scattered(processes, size)
-    for one in range(processes):
-        yield from ((one, (one + 1) % processes, size // processes) for _ in range(processes - 1))
+    for rank in range(processes):
+        yield from ((rank, (rank + 1) % processes, size // processes) for _ in range(processes - 1))
 
 
 def reduce_then_bcast(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """All to the root, then back."""
-    for one in range(1, processes):
-        yield from ((one, 0, size), (0, one, size))
+    for rank in range(1, processes):
+        yield from ((rank, 0, size), (0, rank, size))
 
 
 def sparbit(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """Stripe parallel binomial trees: distances halve, the number of blocks doubles, each is a message of its own."""
     distance, blocks = processes // 2, 1
     while distance:
-        for one in range(processes):
-            yield from ((one, (one + distance) % processes, size) for _ in range(blocks))
+        for rank in range(processes):
+            yield from ((rank, (rank + distance) % processes, size) for _ in range(blocks))
         distance, blocks = distance // 2, 2 * blocks
 
 
@@ -163,7 +163,7 @@ def halving(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """Recursive halving: half of what is left to the partner, the farthest first."""
     distance = processes // 2
     while distance:
-        yield from ((one, one ^ distance, distance * size) for one in range(processes))
+        yield from ((rank, rank ^ distance, distance * size) for rank in range(processes))
         distance //= 2
 
 
@@ -171,17 +171,17 @@ def butterfly(processes: int, size: int, _segment: int) -> Iterator[Message]:
     """Halving of vectors with doubling of distances, then each block goes to whom it belongs: bits reversed."""
     bits = processes.bit_length() - 1
     for step in range(bits):
-        yield from ((one, one ^ (1 << step), processes * size >> (step + 1)) for one in range(processes))
-    for one in range(processes):
-        turned = int(f"{one:0{bits}b}"[::-1], 2)
-        if turned != one:
-            yield (one, turned, size)
+        yield from ((rank, rank ^ (1 << step), processes * size >> (step + 1)) for rank in range(processes))
+    for rank in range(processes):
+        turned = int(f"{rank:0{bits}b}"[::-1], 2)
+        if turned != rank:
+            yield (rank, turned, size)
 
 
 def near_halves(processes: int, size: int) -> Iterator[Message]:
     """Reduce-scatter of a vector: halves to the nearest partner, quarters to the next."""
     for step in range(processes.bit_length() - 1):
-        yield from ((one, one ^ (1 << step), size >> (step + 1)) for one in range(processes))
+        yield from ((rank, rank ^ (1 << step), size >> (step + 1)) for rank in range(processes))
 
 
 def rabenseifner(processes: int, size: int, _segment: int) -> Iterator[Message]:
@@ -189,7 +189,7 @@ def rabenseifner(processes: int, size: int, _segment: int) -> Iterator[Message]:
     yield from near_halves(processes, size)
     for step in range(processes.bit_length() - 1):
         distance = 1 << step
-        yield from ((one, one ^ distance, size >> (step + 1)) for one in range(distance, 2 * distance))
+        yield from ((rank, rank ^ distance, size >> (step + 1)) for rank in range(distance, 2 * distance))
 
 
 def rabenseifner_all(processes: int, size: int, _segment: int) -> Iterator[Message]:
@@ -207,20 +207,20 @@ def doubling_scan(processes: int, size: int, _segment: int) -> Iterator[Message]
     """Partners of recursive doubling exchange what they have."""
     distance = 1
     while distance < processes:
-        yield from ((one, one ^ distance, size) for one in range(processes) if one ^ distance < processes)
+        yield from ((rank, rank ^ distance, size) for rank in range(processes) if rank ^ distance < processes)
         distance *= 2
 
 
 def up_and_down(processes: int, _size: int, _segment: int) -> Iterator[Message]:
     """The barrier of a binomial tree: reports go up, releases come down."""
-    for one in range(1, processes):
-        yield from ((one, lowest_bit(one, processes), 0), (lowest_bit(one, processes), one, 0))
+    for rank in range(1, processes):
+        yield from ((rank, lowest_bit(rank, processes), 0), (lowest_bit(rank, processes), rank, 0))
 
 
 def synchronised_gather(processes: int, size: int, segment: int) -> Iterator[Message]:
     """The root calls each process, which answers with a first segment and the rest."""
-    for one in range(1, processes):
-        yield from ((0, one, 0), (one, 0, segment or size), (one, 0, size - (segment or size)))
+    for rank in range(1, processes):
+        yield from ((0, rank, 0), (rank, 0, segment or size), (rank, 0, size - (segment or size)))
 
 
 #: By collective and the library's name of the algorithm.

@@ -57,14 +57,14 @@ def doubts(results: Path, **further: Any) -> again.Doubts:
 
 
 def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path: Path) -> None:
-    found = doubts(written(tmp_path / "results.jsonl"))
-    (key,) = found.next()
+    suspects = doubts(written(tmp_path / "results.jsonl"))
+    (key,) = suspects.next()
     assert key[:4] == ("bcast", BINOMIAL, 4, SIZES[0])
-    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, found.given)] == [(8, [BINOMIAL])]
+    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, suspects.given)] == [(8, [BINOMIAL])]
     # Nothing came of it: it stays doubtful.
-    assert list(found.next()) == [key]
-    assert not found.next()
-    assert found.words() == (
+    assert list(suspects.next()) == [key]
+    assert not suspects.next()
+    assert suspects.words() == (
         "1 point was measured again, since the times cannot be right (bcast binomial, 4 processes, 8 B: longer than "
         "messages that are larger: by far); 1 cannot be trusted yet and decide nothing"
     )
@@ -86,8 +86,8 @@ def test_of_many_only_a_share_is_measured_again(tmp_path: Path) -> None:
         for comm_size in (2, 3, 4):
             for number, size in enumerate(sizes):
                 writer.append({**point(BINOMIAL, size, 1e-2 if number % 2 else 1e-5), "comm_size": comm_size})
-    found = again.Doubts(tmp_path / "results.jsonl", plan, ("node",) * 4, 1)
-    assert again.FEW < len(found.next()) <= 120 // again.SHARE
+    suspects = again.Doubts(tmp_path / "results.jsonl", plan, ("node",) * 4, 1)
+    assert again.FEW < len(suspects.next()) <= 120 // again.SHARE
 
 
 def test_what_was_measured_again_counts_and_what_it_was_before_is_passed_over(tmp_path: Path) -> None:

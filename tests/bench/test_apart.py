@@ -17,11 +17,11 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
-from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.ranks.forced import Forced
 from dashboard.benchmarks.ranks.worker import Worker
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
+from tests.measuring.played import LIBRARY
 
 #: Linear allgather is a gather and a broadcast that the library decides itself; two_proc refuses four processes.
 WISH: dict[str, Any] = {"collectives": ("bcast", "allgather"), "algorithms": ("pipeline", "linear", "two_proc")}
@@ -30,9 +30,9 @@ WISH |= {"variants": Variants((0,))}
 
 def graphs(campaign: Campaign) -> dict[Any, Any]:
     """What was sent, or why it was refused, by point; each stands there once."""
-    found = {key_of(one): one.get("graph") or one["error"] for one in points(campaign)}
-    assert len(found) == len(points(campaign))
-    return found
+    sent = {key_of(point): point.get("graph") or point["error"] for point in points(campaign)}
+    assert len(sent) == len(points(campaign))
+    return sent
 
 
 def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
@@ -53,7 +53,7 @@ def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
     assert (ended["state"], ended["refused"]) == ("finished", 1), apart.tail()
     assert first < apart.done().all == set(apart.plan().points())
     assert graphs(apart) == graphs(together)
-    assert {one["attempt"] for one in points(apart)} == {1, 2}
+    assert {point["attempt"] for point in points(apart)} == {1, 2}
 
 
 def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
@@ -61,18 +61,11 @@ def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
 ) -> None:
     wish = control.Wish(2, ("bcast",), (2,), (4096,), algorithms=("binomial",), variants=WISH["variants"])
     plan = control.make_plan(wish, installation)
-    unknown = {"bcast": tuple({**one, "no_such_variable": 1} for one in plan.settings["bcast"])}
+    unknown = {"bcast": tuple({**values, "no_such_variable": 1} for values in plan.settings["bcast"])}
     campaign = Campaign.create(tmp_path, replace(plan, settings=unknown))
     ended = run(campaign, installation)
     assert (ended["state"], ended["measured"]) == ("finished", ended["points"]), campaign.tail()
     assert any("'no_such_variable' is no control variable" in line for line in campaign.tail(200))
-
-
-LIBRARY = OpenMpi(
-    "5.0.11",
-    {"bcast": {1: "basic_linear", 6: "binomial"}, "reduce": {5: "binomial"}},
-    {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_reduce_algorithm": 0},
-)
 
 
 def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) -> None:
@@ -106,11 +99,11 @@ class Talking(World):
 
 
 @pytest.mark.parametrize(
-    ("only", "told"),
+    ("only", "fault"),
     [(None, "needs a launch of its own"), (Forced("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
 )
-def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Forced | None, told: str) -> None:
+def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Forced | None, fault: str) -> None:
     plan = Plan(2, {"bcast": (Method(DEFAULT),)}, (2,), (8,), apart=True)
     played = Mpi(2, "Some MPI")
     played.COMM_WORLD = Talking(2)
-    assert told in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()
+    assert fault in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()

@@ -106,12 +106,12 @@ def test_weights_are_those_of_the_specification() -> None:
 
 def test_slopes_of_parts_are_parts_of_the_slopes() -> None:
     y = systems.start("sparse", 128) + np.sin(np.arange(128))
-    whole = systems.slopes("sparse", 128, 1, 0, 128)(0.0, y)
+    slopes = systems.slopes("sparse", 128, 1, 0, 128)(0.0, y)
     cut = [systems.slopes("sparse", 128, 1, 30 * part, min(30 * part + 30, 128))(0.0, y) for part in range(5)]
-    assert np.concatenate(cut).tolist() == whole.tolist()
+    assert np.concatenate(cut).tolist() == slopes.tolist()
     # Diffusion moves and makes nothing: what is left of the sum is the reaction.
     u, v = y[:64], y[64:]
-    assert whole.sum() == pytest.approx((1 + u**2 * v - 4.4 * u + 3.4 * u - u**2 * v).sum())
+    assert slopes.sum() == pytest.approx((1 + u**2 * v - 4.4 * u + 3.4 * u - u**2 * v).sum())
     spectrum = np.linalg.eigvals(np.array([systems.slopes("dense", 20, 3, 0, 20)(0.0, each) for each in np.eye(20)]))
     assert (spectrum.real < 0).all()
 

@@ -84,11 +84,11 @@ def test_the_goal_of_an_adaptive_campaign_may_change_and_settles_it(tmp_path: Pa
     assert not campaign.settled(campaign.plan().goal)
 
 
-@pytest.mark.parametrize(("content", "told"), [(None, "bench plan"), ("{", "cannot be read"), ("{}", "not a plan")])
-def test_what_is_no_campaign_is_said_in_one_line(tmp_path: Path, content: str | None, told: str) -> None:
+@pytest.mark.parametrize(("content", "message"), [(None, "bench plan"), ("{", "cannot be read"), ("{}", "not a plan")])
+def test_what_is_no_campaign_is_said_in_one_line(tmp_path: Path, content: str | None, message: str) -> None:
     if content is not None:
         (tmp_path / "plan.json").write_text(content, encoding="utf-8")
-    with pytest.raises(CampaignError, match=told):
+    with pytest.raises(CampaignError, match=message):
         Campaign(tmp_path).plan()
 
 
@@ -106,7 +106,7 @@ def test_a_file_that_is_replaced_is_whole_or_as_before(tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="Out of range"):
         write_json(path, {"a": float("nan")})
     assert read_json(path) == {"a": 1}
-    assert [one.name for one in tmp_path.iterdir()] == ["state.json"]
+    assert [file.name for file in tmp_path.iterdir()] == ["state.json"]
 
 
 def test_the_log_shows_its_last_lines(tmp_path: Path) -> None:
@@ -150,15 +150,15 @@ def test_jobs_of_an_array_share_what_is_measured(tmp_path: Path) -> None:
 
 def test_the_progress_of_an_array_is_that_of_all_its_jobs(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, PLAN)
-    told = {"attempt": 1, "points": 6, "calling": None}
-    write_json(campaign.part(0).progress_file, {**told, "done": 6, "elapsed": 3.0, "now": "", "ended": "complete"})
-    write_json(campaign.part(1).progress_file, {**told, "done": 2, "elapsed": 5.0, "now": "bcast", "ended": ""})
+    attempt = {"attempt": 1, "points": 6, "calling": None}
+    write_json(campaign.part(0).progress_file, {**attempt, "done": 6, "elapsed": 3.0, "now": "", "ended": "complete"})
+    write_json(campaign.part(1).progress_file, {**attempt, "done": 2, "elapsed": 5.0, "now": "bcast", "ended": ""})
     campaign.part(1).log.write_text("said\n", encoding="utf-8")
     progress = campaign.progress()
     assert (progress["done"], progress["points"], progress["elapsed"]) == (8, 12, 5.0)
     assert (progress["now"], progress["ended"]) == ("bcast", "")
     assert campaign.tail() == ["[1] said"]
-    write_json(campaign.part(1).progress_file, {**told, "done": 2, "elapsed": 5.0, "now": "", "ended": "time limit"})
+    write_json(campaign.part(1).progress_file, {**attempt, "done": 2, "elapsed": 5.0, "now": "", "ended": "time limit"})
     assert campaign.progress()["ended"] == "time limit"
     campaign.forget_progress()
     assert campaign.progress() == {}

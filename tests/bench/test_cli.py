@@ -51,15 +51,15 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> Any:
 @pytest.mark.usefixtures("open_mpi")
 def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "plan", str(tmp_path / "c"), *PLAN, "--segment-sizes", "0,1KiB", "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["methods"] == {"bcast": 4}
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["methods"] == {"bcast": 4}
     # Sizes 8, 256 and 8192 for two communicators; the segment of 1 KiB is measured at 8192 only.
-    assert (told["cells"], told["points"]) == (6, 2 * (3 + 3 + 4))
-    assert 0 < told["seconds"] <= told["at_most"]
-    assert told["core_hours"] == pytest.approx(told["seconds"] * min(4, os.cpu_count() or 4) / 3600, abs=1e-3)
+    assert (answer["cells"], answer["points"]) == (6, 2 * (3 + 3 + 4))
+    assert 0 < answer["seconds"] <= answer["at_most"]
+    assert answer["core_hours"] == pytest.approx(answer["seconds"] * min(4, os.cpu_count() or 4) / 3600, abs=1e-3)
     assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
     now = json.loads(capsys.readouterr().out)
-    assert (now["state"], now["points"], now["measured"]) == ("planned", told["points"], 0)
+    assert (now["state"], now["points"], now["measured"]) == ("planned", answer["points"], 0)
 
 
 @pytest.mark.usefixtures("open_mpi")
@@ -78,20 +78,20 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0
     assert "a guess that knows nothing of the network" in capsys.readouterr().out
     campaign = Campaign(tmp_path / "c")
-    found = list(campaign.plan().points())
+    points = list(campaign.plan().points())
     with RunWriter(campaign.results, {}) as writer:
-        for collective, method, comm_size, message_size, *_ in found[::2]:
+        for collective, method, comm_size, message_size, *_ in points[::2]:
             sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
             writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 30.0})
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0
-    there = len(found[::2])
-    told = f"about {(len(found) - there) // 2} min (by the {there} points measured)"
-    assert told in capsys.readouterr().out
+    there = len(points[::2])
+    cost = f"about {(len(points) - there) // 2} min (by the {there} points measured)"
+    assert cost in capsys.readouterr().out
 
 
 @pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "fault"),
     [
         (("--ranks", "1"), "at least 2"),
         (("--ranks", "4", "--comm-sizes", "8"), "2 to 4"),
@@ -104,8 +104,8 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
         (("--wish", "x"), "unrecognized arguments"),
     ],
 )
-def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments: tuple[str, ...], told: str) -> None:
-    assert told in one_line("plan", str(tmp_path / "c"), *arguments)
+def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments: tuple[str, ...], fault: str) -> None:
+    assert fault in one_line("plan", str(tmp_path / "c"), *arguments)
     assert not (tmp_path / "c").exists()
 
 
@@ -138,8 +138,8 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
     assert cli.main([*words, "--adaptive", "--budget", "2min", "--until", "1.5"]) == 0
     plan = Campaign(folder).plan()
     assert (plan.goal, plan.protocol.race) == (Goal(120.0, 1.5), True)
-    told = {"goal": {"seconds": 120.0, "percent": 1.5}, "loss": {"bcast": 1.25}, "spent": 9.0, "ended": "enough"}
-    (folder / "chosen.json").write_text(json.dumps(told))
+    chosen = {"goal": {"seconds": 120.0, "percent": 1.5}, "loss": {"bcast": 1.25}, "spent": 9.0, "ended": "enough"}
+    (folder / "chosen.json").write_text(json.dumps(chosen))
     capsys.readouterr()
     assert cli.main(["bench", "status", str(folder)]) == 0
     assert "bcast 1.25 % after 9 s of measuring; ended: enough" in capsys.readouterr().out
@@ -182,10 +182,10 @@ def test_a_library_that_is_not_known_is_measured_as_it_decides(
     mpiexec = tmp_path / "mpiexec"
     mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n", encoding="utf-8")
     mpiexec.chmod(0o755)
-    found = library.library_of(mpiexec)
-    assert isinstance(found, Fixed)
-    assert (found.name, found.version) == (name, version)
-    assert "own decision" in found.why
+    mpi = library.library_of(mpiexec)
+    assert isinstance(mpi, Fixed)
+    assert (mpi.name, mpi.version) == (name, version)
+    assert "own decision" in mpi.why
 
 
 @pytest.mark.usefixtures("open_mpi")
@@ -214,7 +214,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
 
 @pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
-    ("arguments", "told"),
+    ("arguments", "message"),
     [
         (("--partition", "a b"), "partition 'a b'"),
         (("--env", "LD_PRELOAD=x"), "variable 'LD_PRELOAD'"),
@@ -226,7 +226,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     ],
 )
 def test_a_wrong_submission_is_one_clear_line(
-    tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], told: str
+    tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], message: str
 ) -> None:
     monkeypatch.setenv("PATH", str(tmp_path))
-    assert told in one_line("submit", str(tmp_path / "c"), *PLAN, *arguments)
+    assert message in one_line("submit", str(tmp_path / "c"), *PLAN, *arguments)

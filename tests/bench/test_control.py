@@ -141,13 +141,13 @@ def test_a_library_that_cannot_be_switched_gives_a_plan_without_settings() -> No
 
 
 @pytest.mark.parametrize(
-    ("wish", "told"),
+    ("wish", "message"),
     [
         ({"collectives": ("pt2pt",)}, "allowed are bcast"),
         ({"algorithms": ("bruck",)}, "default, basic_linear, binomial"),
     ],
 )
-def test_a_wish_that_the_library_cannot_meet_is_refused(wish: dict[str, Any], told: str) -> None:
+def test_a_wish_that_the_library_cannot_meet_is_refused(wish: dict[str, Any], message: str) -> None:
     given = {"ranks": 2, "collectives": ("bcast",), "comm_sizes": (2,), "message_sizes": (8,)}
-    with pytest.raises(PlanError, match=told):
+    with pytest.raises(PlanError, match=message):
         control.make_plan(control.Wish(**{**given, **wish}), HERE)

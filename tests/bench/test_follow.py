@@ -54,8 +54,8 @@ def test_however_a_file_grows_each_whole_line_is_given_once(
         at += step
         seen += tail.lines()
         assert not tail.restarted
-    whole = content[:at]
-    assert b"\n".join(seen).split() == whole[: whole.rfind(b"\n") + 1].split()
+    written = content[:at]
+    assert b"\n".join(seen).split() == written[: written.rfind(b"\n") + 1].split()
 
 
 @pytest.mark.parametrize("how", ["replaced", "shorter", "gone"])

@@ -49,16 +49,16 @@ def sent(campaign: Campaign, collective: str, comm_size: int) -> list[tuple[str,
     """Algorithm, segment size and graph of the points of a collective at the large message."""
     size = 0 if collective == "barrier" else SIZE
     return [
-        (one["algorithm"], one["segment_size"], one["graph"])
-        for one in points(campaign)
-        if (one["collective"], one["comm_size"], one["message_size"]) == (collective, comm_size, size)
-        and "error" not in one
+        (point["algorithm"], point["segment_size"], point["graph"])
+        for point in points(campaign)
+        if (point["collective"], point["comm_size"], point["message_size"]) == (collective, comm_size, size)
+        and "error" not in point
     ]
 
 
 def test_every_algorithm_of_the_library_is_measured_or_refused(forced: Campaign, installation: Installation) -> None:
     assert isinstance(installation.library, OpenMpi)
-    there = {(one["collective"], one["algorithm"]) for one in points(forced)}
+    there = {(point["collective"], point["algorithm"]) for point in points(forced)}
     for collective in COLLECTIVES:
         for name in ("default", *installation.library.algorithms.get(collective, {}).values()):
             assert (collective, name) in there
@@ -92,8 +92,8 @@ def test_every_algorithm_of_the_library_sends_its_own_messages(
                 continue
             size = 0 if collective == "barrier" else SIZE
             rows = graphs_of(collective, algorithm, comm_size, size, segment, older=older)
-            expected = [graph_of(one) for one in rows]
-            assert graph["digest"] in [one["digest"] for one in expected], (algorithm, segment, graph, expected[:3])
+            expected = [graph_of(row) for row in rows]
+            assert graph["digest"] in [each["digest"] for each in expected], (algorithm, segment, graph, expected[:3])
             seen.add(algorithm)
     assert seen == set(installation.library.algorithms[collective].values())
 

@@ -30,10 +30,10 @@ def test_it_is_known_by_what_its_start_command_prints(tmp_path: Path, version: s
     mpiexec = tmp_path / "mpiexec"
     mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{RECORDED[version]}END\n", encoding="utf-8")
     mpiexec.chmod(0o755)
-    found = library.library_of(mpiexec)
-    assert found == IntelMpi(version)
+    mpi = library.library_of(mpiexec)
+    assert mpi == IntelMpi(version)
     # What the ranks say of themselves holds the same version.
-    assert found.version in f"Intel(R) MPI Library {version} for Linux* OS"
+    assert mpi.version in f"Intel(R) MPI Library {version} for Linux* OS"
 
 
 @pytest.mark.parametrize(
@@ -50,7 +50,7 @@ def test_it_is_known_by_what_its_start_command_prints(tmp_path: Path, version: s
 )
 def test_an_algorithm_is_set_by_its_documented_number(collective: str, algorithm: str, number: int) -> None:
     offered = IntelMpi("2021.6").methods(collective, Variants())
-    (method,) = [one for one in offered if one.algorithm == algorithm]
+    (method,) = [method for method in offered if method.algorithm == algorithm]
     assert IntelMpi("2021.6").forcing(collective, method) == {f"I_MPI_ADJUST_{collective.upper()}": str(number)}
 
 

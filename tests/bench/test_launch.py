@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -17,19 +15,10 @@ from dashboard.benchmarks.campaigns.campaign import read_json
 from dashboard.benchmarks.launchers import processes, supervise
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, start_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
+from tests.conftest import until
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3
-_PATIENCE_S = 20.0
-
-
-def until(what: Callable[[], Any]) -> Any:
-    """Wait until something holds."""
-    end = time.monotonic() + _PATIENCE_S
-    while not (found := what()):
-        assert time.monotonic() < end, "waited in vain"
-        os.sched_yield()
-    return found
 
 
 @dataclass

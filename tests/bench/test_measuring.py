@@ -76,7 +76,7 @@ def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() ->
 
 
 @pytest.mark.parametrize(
-    ("found", "rounds", "enough"),
+    ("outcome", "rounds", "enough"),
     [
         (Outcome([1.0] * 9, tries=9), 3, True),
         (Outcome([1.0] * 9, tries=9), 2, False),
@@ -87,16 +87,16 @@ def test_where_processes_share_cores_each_repetition_starts_after_a_barrier() ->
         (Outcome([1.0], tries=1, spent=6.0), 1, True),
     ],
 )
-def test_repetitions_go_on_until_precise_enough_or_capped(found: Outcome, rounds: int, *, enough: bool) -> None:
-    assert _enough(found, Protocol(), rounds) is enough
+def test_repetitions_go_on_until_precise_enough_or_capped(outcome: Outcome, rounds: int, *, enough: bool) -> None:
+    assert _enough(outcome, Protocol(), rounds) is enough
 
 
 def test_occ_takes_the_median_barrier_off_and_drops_what_is_no_time() -> None:
     occ = _Occ(Group(None, None), Protocol("occ"))
     occ._barriers = [3.0, 1.0, 2.0]
-    found = Outcome([5.0, 1.0, 2.5])
-    occ.finish(found)
-    assert (found.samples, found.late, found.error) == ([3.0, 0.5], 1, "")
+    outcome = Outcome([5.0, 1.0, 2.5])
+    occ.finish(outcome)
+    assert (outcome.samples, outcome.late, outcome.error) == ([3.0, 0.5], 1, "")
     lost = Outcome([1.0, 2.0])
     occ.finish(lost)
     assert lost.samples == []
@@ -113,10 +113,10 @@ def test_repetitions_during_which_a_process_waited_for_its_core_are_left_out(
     counts = iter([1.0, 1.0 + 2.0 * (float("nan") if share is None else share)])
     monkeypatch.setattr("time.perf_counter", lambda: next(clock))
     monkeypatch.setattr(waiting, "waited", lambda: next(counts))
-    found = Outcome([3e-6])
-    _timed(Group(Alone(), "maximum", crowded=crowded), found, 2, lambda: ([1e-6, 2e-6], 0))
-    assert (found.samples, found.stolen) == (([3e-6], [1e-6, 2e-6]) if stolen else ([3e-6, 1e-6, 2e-6], []))
-    assert (found.tries, found.spent) == (2, 2.0)
+    outcome = Outcome([3e-6])
+    _timed(Group(Alone(), "maximum", crowded=crowded), outcome, 2, lambda: ([1e-6, 2e-6], 0))
+    assert (outcome.samples, outcome.stolen) == (([3e-6], [1e-6, 2e-6]) if stolen else ([3e-6, 1e-6, 2e-6], []))
+    assert (outcome.tries, outcome.spent) == (2, 2.0)
 
 
 def test_the_process_that_waited_longest_is_named_by_its_rank_in_the_job() -> None:

@@ -47,9 +47,9 @@ def test_the_messages_of_a_program_are_those_of_the_schedule() -> None:
 
 def test_cases_are_thinned_evenly() -> None:
     every = list(cases(algorithm_of("scan", "linear"), [5]))
-    some = thinned(iter(every), 6)
-    assert 4 <= len(some) <= 6
-    assert some == every[:: every.index(some[1])]
+    sample = thinned(iter(every), 6)
+    assert 4 <= len(sample) <= 6
+    assert sample == every[:: every.index(sample[1])]
 
 
 def test_a_job_that_ends_early_names_the_case_that_it_was_at(tmp_path: Path) -> None:

@@ -70,9 +70,9 @@ def test_methods_have_radix_and_segments_where_the_algorithm_takes_them(read: mp
     methods = read.methods("bcast", Variants((0, 1024), (4,), (2, 8)))
     assert methods[0] == Method(DEFAULT, library_id=0)
     assert Method("binomial", library_id=1) in methods
-    found = [(m.segment_size, dict(m.parameters)) for m in methods if m.algorithm == "pipelined_tree"]
+    pipelined = [(m.segment_size, dict(m.parameters)) for m in methods if m.algorithm == "pipelined_tree"]
     # Without segments it is the tree.
-    assert found == [(1024, {"radix": 2}), (1024, {"radix": 8})]
+    assert pipelined == [(1024, {"radix": 2}), (1024, {"radix": 8})]
     assert [(m.segment_size, m.parameters) for m in methods if m.algorithm == "tree"] == [
         (0, (("radix", 2),)),
         (0, (("radix", 8),)),
@@ -110,9 +110,9 @@ def installed() -> mpich.Mpich:
     """The MPICH of this Python, where it has one; CI has an Open MPI there, so nothing is asked for."""
     if importlib.util.find_spec("mpi4py") is None or not (Path(sys.executable).parent / "mpivars").exists():
         pytest.skip("no MPICH beside this Python")
-    found = library.find().library
-    assert isinstance(found, mpich.Mpich)
-    return found
+    mpi = library.find().library
+    assert isinstance(mpi, mpich.Mpich)
+    return mpi
 
 
 def test_the_installed_library_takes_every_name_for_the_number_that_was_read(installed: mpich.Mpich) -> None:
@@ -124,12 +124,12 @@ def test_the_installed_library_takes_every_name_for_the_number_that_was_read(ins
         "print(json.dumps({name: tools.read(name) for name in sys.argv[1:]}))\n"
         "tools.close()\n"
     )
-    names = {one: f"MPIR_CVAR_{one.upper()}_INTRA_ALGORITHM" for one in COLLECTIVES if one in installed.algorithms}
-    wanted = {names[one]: list(installed.algorithms[one].items())[-1] for one in names}
+    names = [name for name in COLLECTIVES if name in installed.algorithms]
+    wanted = {f"MPIR_CVAR_{name.upper()}_INTRA_ALGORITHM": [*installed.algorithms[name].items()][-1] for name in names}
     command = [str(Path(sys.executable).parent / "mpiexec"), "-n", "1"]
     command += [word for name, (_, text) in wanted.items() for word in ("-env", name, text)]
     command += [sys.executable, "-c", program, *wanted]
-    told = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
-    assert {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', told)} == {
+    output = subprocess.run(command, check=True, capture_output=True, text=True, timeout=60).stdout
+    assert {name: int(number) for name, number in re.findall(r'"(\w+)": (\d+)', output)} == {
         name: number for name, (number, _) in wanted.items()
     }

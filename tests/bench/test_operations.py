@@ -32,9 +32,9 @@ def played(collective: str, size: int, message: int, root: int, *, skew: bool = 
     cell = Cell(collective, size, message)
     team = [Operation(cell, rank, TYPES, "float32", skew=skew) for rank in range(size)]
     comm = Recorder()
-    for one in team:
-        one.prepare(root)
-        one.call(comm, 0, root)
+    for operation in team:
+        operation.prepare(root)
+        operation.call(comm, 0, root)
     (name,) = {name for name, _ in comm.calls}
     if name != "Barrier":
         _play(name, [args for _, args in comm.calls], root)
@@ -99,10 +99,10 @@ _RESULTS: dict[str, Callable[[list[Any], int, int], Any]] = {
 @given(st.integers(2, 7), st.integers(1, 40), st.integers(0, 6))
 def test_the_right_result_is_accepted_by_every_process(collective: str, size: int, count: int, root: int) -> None:
     team = played(collective, size, 0 if collective == "barrier" else 4 * count, root % size)
-    assert [one.right(root % size) for one in team] == [True] * size
+    assert [operation.right(root % size) for operation in team] == [True] * size
 
 
-@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one != "barrier"])
+@pytest.mark.parametrize("collective", [name for name in COLLECTIVES if name != "barrier"])
 @given(st.integers(2, 7), st.integers(1, 40), st.data())
 def test_one_wrong_element_anywhere_is_found(collective: str, size: int, count: int, data: st.DataObject) -> None:
     root = 0
@@ -114,27 +114,27 @@ def test_one_wrong_element_anywhere_is_found(collective: str, size: int, count: 
     assert not team[rank].right(root)
 
 
-@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one not in ("barrier", "bcast")])
+@pytest.mark.parametrize("collective", [name for name in COLLECTIVES if name not in ("barrier", "bcast")])
 def test_a_collective_that_does_nothing_is_found(collective: str) -> None:
-    one = Operation(Cell(collective, 4, 16), 1 if collective == "exscan" else 0, TYPES, "float32")
-    assert not one.verify(Recorder())
+    operation = Operation(Cell(collective, 4, 16), 1 if collective == "exscan" else 0, TYPES, "float32")
+    assert not operation.verify(Recorder())
 
 
 def test_counts_are_the_blocks_of_the_project_s_convention() -> None:
     comm = Recorder()
     for collective in ("alltoall", "allreduce", "reduce_scatter"):
         Operation(Cell(collective, 4, 16), 1, TYPES, "float32").call(comm)
-    (_, (sent, received)), (_, (vector, _, _)), (_, (whole, part, counts, _)) = comm.calls
+    (_, (sent, received)), (_, (vector, _, _)), (_, (blocks, part, counts, _)) = comm.calls
     assert (sent[0].nbytes, sent[1], received[1]) == (64, 16, 16)
     assert (vector[0].nbytes, vector[1]) == (16, 4)
-    assert (whole[0].nbytes, part[0].nbytes, counts) == (64, 16, [4, 4, 4, 4])
+    assert (blocks[0].nbytes, part[0].nbytes, counts) == (64, 16, [4, 4, 4, 4])
 
 
 @pytest.mark.parametrize("collective", [name for name, each in COLLECTIVES.items() if each.counts != "equal"])
 @given(st.integers(2, 9), st.integers(1, 60))
 def test_skewed_blocks_come_back_whole_and_make_up_the_message_size(collective: str, size: int, count: int) -> None:
     team = played(collective, size, 4 * count, 0, skew=True)
-    assert all(one.right(0) for one in team)
+    assert all(operation.right(0) for operation in team)
     assert sum(team[0].counts) == size * team[0].count
     assert sorted(team[0].counts) == team[0].counts
 
@@ -144,7 +144,7 @@ def test_a_block_of_skewed_counts_grows_with_the_rank() -> None:
     assert skewed(1, 3) == [0, 1, 2]
 
 
-@pytest.mark.parametrize("collective", [one for one in COLLECTIVES if one != "barrier"])
+@pytest.mark.parametrize("collective", [name for name in COLLECTIVES if name != "barrier"])
 def test_no_page_of_a_buffer_is_touched_first_by_a_timed_call(collective: str) -> None:
     # Memory that was only reserved reads as 0, and each page of it costs more than its share of the call.
     operation = Operation(Cell(collective, 4, 4096), 1, TYPES, "float32", copies=3)

@@ -23,17 +23,17 @@ def test_where_nothing_is_said_all_is_added() -> None:
 
 @pytest.mark.parametrize("name", ["OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS"])
 def test_a_transport_that_is_said_is_kept_as_a_whole(name: str) -> None:
-    found = added(OWN, {name: "x"})
-    assert not {"OMPI_MCA_btl", "OMPI_MCA_pml"} & set(found)
-    assert found["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
-    assert "PRTE_MCA_rmaps_default_mapping_policy" in found
+    environment = added(OWN, {name: "x"})
+    assert not {"OMPI_MCA_btl", "OMPI_MCA_pml"} & set(environment)
+    assert environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    assert "PRTE_MCA_rmaps_default_mapping_policy" in environment
     assert kept(OWN, {name: "x"}) == {name: "x"}
 
 
 def test_a_mapping_that_is_said_is_kept() -> None:
-    found = added(OWN, {"PRTE_MCA_rmaps_default_mapping_policy": "node"})
-    assert not [name for name in found if "rmaps" in name]
-    assert found["OMPI_MCA_btl"] == "self,sm"
+    environment = added(OWN, {"PRTE_MCA_rmaps_default_mapping_policy": "node"})
+    assert not [name for name in environment if "rmaps" in name]
+    assert environment["OMPI_MCA_btl"] == "self,sm"
 
 
 def test_an_allocation_tells_its_nodes(tmp_path: Path) -> None:

@@ -83,10 +83,10 @@ def test_ranks_that_wait_slow_nothing_and_cores_are_counted_once() -> None:
 
 
 def test_results_are_made_and_compared_in_time_too() -> None:
-    one = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, seconds=0.01)
-    small = replace(PLAN, protocol=one, message_sizes=(8,)).estimate().seconds
+    protocol = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, seconds=0.01)
+    small = replace(PLAN, protocol=protocol, message_sizes=(8,)).estimate().seconds
     # Four points of 16 MiB: the limit of their repetitions does not hold what is done around these.
-    assert replace(PLAN, protocol=one, message_sizes=(1 << 24,)).estimate().seconds > small + 4 * 0.3
+    assert replace(PLAN, protocol=protocol, message_sizes=(1 << 24,)).estimate().seconds > small + 4 * 0.3
 
 
 @pytest.fixture
@@ -150,11 +150,11 @@ def test_points_that_do_not_say_what_they_took_leave_it_open(stopped: Campaign, 
 
 
 @pytest.mark.parametrize(
-    ("value", "told"),
+    ("value", "rounded"),
     [(0.0052, 0.005), (0.0183, 0.018), (9.36, 9), (97.0, 100), (118.0, 120), (553.0, 600), (1.96, 2.0), (0.0, 0.0)],
 )
-def test_an_estimate_has_one_digit_or_two(value: float, told: float) -> None:
-    assert roughly(value) == pytest.approx(told)
+def test_an_estimate_has_one_digit_or_two(value: float, rounded: float) -> None:
+    assert roughly(value) == pytest.approx(rounded)
 
 
 def test_the_command_says_about_and_what_the_estimate_is_made_of() -> None:

@@ -78,8 +78,8 @@ def test_the_command_measures_between_two_ranks(
     path = tmp_path / "here.csv"
     sizes = ["--sizes", "0,8,4KiB,64KiB", "--repetitions", "20", "--rounds", "2", "--ranks", "3"]
     assert cli.main(["bench", "parameters", "-o", str(path), *sizes, "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["sizes"] == [0, 8, 4096, 65536]
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["sizes"] == [0, 8, 4096, 65536]
     table = read_logp_table(path)
     assert (table["halfrtt_min"] <= table["halfrtt_median"]).all()
     assert all((values > 0).all() for name, values in table.items() if name != "bytes")
@@ -91,7 +91,7 @@ def test_the_command_measures_between_two_ranks(
 
 
 @pytest.mark.parametrize(
-    ("options", "told"),
+    ("options", "fault"),
     [
         (["-o", "here.txt"], "must end in .csv"),
         (["-o", "/nowhere/here.csv"], "in a folder that is there"),
@@ -100,11 +100,11 @@ def test_the_command_measures_between_two_ranks(
     ],
 )
 def test_what_cannot_be_measured_is_refused(
-    options: list[str], told: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    options: list[str], fault: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.chdir(tmp_path)
     assert cli.main(["bench", "parameters", *options]) == 2
-    assert told in capsys.readouterr().err
+    assert fault in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

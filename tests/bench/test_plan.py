@@ -62,7 +62,7 @@ def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changes", "told"),
+    ("changes", "message"),
     [
         ({"ranks": 1, "comm_sizes": (1,)}, "at least 2"),
         ({"comm_sizes": (2, 9)}, "2 to 8"),
@@ -78,8 +78,8 @@ def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
         ({"only": {"bcast": ((2, 8, (9,)),)}}, "allowed are 0 to 1"),
     ],
 )
-def test_a_plan_that_cannot_be_measured_says_what_is_allowed(changes: dict[str, Any], told: str) -> None:
-    with pytest.raises(PlanError, match=told):
+def test_a_plan_that_cannot_be_measured_says_what_is_allowed(changes: dict[str, Any], message: str) -> None:
+    with pytest.raises(PlanError, match=message):
         plan_of(**changes)
 
 

@@ -80,8 +80,8 @@ def preload(bench: Bench) -> Path:
 
 def report(text: str) -> dict[tuple[str, str], int]:
     """Calls by collective and by what was decided, or why it was not."""
-    found = re.findall(r"^colltune: (\w+): (\d+) (?:by|passed on:) (.*)$", text, re.MULTILINE)
-    return {(collective, what): int(count) for collective, count, what in found}
+    lines = re.findall(r"^colltune: (\w+): (\d+) (?:by|passed on:) (.*)$", text, re.MULTILINE)
+    return {(collective, what): int(count) for collective, count, what in lines}
 
 
 def test_an_unmodified_c_program_sends_the_messages_of_the_decided_algorithms(

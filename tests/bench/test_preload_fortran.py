@@ -22,7 +22,7 @@ from tests.bench.preloading import LIBRARY, Bench
 
 RANKS, TURNS = 4, 3
 PROGRAM = """
-program told
+program calls
   USE
   implicit none
   INCLUDE
@@ -51,8 +51,8 @@ KINDS = {"mpif.h": ("", "include 'mpif.h'"), "mpi": ("use mpi", ""), "mpi_f08": 
 @pytest.fixture(scope="module")
 def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     """An Open MPI that has compilers for Fortran: the first on the PATH."""
-    folders = [Path(one) for one in os.environ.get("PATH", "").split(os.pathsep)]
-    able = [one for one in folders if all((one / name).exists() for name in ("mpif90", "mpicc", "mpiexec"))]
+    folders = [Path(folder) for folder in os.environ.get("PATH", "").split(os.pathsep)]
+    able = [folder for folder in folders if all((folder / name).exists() for name in ("mpif90", "mpicc", "mpiexec"))]
     if not able:
         pytest.skip("no Open MPI with a compiler for Fortran on the PATH")
     library = library_of(able[0] / "mpiexec")

@@ -197,8 +197,8 @@ def _served() -> Iterator[tuple[str, DecisionFunction]]:
         if algorithm.collective not in {decision.collective for decision in DECISIONS}:
             continue
         names = {parameter.name: parameter for parameter in algorithm.parameters}
-        whole = {"first_segment": 0} if "first_segment" in names else {}
-        variants = [(0, whole), *((size, whole) for size in (1024, 100) if "segment_size" in names)]
+        first = {"first_segment": 0} if "first_segment" in names else {}
+        variants = [(0, first), *((size, first) for size in (1024, 100) if "segment_size" in names)]
         variants += [(0, {"radix": radix}) for radix in (2, 3, 8) if "radix" in names]
         variants += [(0, {"inner": inner}) for inner in getattr(names.get("inner"), "values", ())]
         for size, parameters in variants:

@@ -54,13 +54,13 @@ def test_both_are_measured_in_the_same_cells_and_told_apart(beside: Campaign) ->
     labels = {str(label) for label in cube["method"].values}
     assert {"binomial", "binomial provider=own", "pipeline 1KiB", "pipeline 1KiB provider=own"} <= labels
     # Points of a cell stand together: the methods took turns there.
-    cells = [(one["collective"], one["comm_size"]) for one in points(beside) if "again" not in one]
+    cells = [(point["collective"], point["comm_size"]) for point in points(beside) if "again" not in point]
     assert len(set(cells)) == 1 + sum(a != b for a, b in itertools.pairwise(cells))
 
 
 def test_an_own_ring_sends_what_the_librarys_ring_sends_and_is_no_double_of_it(beside: Campaign) -> None:
-    there = [one for one in points(beside) if one["collective"] == "allgather" and one["comm_size"] == RANKS]
-    sent = {(one["algorithm"], "parameters" in one): one["graph"]["digest"] for one in there}
+    there = [point for point in points(beside) if point["collective"] == "allgather" and point["comm_size"] == RANKS]
+    sent = {(point["algorithm"], "parameters" in point): point["graph"]["digest"] for point in there}
     for name in ("ring", "bruck", "recursive_doubling"):
         assert sent[name, True] == sent[name, False]
     node = open_results([beside.results])["allgather"]
@@ -77,7 +77,7 @@ def test_results_of_both_are_decided_over(beside: Campaign, capsys: pytest.Captu
     assert main(["decide", str(beside.results), "-c", "bcast", "--tree", "quadtree", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["penalty"]["unmeasured"] == 0
-    assert any(one.parameters.get("provider") == "own" for one in _methods(beside))
+    assert any(method.parameters.get("provider") == "own" for method in _methods(beside))
 
 
 def _methods(campaign: Campaign) -> tuple[Any, ...]:
@@ -148,16 +148,16 @@ def test_every_value_of_every_parameter_is_a_method() -> None:
         for algorithm in ALGORITHMS[collective].values():
             if algorithm.name == "orthogonal":
                 continue
-            here = [one for one in offered if one.algorithm == algorithm.name]
+            here = [method for method in offered if method.algorithm == algorithm.name]
             assert here
             for parameter in algorithm.parameters:
-                got = {dict(one.parameters).get(parameter.name, one.segment_size) for one in here}
+                got = {dict(method.parameters).get(parameter.name, method.segment_size) for method in here}
                 want = {"segment_size": {0, 1024}, "fan_out": {2, 4}, "radix": {4}}.get(
                     parameter.name, set(parameter.values)
                 )
                 assert got >= want or "_fan_out" in parameter.name or "_first_" in parameter.name
-            for one in here:
-                algorithm_of(collective, one.algorithm).values(own.given(one))
+            for method in here:
+                algorithm_of(collective, method.algorithm).values(own.given(method))
 
 
 def test_a_method_is_the_same_after_it_was_written() -> None:
@@ -174,9 +174,9 @@ def test_an_unknown_provider_is_refused_with_those_there_are() -> None:
 def test_own_methods_need_no_library_that_can_be_switched() -> None:
     library = Fixed("X", "1", "")
     offered = providers.offered(("library", "own"), library, "bcast", ONCE)
-    assert [one.provider for one in offered[:2]] == ["library", "own"]
-    assert all(providers.settings(library, "bcast", one) == {} for one in offered)
-    assert all(providers.forcing(library, "bcast", one) == {} for one in offered)
+    assert [method.provider for method in offered[:2]] == ["library", "own"]
+    assert all(providers.settings(library, "bcast", method) == {} for method in offered)
+    assert all(providers.forcing(library, "bcast", method) == {} for method in offered)
 
 
 def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(

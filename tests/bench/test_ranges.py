@@ -45,9 +45,9 @@ def test_a_number_is_its_own_size(size: int) -> None:
 
 @given(st.integers(1, 200))
 def test_each_level_halves_the_gaps_of_the_ones_before(count: int) -> None:
-    found = levels(count)
-    assert found[0] == found[-1] == 0
-    for level in range(max(found) + 1):
-        places = [place for place, one in enumerate(found) if one <= level]
+    depths = levels(count)
+    assert depths[0] == depths[-1] == 0
+    for level in range(max(depths) + 1):
+        places = [place for place, depth in enumerate(depths) if depth <= level]
         widest = max((b - a for a, b in pairwise(places)), default=0)
         assert widest <= max(1, -(-(count - 1) // 2**level))

@@ -91,7 +91,7 @@ def test_its_variables_are_set_where_the_environment_says_nothing(file: Path, mo
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("launch = [", "cannot be read"),
         ("lunch = 'x'", "'lunch' is not known; a site says launch, ppn"),
@@ -105,14 +105,14 @@ def test_its_variables_are_set_where_the_environment_says_nothing(file: Path, mo
     ],
 )
 def test_what_is_wrong_in_it_is_one_line_that_names_the_file(
-    tmp_path: Path, text: str, told: str, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, text: str, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = tmp_path / "colltune.toml"
     file.write_text(text)
     with pytest.raises(PlanError) as raised:
         read(file)
     assert str(raised.value).startswith(f"{file}: ")
-    assert told in str(raised.value)
+    assert message in str(raised.value)
     assert (
         main(["bench", "submit", str(tmp_path / "c"), "--dry-run", "--library", "openmpi-5.0", "--site", str(file)])
         == 2

@@ -72,7 +72,7 @@ def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(
 
 # What a page's form could be filled with.
 @pytest.mark.parametrize(
-    ("request_", "told"),
+    ("request_", "message"),
     [
         ({"partition": "a b"}, "partition 'a b'"),
         ({"partition": "x\n#SBATCH --uid=0"}, "partition"),
@@ -95,10 +95,10 @@ def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(
         ({"tasks_per_node": 1.5}, "tasks_per_node 1.5"),
     ],
 )
-def test_what_is_not_allowed_is_refused_by_name(request_: dict[str, Any], told: str) -> None:
+def test_what_is_not_allowed_is_refused_by_name(request_: dict[str, Any], message: str) -> None:
     with pytest.raises(CampaignError) as error:
         Request(**request_)
-    assert told in str(error.value)
+    assert message in str(error.value)
 
 
 _TEXT = st.text(max_size=12)
@@ -117,7 +117,7 @@ def test_whatever_is_accepted_adds_no_line_and_no_command(**given_: str) -> None
     except CampaignError:
         return
     plain = Request(extra=("--x",), modules=("m",), environment={"UCX_X": "x"}, start_options=("--x",))
-    texts = [SlurmLauncher(one).preview([job(Path("/folder"))]) for one in (request, plain)]
+    texts = [SlurmLauncher(each).preview([job(Path("/folder"))]) for each in (request, plain)]
     added = int(bool(given_["partition"]))
     assert len(texts[0].splitlines()) == len(texts[1].splitlines()) + added
     assert Request.from_record(request.record()) == request

@@ -58,7 +58,7 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Says:
     return say
 
 
-def told(says: Says, text: str) -> Told:
+def job_of(says: Says, text: str) -> Told:
     says("scontrol", text)
     answer = words.ask("1")
     assert isinstance(answer, dict)
@@ -87,16 +87,16 @@ def told(says: Says, text: str) -> Told:
     ],
 )
 def test_a_state_with_its_reason(says: Says, record: str, state: str, reason: str, code: int | None) -> None:
-    found = told(says, record)
-    assert (found.state, found.code) == (state, code)
-    assert found.reason.startswith(reason)
+    job = job_of(says, record)
+    assert (job.state, job.code) == (state, code)
+    assert job.reason.startswith(reason)
 
 
 def test_jobs_of_an_array_are_told_apart(says: Says) -> None:
     says("scontrol", ARRAY)
     answer = words.ask("1")
     assert isinstance(answer, dict)
-    assert {index: one.state for index, one in answer.items()} == {0: "running", 2: "queued", 3: "queued", 4: "queued"}
+    assert {index: job.state for index, job in answer.items()} == {0: "running", 2: "queued", 3: "queued", 4: "queued"}
     assert answer[3] == Told(
         "1_3", "PENDING", "queued", "waits for other jobs of its array (JobArrayTaskLimit)", "", None
     )
@@ -110,7 +110,8 @@ def test_a_forgotten_job_is_not_a_silent_slurm(says: Says, error: str, answer: s
 
 def test_partitions_and_their_limits(says: Says) -> None:
     says("sinfo", "debug*|up|2|4|1:00:00\nlong|down|100+|64+|2-12:00:00\nfree|up|1|8|infinite\n".replace("100+", "100"))
-    assert [(one["name"], one["default"], one["up"], one["cores"], one["seconds"]) for one in words.partitions()] == [
+    fields = ("name", "default", "up", "cores", "seconds")
+    assert [tuple(partition[field] for field in fields) for partition in words.partitions()] == [
         ("debug", True, True, 4, 3600),
         ("long", False, False, 64, 216000),
         ("free", False, True, 8, None),

@@ -29,7 +29,7 @@ def test_the_relative_standard_error_is_that_of_the_inner_half() -> None:
 @given(st.lists(st.floats(1e-6, 1e-3), min_size=8, max_size=40), st.floats(1e-2, 10))
 def test_one_wild_repetition_does_not_change_what_suffices(samples: list[float], factor: float) -> None:
     wild = [*samples, max(samples) * 1e6]
-    assert relative_error([one * factor for one in samples]) == pytest.approx(relative_error(samples))
+    assert relative_error([sample * factor for sample in samples]) == pytest.approx(relative_error(samples))
     assert inner(wild).max() <= max(samples)
 
 

@@ -12,7 +12,7 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.launch import Job, start_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.template import filled, of_library, parse
-from tests.bench.test_launch import until
+from tests.conftest import until
 
 PROGRAM = ("python", "-m", "it")
 
@@ -42,7 +42,7 @@ def test_braces_of_the_program_are_its_own() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "told"),
+    ("text", "message"),
     [
         ("", "it has no word"),
         ("mpiexec 'x", "No closing quotation"),
@@ -50,8 +50,8 @@ def test_braces_of_the_program_are_its_own() -> None:
         ("mpiexec --x={program}", "as a word of its own"),
     ],
 )
-def test_what_cannot_be_meant_is_said(text: str, told: str) -> None:
-    with pytest.raises(PlanError, match=told):
+def test_what_cannot_be_meant_is_said(text: str, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
         parse(text)
 
 
@@ -66,12 +66,12 @@ def test_the_bare_name_of_the_start_command_is_the_library_s_own() -> None:
 
 
 def test_a_job_is_started_by_its_template_and_known_again(tmp_path: Path) -> None:
-    told = tmp_path / "told.json"
+    arguments = tmp_path / "arguments.json"
     code = "import json, sys; json.dump(sys.argv[2:], open(sys.argv[1], 'w'))"
-    launcher = LocalLauncher((sys.executable, "-c", code, str(told), "--per={ppn}", "-n", "{ranks}"), 3)
+    launcher = LocalLauncher((sys.executable, "-c", code, str(arguments), "--per={ppn}", "-n", "{ranks}"), 3)
     handle = start_job(launcher, Job(tmp_path, 6, ("it",), {}, 60.0, tmp_path / "log.txt"))
     assert until(lambda: (now := launcher.status(handle)).state != "running" and now).state == "finished"
-    assert json.loads(told.read_text()) == ["--per=3", "-n", "6", "it"]
+    assert json.loads(arguments.read_text()) == ["--per=3", "-n", "6", "it"]
     assert LocalLauncher.from_record(json.loads(json.dumps(launcher.record()))) == launcher
 
 

@@ -22,7 +22,6 @@ from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
-from dashboard.export.targets.mpich.base import embedded
 from dashboard.export.targets.mpich.selection import to_mpich
 from loaders import open_results
 from tests.cli.command import Answer
@@ -50,32 +49,32 @@ def results(installation: Installation, tmp_path_factory: pytest.TempPathFactory
 
 def graphs(results: Path) -> dict[tuple[str, int], dict[str, Any]]:
     lines = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()[1:]]
-    if not any("graph" in one for one in lines):
+    if not any("graph" in point for point in lines):
         pytest.skip("this library counts no messages")
-    return {(one["algorithm"], one["message_size"]): one["graph"] for one in lines}
+    return {(point["algorithm"], point["message_size"]): point["graph"] for point in lines}
 
 
 def test_the_rules_act_on_one_communicator_and_not_on_the_other(results: Path) -> None:
-    found = graphs(results)
+    sent = graphs(results)
     # Linear: the root sends to all others. Left alone the library takes another way.
-    assert found["tuned", SMALL]["busiest"] == found["tuned", SMALL]["messages"] == RANKS - 1
-    assert found["default", SMALL]["busiest"] < RANKS - 1
+    assert sent["tuned", SMALL]["busiest"] == sent["tuned", SMALL]["messages"] == RANKS - 1
+    assert sent["default", SMALL]["busiest"] < RANKS - 1
     # A pipeline of 32 bytes: everyone but the last process sends all segments.
-    assert found["tuned", SLOW]["messages"] == (RANKS - 1) * (SLOW // 32)
-    assert found["default", SLOW]["messages"] < RANKS * RANKS
+    assert sent["tuned", SLOW]["messages"] == (RANKS - 1) * (SLOW // 32)
+    assert sent["default", SLOW]["messages"] < RANKS * RANKS
 
 
 def test_a_rule_that_leaves_the_decision_to_the_library_sends_its_messages(results: Path) -> None:
-    found = graphs(results)
-    assert found["tuned", OWN]["digest"] == found["default", OWN]["digest"]
+    sent = graphs(results)
+    assert sent["tuned", OWN]["digest"] == sent["default", OWN]["digest"]
     cells = improvement(open_results([results])["bcast"].to_dataset()).cells
     assert cells["same"].sel(message_size=OWN).all()
 
 
 def test_a_rule_that_is_slower_is_found_and_dropped(results: Path) -> None:
-    found = improvement(open_results([results])["bcast"].to_dataset())
+    gains = improvement(open_results([results])["bcast"].to_dataset())
     decision = read_text(RULES).decisions["bcast"]
-    verdicts = {one.method: one for one in judge(found, decision)}
+    verdicts = {verdict.method: verdict for verdict in judge(gains, decision)}
     assert verdicts["pipeline 32B"].outcome == "slower"
     assert verdicts["pipeline 32B"].max < -100
     kept, *_ = without_slower(decision, list(verdicts.values()))
@@ -97,15 +96,15 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
     assert answer.status == 0, answer.err
     (bcast,) = answer.json["collectives"].values()
     assert [row["comm_size"] for row in bcast["table"]] == [2, 0]
-    assert {one["message_size"] for one in bcast["cells"]} == {SMALL, SLOW}
-    slower = [one for one in bcast["rules"] if one["outcome"] == "slower" and not one["default"]]
+    assert {cell["message_size"] for cell in bcast["cells"]} == {SMALL, SLOW}
+    slower = [rule for rule in bcast["rules"] if rule["outcome"] == "slower" and not rule["default"]]
     assert answer.json["dropped"] == {"bcast": len(slower)}
     assert answer.json["left"]["proven"] is True
     # With two processes the linear rule may be slower than the library's tree by chance: then none is left to prove.
     assert set(answer.json["left"]["cells"]) == ({"bcast"} if len(slower) < 2 else set())
     assert f"{kept}: proven" in answer.err
     assert colltune("lint", kept).status == 0
-    assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {one["method"] for one in slower})
+    assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {rule["method"] for rule in slower})
     again = colltune(*where, *sizes, "--json")
     assert "everything is measured already" in again.err
     assert again.json["collectives"]["bcast"]["cells"] == bcast["cells"]
@@ -121,23 +120,22 @@ def test_other_rules_in_the_same_folder_are_refused(installation: Installation, 
         tune_check.prepare(tmp_path, RULES + "\n", plan)
 
 
-def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, tmp_path: Path) -> None:
+def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, selection: str, tmp_path: Path) -> None:
     bcast = DecisionFunction(
         "bcast", [LEFT_ALONE, Method("tree", "tree")], Split((Test("message_size", 64),), (Leaf(1), Leaf(0)))
     )
-    held = next(text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path)))
     rules, kept = tmp_path / "rules.json", tmp_path / "kept.json"
-    rules.write_text(to_mpich([bcast], base=held))
+    rules.write_text(to_mpich([bcast], base=selection))
     colltune = (mpich.parent / "python", "-m", "dashboard.cli", "tune-check", rules, "--folder", tmp_path / "campaign")
     grid = ("--ranks", "2", "--message-sizes", "64,1024", "--repetitions", "5-6", "--drop-slower", "-o", kept)
     done = subprocess.run([*colltune, *grid, "--json"], capture_output=True, text=True, check=False, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     answer = json.loads(done.stdout)
     assert list(answer["collectives"]) == ["bcast"]
-    assert [one["default"] for one in answer["collectives"]["bcast"]["rules"]] == [False, True]
+    assert [rule["default"] for rule in answer["collectives"]["bcast"]["rules"]] == [False, True]
     assert answer["left"]["proven"]
     orders = [json.loads(path.read_text()) for path in (tmp_path / "campaign" / "jobs").glob("*.json")]
-    (starts,) = [one["starts"] for one in orders if "starts" in one]
+    (starts,) = [order["starts"] for order in orders if "starts" in order]
     named = [start["environment"]["MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"] for start in starts]
     assert named == ["", str(tmp_path / "campaign" / "rules.conf")] * 3
 

@@ -58,11 +58,11 @@ def coverage(problem: Problem) -> float:
         fold = make()
         for learn, judge, within in zip(fold.learn.slices, fold.judge.slices, fold.inside(), strict=True):
             known, wanted = ([np.asarray(part.cube[name].values) for name in SIZES] for part in (learn, judge))
-            found = Surfaces(learn.times(), *known).at(*wanted)
+            predicted = Surfaces(learn.times(), *known).at(*wanted)
             with np.errstate(invalid="ignore"):
-                off = np.abs(np.log(judge.times()) - found.log_time)
+                off = np.abs(np.log(judge.times()) - predicted.log_time)
             there = np.isfinite(off) & within
-            inside.append((off <= found.half_width)[there])
+            inside.append((off <= predicted.half_width)[there])
     return float(np.concatenate(inside).mean())
 
 

@@ -14,10 +14,10 @@ from tests.cubes import synthetic_cube
 def main() -> None:
     decision = exact(decision_map(synthetic_cube(27, 48, 20, seed=20, noise=0.5)))
     timed = decide_time(decision, {"log-uniform": log_uniform((2, 42), (1, 3 * 2**23))})
-    found = {one.name: one.nanoseconds["log-uniform"] for one in timed}
+    nanoseconds = {variant.name: variant.nanoseconds["log-uniform"] for variant in timed}
     print(f"exact noisy 27 × 48 map, {decision.simplified().leaves} leaves after merging")
-    print(", ".join(f"{name} {ns:.2f} ns" for name, ns in found.items()), "a decision")
-    print(f"tables take {found['tables'] / found['nested ifs']:.3f} of the time of nested ifs")
+    print(", ".join(f"{name} {ns:.2f} ns" for name, ns in nanoseconds.items()), "a decision")
+    print(f"tables take {nanoseconds['tables'] / nanoseconds['nested ifs']:.3f} of the time of nested ifs")
 
 
 if __name__ == "__main__":

@@ -56,14 +56,14 @@ def campaign(
 def loop(installation: Installation, ranks: int, collective: str, sizes: Sequence[int], **forced: str) -> Samples:
     """Run the loop; repetitions by message size."""
     program = [str(LOOP), collective, str(REPETITIONS), *map(str, sizes)]
-    found: Samples = json.loads(launched(installation, ranks, program, forced))
-    return found
+    samples: Samples = json.loads(launched(installation, ranks, program, forced))
+    return samples
 
 
-def agree(one: Sequence[float], two: Sequence[float]) -> bool:
+def agree(first: Sequence[float], second: Sequence[float]) -> bool:
     """Whether the medians differ by no more than the spread of either."""
-    spreads = [float(np.quantile(times, 0.9) - np.quantile(times, 0.1)) for times in (one, two)]
-    return bool(abs(np.median(one) - np.median(two)) <= max(spreads))
+    spreads = [float(np.quantile(times, 0.9) - np.quantile(times, 0.1)) for times in (first, second)]
+    return bool(abs(np.median(first) - np.median(second)) <= max(spreads))
 
 
 def forcing(installation: Installation, method: Method) -> dict[str, str]:
@@ -75,19 +75,20 @@ def forcing(installation: Installation, method: Method) -> dict[str, str]:
 def one_job_against_launches(installation: Installation, ranks: int) -> None:
     """Wall time of all methods in one job, and of one launch for each; their medians."""
     variants = Variants((0, 1024, 2048, 4096, 8192, 16384), (2, 4), (2, 4))
-    offered = [one for one in installation.library.methods("bcast", variants) if one.algorithm != DEFAULT][:METHODS]
+    methods = installation.library.methods("bcast", variants)
+    offered = [method for method in methods if method.algorithm != DEFAULT][:METHODS]
     with tempfile.TemporaryDirectory() as folder:
         wish = {"ranks": ranks, "collectives": ("bcast",), "comm_sizes": (ranks,), "message_sizes": (SIZE,)}
-        wish |= {"variants": variants, "algorithms": tuple(dict.fromkeys(one.algorithm for one in offered))}
-        whole, points = campaign(installation, Path(folder), **wish)
-    measured = {Method.from_json(one): one["samples"] for one in points if "samples" in one}
+        wish |= {"variants": variants, "algorithms": tuple(dict.fromkeys(method.algorithm for method in offered))}
+        seconds, points = campaign(installation, Path(folder), **wish)
+    measured = {Method.from_json(point): point["samples"] for point in points if "samples" in point}
     start = time.perf_counter()
     single = {m: loop(installation, ranks, "bcast", [SIZE], **forcing(installation, m))[str(SIZE)] for m in offered}
     apart = time.perf_counter() - start
-    share = whole * len(offered) / len(measured)
+    share = seconds * len(offered) / len(measured)
     within = sum(agree(measured[method], single[method]) for method in offered)
     print(f"bcast of {format_segment(SIZE)} on {ranks} ranks, {REPETITIONS} repetitions each:")
-    print(f"  one job        {whole:7.2f} s for {len(measured)} methods, {share:.2f} s for {len(offered)} of them")
+    print(f"  one job        {seconds:7.2f} s for {len(measured)} methods, {share:.2f} s for {len(offered)} of them")
     print(f"  one launch each {apart:6.2f} s for {len(offered)} methods: {apart / share:.1f} times as long")
     print(f"  medians agree within the spread for {within} of {len(offered)} methods")
     for method in offered:
@@ -105,14 +106,14 @@ def against_the_loop(installation: Installation, ranks: int, name: Literal["skam
             with tempfile.TemporaryDirectory() as folder:
                 wish = {"ranks": ranks, "collectives": (collective,), "comm_sizes": (ranks,), "message_sizes": SIZES}
                 _, points = campaign(installation, Path(folder), name, algorithms=(DEFAULT,), **wish)
-            for one in (one for one in points if "samples" in one):
-                ours.setdefault((collective, one["message_size"]), []).extend(one["samples"])
+            for point in (point for point in points if "samples" in point):
+                ours.setdefault((collective, point["message_size"]), []).extend(point["samples"])
             for size, times in loop(installation, ranks, collective, SIZES).items():
                 theirs.setdefault((collective, int(size)), []).extend(times)
     within = [agree(ours[cell], theirs[cell]) for cell in ours]
     print(f"own decision on {ranks} ranks, {name}: {sum(within)} of {len(within)} medians agree within the spread")
     for (collective, size), times in sorted(ours.items()):
-        medians = [1e6 * float(np.median(one)) for one in (times, theirs[collective, size])]
+        medians = [1e6 * float(np.median(each)) for each in (times, theirs[collective, size])]
         shown = f"{medians[0]:10.1f} µs {medians[1]:10.1f} µs  {medians[0] / medians[1]:6.2f}"
         print(f"    {collective:10} {format_segment(size):>8} {shown}")
 

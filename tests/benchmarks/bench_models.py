@@ -24,7 +24,7 @@ from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
 from dashboard.models.predicting import Covered, candidates
 from loaders import open_results
-from tests.benchmarks.bench_slider import moved, told
+from tests.benchmarks.bench_slider import line, moved
 from tests.benchmarks.measure import timed
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, find_chromium
 
@@ -57,8 +57,8 @@ def fits(results: xr.DataTree) -> None:
     for name in results.children:
         if name not in MODELS:
             continue
-        _, found = fit_all(observe(results[name].to_dataset()))
-        for model, fit in found.items():
+        _, fitted = fit_all(observe(results[name].to_dataset()))
+        for model, fit in fitted.items():
             known = [each for each in fit.intervals if not each.startswith("gap at")]
             numbers = ", ".join(f"{each} {fit.value(each):.3g}" for each in known)
             print(f"{name:10} {model:8} {numbers}; median residual {fit.median_error:.1f} %")
@@ -71,9 +71,9 @@ def penalties(results: xr.DataTree, network: ParameterSet) -> None:
             continue
         cube = results[name].to_dataset()
         for source, known in (("measured", network), ("fitted", fit_all(observe(cube))[0])):
-            found = model_penalties(Problem.of(cube), known)
+            judged = model_penalties(Problem.of(cube), known)
             fair, every = (
-                ", ".join(f"{by} {found[by][side].mean:.1f}" for by in (*MODEL_NAMES, "vote")) for side in (0, 1)
+                ", ".join(f"{by} {judged[by][side].mean:.1f}" for by in (*MODEL_NAMES, "vote")) for side in (0, 1)
             )
             print(f"{name:10} {source:9} parameters: {fair} %; against all methods {every} %")
 
@@ -90,7 +90,7 @@ def main() -> None:
     with sync_playwright() as driver:
         options: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
         browser = driver.chromium.launch(**options)
-        print(told("slider to curves", moved(browser, ["dashboard"], "?page=Models", slider=0, canvas=0, first=-450)))
+        print(line("slider to curves", moved(browser, ["dashboard"], "?page=Models", slider=0, canvas=0, first=-450)))
         browser.close()
 
 

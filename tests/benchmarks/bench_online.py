@@ -57,9 +57,9 @@ def main() -> None:
         for turn in range(TURNS):
             added = {"preloaded decision": bench.run(2, program, preload=plain).stdout}
             for way, (mode, most) in WAYS.items():
-                told = {"COLLTUNE_ONLINE": mode, "COLLTUNE_ONLINE_CALLS": most, "COLLTUNE_ONLINE_OUT": name}
-                told |= {"COLLTUNE_ONLINE_MODEL": str(folder / "current.model"), "COLLTUNE_ONLINE_RUN": f"run{turn}"}
-                added[way] = bench.run(2, program, preload=tuner, said=told).stdout
+                said = {"COLLTUNE_ONLINE": mode, "COLLTUNE_ONLINE_CALLS": most, "COLLTUNE_ONLINE_OUT": name}
+                said |= {"COLLTUNE_ONLINE_MODEL": str(folder / "current.model"), "COLLTUNE_ONLINE_RUN": f"run{turn}"}
+                added[way] = bench.run(2, program, preload=tuner, said=said).stdout
                 for file in folder.glob("*.trace"):
                     file.unlink()
             least |= {way: min(least.get(way, 1e9), float(text.split()[0])) for way, text in added.items()}

@@ -55,8 +55,8 @@ def plain(costs: np.ndarray, most: int) -> float:
                     here = [float(block.sum(axis=(1, 2)).min())] * most
                     pairs = [((top, left, at, width), (top + at, left, height - at, width)) for at in range(1, height)]
                     pairs += [((top, left, height, at), (top, left + at, height, width - at)) for at in range(1, width)]
-                    for one, other in pairs:
-                        first, second = best[one], best[other]
+                    for low, high in pairs:
+                        first, second = best[low], best[high]
                         for leaves in range(2, most + 1):
                             for count in range(1, leaves):
                                 cost = first[count - 1] + second[leaves - count - 1]
@@ -92,8 +92,8 @@ def proven(rows: int, columns: int, methods: int, runs: int) -> None:
             print(
                 f"{rows:3d}×{columns:<3d} noise {noise}  {name:20} {seconds:7.2f} s  {times:8.0f} × the exact quadtree"
             )
-        found = optimal_frontier(problem, LEAVES)
-        print(f"{rows:3d}×{columns:<3d} noise {noise}  proven: {int(found.proven.sum())} of {LEAVES}")
+        frontier = optimal_frontier(problem, LEAVES)
+        print(f"{rows:3d}×{columns:<3d} noise {noise}  proven: {int(frontier.proven.sum())} of {LEAVES}")
 
 
 def between(side: int, noise: float) -> xr.Dataset:

@@ -56,11 +56,11 @@ def run_ranks(built: Path) -> None:
     """What each rank runs."""
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
-    found = library.find().library
-    assert isinstance(found, OpenMpi)
+    mpi = library.find().library
+    assert isinstance(mpi, OpenMpi)
     world, native, tools = MPI.COMM_WORLD, Native(built, MPI._addressof), ToolInterface()
     for collective, own, number, theirs, segment in METHODS:
-        tools.write(found.settings(collective, Method(theirs, segment, (), number)))
+        tools.write(mpi.settings(collective, Method(theirs, segment, (), number)))
         forced, plain = world.Dup(), world.Dup()
         for size in SIZES:
             if (collective, own) == ("allreduce", "ring") and size // 4 < world.size:
@@ -115,16 +115,16 @@ def _in_turn(world: Any, calls: dict[str, Any]) -> dict[str, list[float]]:
 
 def main() -> None:
     """Build the native executor and start the ranks."""
-    found = library.find()
-    mpicc = compiler(found.mpiexec)
+    installation = library.find()
+    mpicc = compiler(installation.mpiexec)
     assert mpicc, "no mpicc"
     with tempfile.TemporaryDirectory() as folder:
         built = build(mpicc, SOURCE, Path(folder) / FILE)
         for count in RANKS:
             kept = {} if "--as-users" in sys.argv else KEPT
-            environment = {**os.environ, **found.library.environment(one_node=True, graphs=False), **kept}
+            environment = {**os.environ, **installation.library.environment(one_node=True, graphs=False), **kept}
             ranks = [sys.executable, "-m", "mpi4py", "-m", "tests.benchmarks.bench_own_methods", str(built)]
-            subprocess.run([str(found.mpiexec), "-n", str(count), *ranks], env=environment, check=True)
+            subprocess.run([str(installation.mpiexec), "-n", str(count), *ranks], env=environment, check=True)
 
 
 if __name__ == "__main__":

@@ -26,11 +26,11 @@ def main() -> None:
     drawn = exact(decision_map(synthetic_cube(27, 48, 20, seed=20, noise=0.5)))
     methods = [Method(f"{_NAMES[n % 7]} {n}", _NAMES[n % 7], 1024 * (n // 7)) for n in range(len(drawn.methods))]
     noisy = DecisionFunction("bcast", methods, drawn.tree)
-    one = DecisionFunction("bcast", methods[:1], Leaf(0))
+    leaf = DecisionFunction("bcast", methods[:1], Leaf(0))
     with tempfile.TemporaryDirectory() as folder:
         bench = Bench(installation.mpiexec, Path(folder), installation.library.environment(one_node=True, graphs=False))
         program = bench.program("preload_cost")
-        for name, decision in (("one leaf", one), (f"{noisy.simplified().leaves} leaves", noisy)):
+        for name, decision in (("one leaf", leaf), (f"{noisy.simplified().leaves} leaves", noisy)):
             built = bench.build("libcolltune.so", to_preload(decision, version=bench.version), *LIBRARY)
             added, through, direct = bench.run(2, program, preload=built).stdout.split()
             print(f"{name}: {added} ns added a call ({through} through the library, {direct} direct)")

@@ -37,9 +37,9 @@ def report(side: int) -> None:
         ratio = built.median / limit.median
         print(f"{side:5d}² {options!s:20} {built}  {tree.leaves:8d} leaves  {ratio:8.1f} × a sort")
     sizes = np.random.default_rng(1).integers(1, side + 1, (2, 100_000))
-    one = timed(lambda: [tree.predict_one(33, 4096) for _ in range(1000)])
+    single = timed(lambda: [tree.predict_one(33, 4096) for _ in range(1000)])
     print(f"{side:5d}² 100,000 decisions     {timed(lambda: tree.predict(*sizes))}")
-    print(f"{side:5d}² one decision          {one.median * 1e3:8.2f} µs")
+    print(f"{side:5d}² one decision          {single.median * 1e3:8.2f} µs")
 
 
 def main() -> None:

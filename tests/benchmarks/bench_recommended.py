@@ -23,8 +23,8 @@ def seconds(work: Callable[[], Any]) -> tuple[float, Any]:
     """Processor seconds of the second of two runs, and what it gave."""
     work()
     began = time.process_time()
-    found = work()
-    return time.process_time() - began, found
+    result = work()
+    return time.process_time() - began, result
 
 
 def main() -> None:
@@ -34,10 +34,10 @@ def main() -> None:
         times, sizes = cube["time"].values, (cube["comm_size"].values, cube["message_size"].values)
         wanted = comm_sizes_between(sizes[0]), message_sizes_between(sizes[1])
         took, _ = seconds(lambda times=times, sizes=sizes, wanted=wanted: Surfaces(times, *sizes).at(*wanted))
-        whole, decision = seconds(lambda cube=cube: FAMILIES["recommended"].grow(Problem.of(cube)))
+        growth, decision = seconds(lambda cube=cube: FAMILIES["recommended"].grow(Problem.of(cube)))
         print(
             f"{METHODS} methods, {ROWS} × {COLUMNS}, {missing:.0%} missing: surfaces at {len(wanted[0])} × "
-            f"{len(wanted[1])} sizes {took:.2f} s; recommended tree of {decision.leaves} leaves {whole:.2f} s"
+            f"{len(wanted[1])} sizes {took:.2f} s; recommended tree of {decision.leaves} leaves {growth:.2f} s"
         )
 
 

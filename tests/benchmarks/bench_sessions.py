@@ -105,11 +105,11 @@ def positions() -> list[float]:
     builder = QuadtreeBuilder(dmap := decision_map(cube))
     sizes = dmap["comm_size"].values[:, None], dmap["message_size"].values[None, :]
     drawn = {step / 100: builder.build(max_depth=3, threshold=step / 100).predict(*sizes) for step in range(5, 100)}
-    found = [next(iter(drawn))]
+    thresholds = [next(iter(drawn))]
     for at, map_ in drawn.items():
-        if (map_ != drawn[found[-1]]).any():
-            found.append(at)
-    return found
+        if (map_ != drawn[thresholds[-1]]).any():
+            thresholds.append(at)
+    return thresholds
 
 
 async def pictures(served: Served, moves: int) -> None:
@@ -129,11 +129,11 @@ async def pictures(served: Served, moves: int) -> None:
             for task, session in zip(busy, opened, strict=True):
                 task.cancel()
                 session.close()
-            print(f"slider to pixels beside {others} active sessions: {told(times)}")
+            print(f"slider to pixels beside {others} active sessions: {figures(times)}")
         await browser.close()
 
 
-def told(times: list[float]) -> str:
+def figures(times: list[float]) -> str:
     """Write figures of moves, in milliseconds; those given up are counted."""
     seen = sorted(each for each in times if each < GIVEN_UP)
     count = f"{len(seen)} of {len(times)} moves changed the map within {GIVEN_UP} ms"

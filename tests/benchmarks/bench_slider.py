@@ -53,13 +53,13 @@ pn.Column(slider, image.opts(backend_opts=canvas)).servable()
 _MEASURE = """
 async ([slider, canvas, moves, positions, pause]) => {
     const all = (selector) => {
-        const found = []
+        const elements = []
         const walk = (root) => {
-            found.push(...root.querySelectorAll(selector))
+            elements.push(...root.querySelectorAll(selector))
             for (const each of root.querySelectorAll('*')) if (each.shadowRoot) walk(each.shadowRoot)
         }
         walk(document)
-        return found
+        return elements
     }
     const input = all('input[type=range]')[slider]
     const map = all('canvas').filter((each) => each.width > 200)[canvas]
@@ -118,7 +118,7 @@ def moved(
     return [each for each in times[WARM_UP:] if each < 2000]
 
 
-def told(name: str, times: list[float]) -> str:
+def line(name: str, times: list[float]) -> str:
     """Write one line of figures."""
     worst = statistics.quantiles(times, n=10)[-1]
     return f"{name:44} median {statistics.median(times):6.1f} ms, p90 {worst:6.1f} ms ({len(times)} moves)"
@@ -155,10 +155,10 @@ def main() -> None:
     with sync_playwright() as driver, tempfile.TemporaryDirectory() as name:
         options: dict[str, Any] = {"executable_path": find_chromium(), "args": ["--no-sandbox"]}
         browser = driver.chromium.launch(**options)
-        print(told("bare page", bare(browser, Path(name))))
+        print(line("bare page", bare(browser, Path(name))))
         for case in CASES:
-            print(told(*dashboard(browser, Path(name), case, pages)))
-        print(told("bare page", bare(browser, Path(name))))
+            print(line(*dashboard(browser, Path(name), case, pages)))
+        print(line("bare page", bare(browser, Path(name))))
         browser.close()
 
 

@@ -12,9 +12,7 @@ from pathlib import Path
 from types import FrameType
 from typing import Any
 
-from dashboard.session.registry import load_results
-from dashboard.session.samples import sample_start
-from dashboard.session.state import State
+from tests.states import sample_state
 
 ROOT = Path(__file__).resolve().parents[2] / "dashboard"
 LIMIT = 1597 // 4
@@ -22,8 +20,7 @@ LIMIT = 1597 // 4
 
 def main() -> None:
     """Move the slider three times; all but the first are counted."""
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
+    state = sample_state()
 
     def ask(_: Any) -> None:
         """What the page asks for at once; sweeps, source and table wait until the slider rests."""

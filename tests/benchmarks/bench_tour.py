@@ -203,7 +203,7 @@ def felt(page: Page) -> str:
     )
 
 
-def told(*looks: dict[str, dict[str, float]]) -> str:
+def table(*looks: dict[str, dict[str, float]]) -> str:
     """Write a table of figures: fresh, after each tour, and the ratio of the last two."""
     lines = [f"{'':52} {'fresh':>10} {'toured':>10} {'again':>10}  ratio"]
     for what, figures in looks[0].items():
@@ -241,7 +241,7 @@ def main() -> None:
             for _ in range(2):
                 tour(page, served)
                 looks.append(measured(page, session))
-            print(told(*looks))
+            print(table(*looks))
             document = looks[-1]["document"]
             inside = document["elements"] <= MOST_ELEMENTS and document["styles"] <= MOST_STYLES
             print(f"at most {MOST_ELEMENTS:,} elements and {MOST_STYLES:,} styles: {'yes' if inside else 'NO'}")

@@ -124,7 +124,7 @@ class Soak:
 
     def pids(self, victim: str) -> list[int]:
         """Processes of a kind that belong to this campaign."""
-        found = []
+        pids = []
         for entry in Path("/proc").iterdir():
             try:
                 words = (entry / "cmdline").read_bytes().decode("utf-8", errors="replace").split("\0")
@@ -139,8 +139,8 @@ class Soak:
                 if "-n" in words
                 else "worker"
             )
-            found += [int(entry.name)] if kind == victim and int(entry.name) != os.getpid() else []
-        return sorted(found)
+            pids += [int(entry.name)] if kind == victim and int(entry.name) != os.getpid() else []
+        return sorted(pids)
 
     def _left(self) -> list[int]:
         orders = [path.stem for path in (self.campaign.folder / "jobs").glob("*.json") if "-" not in path.stem]
@@ -172,25 +172,25 @@ class Soak:
 
 def launch(folder: str, record: str, seconds: str) -> None:
     """Start a campaign in a process that is to be killed meanwhile."""
-    told = json.loads(record)
-    kind = SlurmLauncher if told["name"] == "slurm" else LocalLauncher
+    launcher = json.loads(record)
+    kind = SlurmLauncher if launcher["name"] == "slurm" else LocalLauncher
     campaign, installation = Campaign(Path(folder)), library.find()
     sys.stdout.write("ready\n")
     sys.stdout.flush()
-    control.start(campaign, kind.from_record(told), installation, float(seconds))
+    control.start(campaign, kind.from_record(launcher), installation, float(seconds))
     signal.pause()
 
 
 def check(campaign: Campaign) -> None:
     """No point stands twice in the results."""
-    found: Counter[object] = Counter()
+    counts: Counter[object] = Counter()
     for path in campaign.result_files():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                found[key_of(json.loads(line))] += 1
+                counts[key_of(json.loads(line))] += 1
             except (ValueError, KeyError, TypeError):
                 continue
-    assert not (twice := [key for key, count in found.items() if count > 1]), twice
+    assert not (twice := [key for key, count in counts.items() if count > 1]), twice
 
 
 def quick_campaign(folder: Path, installation: Installation, sizes: int) -> Campaign:

@@ -1,7 +1,8 @@
-"""Where things lie on a drawn map, asked of Bokeh in the browser."""
+"""Where things lie on a drawn map, asked of Bokeh in the browser, and what the statistics beside it say."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -99,3 +100,9 @@ def wait_for_other_pixels(page: Page, title: str, than: str, seconds: float = 18
         polling=LOOK,
     )
     return settled_pixels(page, title)
+
+
+def wait_for_statistic(page: Page, row: str) -> None:
+    """Wait until a row of the statistics says this, such as ``leaves 46``."""
+    table = page.get_by_role("table", name="Statistics")
+    table.get_by_role("row", name=re.compile(rf"(^|\s){re.escape(row)}$")).wait_for()

@@ -13,7 +13,7 @@ import pytest
 
 from dashboard.decisions import decision_map, quadtree
 from loaders import open_results
-from tests.browser.maps import point_at, wait_until_drawn
+from tests.browser.maps import point_at, wait_for_statistic, wait_until_drawn
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, WatchedPage
 from tests.serving import Served
 
@@ -39,12 +39,6 @@ def page(server: Served, watched_page: WatchedPage) -> Page:
     for title in (EXACT, TREE, PENALTY):
         wait_until_drawn(watched_page.page, title)
     return watched_page.page
-
-
-def wait_for_statistic(page: Page, told: str) -> None:
-    """Wait until a row of the statistics says this, such as ``leaves 46``."""
-    table = page.get_by_role("table", name="Statistics")
-    table.get_by_role("row", name=re.compile(rf"(^|\s){re.escape(told)}$")).wait_for()
 
 
 def open_page(page: Page, name: str) -> None:
@@ -76,8 +70,8 @@ def compile_and_ask(gcc: str, source: Path, sizes: list[tuple[int, int]]) -> lis
 
 
 def test_the_sample_data_stand_with_the_figures_of_their_publication(page: Page, watched_page: WatchedPage) -> None:
-    for told in ("leaves 46", "nodes 61", "mean 2.87", "mean 10.76 %", "max 176.8 %", "median 0 %"):
-        wait_for_statistic(page, told)
+    for row in ("leaves 46", "nodes 61", "mean 2.87", "mean 10.76 %", "max 176.8 %", "median 0 %"):
+        wait_for_statistic(page, row)
     assert watched_page.foreign == []
     assert watched_page.errors == []
 

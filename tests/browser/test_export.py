@@ -47,9 +47,9 @@ def saved(page: Page, button: str, folder: Path) -> Path:
 
 def numbers_of(document: dict[str, object], comm_size: int, message_size: int) -> int:
     """The algorithm that Open MPI 6 takes of version 3 rules: first set, in it first rule whose range holds."""
-    for one in document["collectives"]["bcast"]:  # type: ignore[index]
-        if one["comm_size_min"] <= comm_size <= one.get("comm_size_max", 2**31):
-            for rule in one["rules"]:
+    for band in document["collectives"]["bcast"]:  # type: ignore[index]
+        if band["comm_size_min"] <= comm_size <= band.get("comm_size_max", 2**31):
+            for rule in band["rules"]:
                 last = rule["msg_size_max"]
                 if rule["msg_size_min"] <= message_size <= (2**62 if last == "inf" else last):
                     return int(rule["alg"])

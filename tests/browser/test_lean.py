@@ -65,16 +65,16 @@ _SHARING = """async () => {
         return sheet
     })
     const opacity = () => roots.map((root) => getComputedStyle(root.host).opacity)
-    const told = {shared: roots[0].adoptedStyleSheets[0] === roots[1].adoptedStyleSheets[0], before: opacity()}
+    const result = {shared: roots[0].adoptedStyleSheets[0] === roots[1].adoptedStyleSheets[0], before: opacity()}
     sheets[0].replace(':host', {opacity: '0.25'})
-    told.replaced = opacity()
+    result.replaced = opacity()
     sheets[0].clear()
     await null
-    told.cleared = opacity()
+    result.cleared = opacity()
     dom.empty(roots[1])
-    told.emptied = opacity()
+    result.emptied = opacity()
     for (const {host} of roots) host.remove()
-    return told
+    return result
 }"""
 #: Two columns of a figure each get other children in one frame, then a figure is changed: how often the page was laid
 #: out and how often each figure was drawn, after each.
@@ -232,11 +232,15 @@ def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     page.wait_for_function(_DRAWN_ANEW, arg=drawn)
 
 
+def drawn_page(server: Served, watched_page: WatchedPage) -> Page:
+    watched_page.page.set_default_timeout(40_000)
+    watched_page.page.goto(server.url + "?tree=quadtree")
+    wait_until_drawn(watched_page.page, EXACT)
+    return watched_page.page
+
+
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
-    page = watched_page.page
-    page.set_default_timeout(40_000)
-    page.goto(own_server.url + "?tree=quadtree")
-    wait_until_drawn(page, EXACT)
+    page = drawn_page(own_server, watched_page)
     page.get_by_role("button", name="Data", exact=True).click()
     seen(page, THERE["Data"]).wait_for()
     os.kill(own_server.process.pid, signal.SIGSTOP)
@@ -254,10 +258,7 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
 
 
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
-    page = watched_page.page
-    page.set_default_timeout(40_000)
-    page.goto(own_server.url + "?tree=quadtree")
-    wait_until_drawn(page, EXACT)
+    page = drawn_page(own_server, watched_page)
     own_server.stop()
     page.get_by_role("alert").get_by_text(
         re.compile(r"^The server does not answer.* connecting again( in \d+ s)? …$")

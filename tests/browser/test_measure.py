@@ -56,9 +56,9 @@ def test_what_the_scheduler_knows_is_on_the_page_within_two_seconds(
     times.append(seen_after(heading, "running"))
     campaign = Campaign(tmp_path / "bcast-2-ranks")
     legend = page.get_by_role("region", name=re.compile("cells measured"))
-    for algorithm, size, told in (("default", 8, "1 of 3"), ("binomial", 64, "2 of 3"), ("binomial", 512, "3 of 3")):
+    for algorithm, size, text in (("default", 8, "1 of 3"), ("binomial", 64, "2 of 3"), ("binomial", 512, "3 of 3")):
         measured(campaign, algorithm, size)
-        times.append(seen_after(legend, told))
+        times.append(seen_after(legend, text))
     # Two of the three cells have the colour of the method that is fastest there now.
     colors = page.evaluate(
         """() => [...Bokeh.documents].flatMap(doc => [...doc._all_models.values()])

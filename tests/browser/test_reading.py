@@ -43,8 +43,8 @@ def beyond(page: Page) -> list[int | str]:
     """What `_BEYOND` tells once the page has followed its window; what it still tells after some seconds."""
     with contextlib.suppress(PlaywrightTimeout):
         page.wait_for_function(f"() => String(({_BEYOND})()) === '0'", polling=250, timeout=8_000)
-    found: list[int | str] = page.evaluate(_BEYOND)
-    return found
+    outside: list[int | str] = page.evaluate(_BEYOND)
+    return outside
 
 
 def save(page: Page, tool: Locator, folder: Path) -> tuple[str, ET.Element]:

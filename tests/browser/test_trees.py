@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.maps import LOOK, point_at, wait_until_drawn
+from tests.browser.maps import LOOK, point_at, wait_for_statistic, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.serving import Served
 
@@ -20,12 +20,12 @@ pytestmark = pytest.mark.browser
 EXACT, TREE, PENALTY = "Exact decision map", "Decision of the tree", "Penalty of the tree"
 _GROUNDS = """
 () => {
-    const found = {}
+    const grounds = {}
     for (const doc of Bokeh.documents)
         for (const model of doc._all_models.values())
             if (model.type === 'Figure' && model.title && model.title.text && Bokeh.index.find_one(model))
-                found[model.title.text] = [model.border_fill_color, model.title.text_color]
-    return found
+                grounds[model.title.text] = [model.border_fill_color, model.title.text_color]
+    return grounds
 }
 """
 
@@ -50,12 +50,6 @@ def choose(page: Page, label: str, option: str) -> None:
     page.get_by_label(label, exact=True).first.click()
     page.get_by_role("listbox").or_(page.locator(".MuiMenu-paper, .MuiPopover-paper")).first.wait_for()
     page.locator(".MuiMenu-paper, .MuiPopover-paper").get_by_text(option, exact=True).click()
-
-
-def wait_for_statistic(page: Page, told: str) -> None:
-    """Wait until a row of the statistics says this."""
-    table = page.get_by_role("table", name="Statistics")
-    table.get_by_role("row", name=re.compile(rf"(^|\s){re.escape(told)}$")).wait_for()
 
 
 def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_the_pointer(

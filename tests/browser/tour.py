@@ -64,7 +64,5 @@ def settled(page: Page) -> None:
 
 def grave(page: Page) -> list[str]:
     """Violations that axe-core calls serious or critical, each with what it was found on."""
-    found = Axe().run(page).response["violations"]
-    return [
-        f"{each['id']}: {node['html'][:200]}" for each in found if each["impact"] in GRAVE for node in each["nodes"]
-    ]
+    violations = [each for each in Axe().run(page).response["violations"] if each["impact"] in GRAVE]
+    return [f"{each['id']}: {node['html'][:200]}" for each in violations for node in each["nodes"]]

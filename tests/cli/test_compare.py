@@ -23,35 +23,35 @@ def problem(results: Path) -> Problem:
 
 
 def test_it_is_the_library_s(colltune: Run, results: Path, problem: Problem) -> None:
-    found = colltune("compare", results, "-c", "reduce", "--trees", *TREES, "--json").json
+    answer = colltune("compare", results, "-c", "reduce", "--trees", *TREES, "--json").json
     first = FAMILIES["quadtree"].grow(problem, max_depth=1)
     second = FAMILIES["c45"].grow(problem, min_cases=4, pruned=False)
     table = compare(problem, dict(zip(TREES, (first, second), strict=True)))
-    assert [row["tree"] for row in found["rows"]] == list(TREES)
+    assert [row["tree"] for row in answer["rows"]] == list(TREES)
     for name in ("leaves", "penalty_mean", "penalty_max", "wrong"):
-        assert [row[name] for row in found["rows"]] == table[name].tolist()
+        assert [row[name] for row in answer["rows"]] == table[name].tolist()
     apart = difference(problem, first, second)
-    assert found["difference"]["outcome"] == apart["outcome"].values.tolist()
-    np.testing.assert_allclose(found["difference"]["difference"], apart["difference"].values)
-    assert found["difference"]["first_faster"] == apart.attrs["first_faster"]
+    assert answer["difference"]["outcome"] == apart["outcome"].values.tolist()
+    np.testing.assert_allclose(answer["difference"]["difference"], apart["difference"].values)
+    assert answer["difference"]["first_faster"] == apart.attrs["first_faster"]
 
 
 def test_two_are_drawn_cell_by_cell(colltune: Run, results: Path) -> None:
-    found = colltune("compare", results, "-c", "reduce", "--trees", *TREES, "--json").json["difference"]
+    answer = colltune("compare", results, "-c", "reduce", "--trees", *TREES, "--json").json["difference"]
     lines = colltune("compare", results, "-c", "reduce", "--trees", *TREES).out.splitlines()
     drawn = [line.split() for line in lines]
     rows = {int(words[0]): words[1:] for words in drawn if words and words[0].isdigit() and len(words) == 10}
-    assert [rows[p] for p in found["comm_size"]] == [["=AB~?"[one] for one in row] for row in found["outcome"]]
+    assert [rows[p] for p in answer["comm_size"]] == [["=AB~?"[kind] for kind in row] for row in answer["outcome"]]
     assert f"A = {TREES[0]}, B = {TREES[1]}" in lines
 
 
 def test_several_are_a_table(colltune: Run, results: Path) -> None:
-    found = colltune(
+    answer = colltune(
         "compare", results, "-c", "reduce", "--trees", *TREES, "exact", "--held-out", "lines", "--json"
     ).json
-    assert "difference" not in found
-    assert [row["penalty_max"] == 0 for row in found["rows"]] == [False, False, True]
-    assert all(row["held_out"]["mean"] > 0 for row in found["rows"])
+    assert "difference" not in answer
+    assert [row["penalty_max"] == 0 for row in answer["rows"]] == [False, False, True]
+    assert all(row["held_out"]["mean"] > 0 for row in answer["rows"])
     text = colltune("compare", results, "-c", "reduce", "--trees", *TREES, "exact", "--held-out", "lines").out
     assert "held out: mean (%)" in text
 
@@ -59,9 +59,9 @@ def test_several_are_a_table(colltune: Run, results: Path) -> None:
 def test_saved_decisions_take_part(colltune: Run, results: Path, tmp_path: Path) -> None:
     quadtree(decision_map(open_results(results)["reduce"].to_dataset())).save(tmp_path / "mine.json")
     saved = str(tmp_path / "mine.json")
-    found = colltune("compare", results, "-c", "reduce", "--trees", saved, "exact", "--json").json
-    assert [row["penalty_max"] for row in found["rows"]] == [0, 0]
-    assert found["difference"]["same_method"] == found["difference"]["cells"]
+    answer = colltune("compare", results, "-c", "reduce", "--trees", saved, "exact", "--json").json
+    assert [row["penalty_max"] for row in answer["rows"]] == [0, 0]
+    assert answer["difference"]["same_method"] == answer["difference"]["cells"]
     assert_one_clear_line(colltune("compare", results, "-c", "reduce", "--trees", "no.json"), "no.json", "no such file")
 
 

@@ -23,35 +23,25 @@ from tests.cubes import cube_of
 def test_decide_gives_the_figures_of_the_sample_data(colltune: Run, bcast_files: Sequence[Path]) -> None:
     answer = colltune("decide", *bcast_files, "-c", "bcast", "--max-depth", 3, "--json")
     assert answer.status == 0
-    found = answer.json
-    assert list(found) == [
-        "collective",
-        "tree",
-        "options",
-        "depth",
-        "leaves",
-        "nodes",
-        "penalty",
-        "methods",
-        "decision",
-    ]
-    assert (found["collective"], found["tree"], found["leaves"], found["nodes"]) == ("bcast", "quadtree", 46, 61)
-    assert found["options"] == {"max_depth": 3, "threshold": 1.0}
-    assert set(found["depth"]) == {"max", "min", "mean", "expected"}
-    assert round(found["depth"]["mean"], 2) == 2.87
-    assert set(found["penalty"]) == {"min", "max", "mean", "median", "unmeasured"}
-    assert round(found["penalty"]["mean"], 2) == 10.76
-    assert round(found["penalty"]["max"], 2) == 176.80
-    assert found["penalty"]["median"] == found["penalty"]["unmeasured"] == 0
-    assert found["methods"][16] == "pipeline 1KiB"
+    document = answer.json
+    assert " ".join(document) == "collective tree options depth leaves nodes penalty methods decision"
+    assert [document[name] for name in ("collective", "tree", "leaves", "nodes")] == ["bcast", "quadtree", 46, 61]
+    assert document["options"] == {"max_depth": 3, "threshold": 1.0}
+    assert set(document["depth"]) == {"max", "min", "mean", "expected"}
+    assert round(document["depth"]["mean"], 2) == 2.87
+    assert set(document["penalty"]) == {"min", "max", "mean", "median", "unmeasured"}
+    assert round(document["penalty"]["mean"], 2) == 10.76
+    assert round(document["penalty"]["max"], 2) == 176.80
+    assert document["penalty"]["median"] == document["penalty"]["unmeasured"] == 0
+    assert document["methods"][16] == "pipeline 1KiB"
 
 
 def test_decision_in_json_loads_back_and_is_the_library_s(colltune: Run, results: Path) -> None:
     cube = open_results(results)["bcast"].to_dataset()
-    found = colltune("decide", results, "-c", "bcast", "--threshold", 0.8, "--json").json
+    answer = colltune("decide", results, "-c", "bcast", "--threshold", 0.8, "--json").json
     decision = quadtree(decision_map(cube), threshold=0.8)
-    assert DecisionFunction.from_dict(found["decision"]) == decision
-    assert found["penalty"] == statistics(cube, decision)["penalty"]
+    assert DecisionFunction.from_dict(answer["decision"]) == decision
+    assert answer["penalty"] == statistics(cube, decision)["penalty"]
 
 
 def test_methods_are_left_out(colltune: Run, bcast_files: Sequence[Path]) -> None:
@@ -59,32 +49,32 @@ def test_methods_are_left_out(colltune: Run, bcast_files: Sequence[Path]) -> Non
     answer = colltune("decide", *bcast_files, "-c", "bcast", *left_out, "--tree", "exact", "--json")
     assert not [method for method in answer.json["methods"] if method == "linear" or method.startswith("pipeline")]
     assert "note: bcast: methods left out: " in answer.err
-    whole = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "exact", "--json").json
-    assert len(answer.json["methods"]) < len(whole["methods"])
+    full = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "exact", "--json").json
+    assert len(answer.json["methods"]) < len(full["methods"])
 
 
 @pytest.mark.parametrize(
-    ("given", "told"), [("pipline *", "did you mean 'pipeline *'"), ("zzz", "'colltune map' shows them")]
+    ("given", "message"), [("pipline *", "did you mean 'pipeline *'"), ("zzz", "'colltune map' shows them")]
 )
 def test_a_method_that_is_not_there_cannot_be_left_out(
-    colltune: Run, bcast_files: Sequence[Path], given: str, told: str
+    colltune: Run, bcast_files: Sequence[Path], given: str, message: str
 ) -> None:
     answer = colltune("decide", *bcast_files, "-c", "bcast", "--without", given)
-    assert_one_clear_line(answer, f"--without {given!r}", told)
+    assert_one_clear_line(answer, f"--without {given!r}", message)
 
 
 def test_exact_costs_nothing(colltune: Run, results: Path) -> None:
-    found = colltune("decide", results, "-c", "bcast", "--tree", "exact", "--json").json
-    assert found["tree"] == "exact"
-    assert found["penalty"]["max"] == 0
+    answer = colltune("decide", results, "-c", "bcast", "--tree", "exact", "--json").json
+    assert answer["tree"] == "exact"
+    assert answer["penalty"]["max"] == 0
 
 
 @pytest.mark.parametrize(("limit", "rows"), [("depth", 5), ("threshold", 20)])
 def test_sweeps(colltune: Run, results: Path, limit: str, rows: int) -> None:
-    found = colltune("decide", results, "-c", "reduce", "--sweep", limit, "--json").json
-    assert len(found["rows"]) == rows
-    assert {"leaves", "nodes", "depth_mean", "penalty_mean", "penalty_max"} <= set(found["rows"][0])
-    assert found["rows"][-1]["penalty_max"] == 0
+    answer = colltune("decide", results, "-c", "reduce", "--sweep", limit, "--json").json
+    assert len(answer["rows"]) == rows
+    assert {"leaves", "nodes", "depth_mean", "penalty_mean", "penalty_max"} <= set(answer["rows"][0])
+    assert answer["rows"][-1]["penalty_max"] == 0
     table = colltune("decide", results, "-c", "reduce", "--sweep", limit).out.splitlines()
     assert len(table) == rows + 1
 
@@ -102,9 +92,9 @@ def test_every_collective_of_pico_decides(colltune: Run, shared: Path, tmp_path:
     # The table of all systems takes seconds to read: once, as a user would.
     assert colltune("convert", table, "--system", system, "-o", tmp_path / "pico.nc").status == 0
     for name, cube in info["collectives"].items():
-        found = colltune("decide", tmp_path / "pico.nc", "-c", name, "--tree", "exact", "--json").json
-        assert len(found["methods"]) == len(cube["methods"])
-        assert found["penalty"]["max"] == 0
+        answer = colltune("decide", tmp_path / "pico.nc", "-c", name, "--tree", "exact", "--json").json
+        assert len(answer["methods"]) == len(cube["methods"])
+        assert answer["penalty"]["max"] == 0
 
 
 @pytest.mark.parametrize("tree", [[], ["--tree", "exact"]])
@@ -133,12 +123,12 @@ def test_processes_per_node_taken_are_said(colltune: Run, tmp_path: Path) -> Non
 # The figures of the issue that asked for it, computed independently: C4.5 with 15 leaves costs 10.5 %.
 def test_c45_says_what_it_pruned(colltune: Run, bcast_files: Sequence[Path]) -> None:
     options = ["--tree", "c45", "-m", 6, "--confidence", 25, "--attributes", "comm_size,message_size"]
-    found = colltune("decide", *bcast_files, "-c", "bcast", *options, "--json").json
-    assert (found["tree"], found["leaves"], round(found["penalty"]["mean"], 1)) == ("c45", 15, 10.5)
-    assert set(found["before"]) == {"size", "leaves", "errors"}
-    assert set(found["after"]) == {"size", "leaves", "errors", "predicted_error"}
-    before, after = found["before"], found["after"]
-    assert after["size"] == 2 * after["leaves"] - 1 == found["nodes"]
+    answer = colltune("decide", *bcast_files, "-c", "bcast", *options, "--json").json
+    assert (answer["tree"], answer["leaves"], round(answer["penalty"]["mean"], 1)) == ("c45", 15, 10.5)
+    assert set(answer["before"]) == {"size", "leaves", "errors"}
+    assert set(answer["after"]) == {"size", "leaves", "errors", "predicted_error"}
+    before, after = answer["before"], answer["after"]
+    assert after["size"] == 2 * after["leaves"] - 1 == answer["nodes"]
     assert before["size"] > after["size"]
     assert 0 < before["errors"] < after["errors"] < after["predicted_error"] < 100
     wrong = round(209 * after["errors"] / 100, 6)
@@ -151,11 +141,11 @@ def test_c45_says_what_it_pruned(colltune: Run, bcast_files: Sequence[Path]) -> 
 def test_every_way_of_deciding_is_the_library_s(colltune: Run, results: Path, tree: str) -> None:
     given = {"optimal": {"leaves": 3}, "cart": {"max_leaves": 3}, "search": {"max_depth": 2}}.get(tree, {})
     words = [word for name, value in given.items() for word in (f"--{name.replace('_', '-')}", value)]
-    found = colltune("decide", results, "-c", "reduce", "--tree", tree, *words, "--json").json
+    answer = colltune("decide", results, "-c", "reduce", "--tree", tree, *words, "--json").json
     problem = Problem.of(open_results(results)["reduce"].to_dataset())
     decision = FAMILIES[tree].grow(problem, **given)
-    assert DecisionFunction.from_dict(found["decision"]) == decision
-    assert found["penalty"]["mean"] == problem.summary(decision).mean
+    assert DecisionFunction.from_dict(answer["decision"]) == decision
+    assert answer["penalty"]["mean"] == problem.summary(decision).mean
     assert colltune("decide", results, "-c", "reduce", "--tree", tree, *words).out.startswith(
         "decision        reduce, "
     )
@@ -163,9 +153,9 @@ def test_every_way_of_deciding_is_the_library_s(colltune: Run, results: Path, tr
 
 def test_flags_and_none_are_options_too(colltune: Run, results: Path) -> None:
     common = ["decide", results, "-c", "reduce", "--json"]
-    found = colltune(*common, "--tree", "cart", "--cost-sensitive", "--max-leaves", 4, "--max-depth", "none").json
-    assert found["options"]["cost_sensitive"] is True
-    assert found["options"]["max_depth"] is None
+    answer = colltune(*common, "--tree", "cart", "--cost-sensitive", "--max-leaves", 4, "--max-depth", "none").json
+    assert answer["options"]["cost_sensitive"] is True
+    assert answer["options"]["max_depth"] is None
     assert colltune(*common, "--tree", "c45", "--no-pruned").json["options"]["pruned"] is False
 
 
@@ -183,17 +173,17 @@ class TestSeveralTables:
     @pytest.fixture
     def planes(self, tmp_path: Path) -> Path:
         """Two methods at 1 and 2 processes per node, of which each is best at one."""
-        one, two = np.full((2, 3, 2), 1.0), np.full((2, 3, 2), 1.0)
-        one[1], two[0] = 2.0, 2.0
-        cube = cube_of(np.stack([one, two], axis=-1), [2, 4, 8], [1, 8])
+        first, second = np.full((2, 3, 2), 1.0), np.full((2, 3, 2), 1.0)
+        first[1], second[0] = 2.0, 2.0
+        cube = cube_of(np.stack([first, second], axis=-1), [2, 4, 8], [1, 8])
         save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "ppn.nc")
         return tmp_path / "ppn.nc"
 
     @pytest.mark.parametrize("tree", ["octree", "c45", "cart", "search"])
     def test_one_tree_for_all_processes_per_node(self, colltune: Run, planes: Path, tree: str) -> None:
-        found = colltune("decide", planes, "--ppn", "all", "--tree", tree, "--json").json
-        assert found["penalty"]["max"] == 0
-        decision = DecisionFunction.from_dict(found["decision"])
+        answer = colltune("decide", planes, "--ppn", "all", "--tree", tree, "--json").json
+        assert answer["penalty"]["max"] == 0
+        decision = DecisionFunction.from_dict(answer["decision"])
         assert decision.needs == ("ppn",)
         assert [decision.predict_one(4, 8, ppn=ppn) for ppn in (1, 2)] == [0, 1]
 
@@ -210,13 +200,13 @@ class TestSeveralTables:
     @pytest.mark.parametrize("tree", ["c45", "cart"])
     def test_one_tree_for_several_collectives(self, colltune: Run, results: Path, tree: str) -> None:
         both = ["-c", "bcast", "-c", "reduce"]
-        found = colltune("decide", results, *both, "--combined", "--tree", tree, "--json").json
-        assert found["collective"] == "bcast+reduce"
-        assert found["decision"]["categories"] == {"collective": ["bcast", "reduce"]}
+        answer = colltune("decide", results, *both, "--combined", "--tree", tree, "--json").json
+        assert answer["collective"] == "bcast+reduce"
+        assert answer["decision"]["categories"] == {"collective": ["bcast", "reduce"]}
         tree_ = open_results(results)
         problem = Problem.of({name: tree_[name].to_dataset() for name in ("bcast", "reduce")})
-        decision = DecisionFunction.from_dict(found["decision"])
-        assert problem.summary(decision).mean == found["penalty"]["mean"]
+        decision = DecisionFunction.from_dict(answer["decision"])
+        assert problem.summary(decision).mean == answer["penalty"]["mean"]
 
     def test_several_collectives_want_to_be_combined(self, colltune: Run, results: Path) -> None:
         assert_one_clear_line(colltune("decide", results, "-c", "bcast", "-c", "reduce"), "--combined")
@@ -224,24 +214,24 @@ class TestSeveralTables:
 
 
 def test_without_a_tree_one_is_recommended_and_says_why(colltune: Run, results: Path) -> None:
-    found = colltune("decide", results, "-c", "reduce", "--json").json
+    answer = colltune("decide", results, "-c", "reduce", "--json").json
     named = colltune("decide", results, "-c", "reduce", "--tree", "recommended", "--leaves", 15, "--json").json
-    assert found == named
-    assert found["tree"] == "recommended"
-    assert found["leaves"] <= 15
+    assert answer == named
+    assert answer["tree"] == "recommended"
+    assert answer["leaves"] <= 15
     assert "by kind of communicator size: " in colltune("decide", results, "-c", "reduce").out
     assert colltune("decide", results, "-c", "reduce", "--threshold", 1.0, "--json").json["tree"] == "quadtree"
 
 
 def test_held_out_penalty_stands_beside_that_in_sample(colltune: Run, results: Path) -> None:
-    found = colltune(
+    answer = colltune(
         "decide", results, "-c", "reduce", "--tree", "quadtree", "--held-out", "message_size", "--folds", 3, "--json"
     ).json
     problem = Problem.of(open_results(results)["reduce"].to_dataset())
     expected = heldout(problem, FAMILIES["quadtree"].grow, "message_size", 3)
-    assert found["penalty"]["mean"] == 0
-    assert found["held_out"] == expected.to_dict()
-    assert found["held_out"]["mean"] > 0
+    assert answer["penalty"]["mean"] == 0
+    assert answer["held_out"] == expected.to_dict()
+    assert answer["held_out"]["mean"] > 0
     text = colltune(
         "decide", results, "-c", "reduce", "--tree", "quadtree", "--held-out", "message_size", "--folds", 3
     ).out
@@ -266,7 +256,7 @@ def test_outliers_left_out_are_named(colltune: Run, tmp_path: Path) -> None:
     assert "1 cell" in answer.err
     assert "linear, 4 processes, 1,448 B: 300.0 µs" in answer.err
     listed = colltune("info", tmp_path / "spike.nc", "--outliers", "--json").json["outliers"]["bcast"]
-    assert [(one["method"], one["message_size"]) for one in listed] == [("linear", 1448)]
+    assert [(outlier["method"], outlier["message_size"]) for outlier in listed] == [("linear", 1448)]
     assert "300.0 µs" in colltune("info", tmp_path / "spike.nc", "--outliers").out
 
 
@@ -298,7 +288,7 @@ def test_cells_in_between_are_filled_for_deciding_only(colltune: Run, tmp_path: 
     common = ["decide", tmp_path / "r.nc", "--tree", "exact", "--json"]
     measured, answer = colltune(*common).json, colltune(*common, "--interpolate")
     filled = answer.json
-    assert [DecisionFunction.from_dict(one["decision"]).predict_one(4, 2) for one in (measured, filled)] == [0, 1]
+    assert [DecisionFunction.from_dict(each["decision"]).predict_one(4, 2) for each in (measured, filled)] == [0, 1]
     assert (measured["penalty"]["unmeasured"], filled["penalty"]["unmeasured"]) == (0, 1)
     assert "1 times between measured ones" in answer.err
 
@@ -309,10 +299,10 @@ def test_settings_of_c45_give_the_columns_of_table_6_7(colltune: Run, bcast_file
     rows = colltune(*asked, "--sweep", "settings", "--json").json["rows"]
     assert [row["setting"] for row in rows] == ["-m 2 -c 25", "-m 4 -c 25", "-m 6 -c 15", "-m 8 -c 5", "-m 40 -c 5"]
     alone = colltune(*asked, "-m", 6, "--confidence", 15, "--json").json
-    found = rows[2]
-    assert (found["size_before"], found["errors_before"]) == (alone["before"]["size"], alone["before"]["errors"])
-    assert (found["size"], found["errors"]) == (alone["after"]["size"], alone["after"]["errors"])
-    assert found["penalty_mean"] == alone["penalty"]["mean"]
+    setting = rows[2]
+    assert (setting["size_before"], setting["errors_before"]) == (alone["before"]["size"], alone["before"]["errors"])
+    assert (setting["size"], setting["errors"]) == (alone["after"]["size"], alone["after"]["errors"])
+    assert setting["penalty_mean"] == alone["penalty"]["mean"]
 
 
 def test_a_sweep_belongs_to_its_tree(colltune: Run, results: Path) -> None:

@@ -16,17 +16,17 @@ def test_each_tree_is_timed_over_all_sizes(colltune: Run, results: Path, tmp_pat
     trees = ("--trees", "quadtree:max_depth=1", "cart:max_leaves=3")
     answer = colltune("decide-time", results, "-c", "bcast", *trees, "--rounds", 1, "--weights", workload, "--json")
     assert answer.status == 0, answer.err
-    found = answer.json
-    assert found["sizes"] == ["uniform", "log-uniform", "workload"]
-    assert [row["tree"] for row in found["rows"]] == list(trees[1:])
-    quadtree, cart = found["rows"]
+    document = answer.json
+    assert document["sizes"] == ["uniform", "log-uniform", "workload"]
+    assert [row["tree"] for row in document["rows"]] == list(trees[1:])
+    quadtree, cart = document["rows"]
     assert (quadtree["leaves"], quadtree["nodes"], cart["leaves"] <= 3) == (4, 5, True)
-    names = [one["name"] for one in quadtree["variants"]]
+    names = [variant["name"] for variant in quadtree["variants"]]
     assert names == ["nested ifs", "tables", "tree in memory", "Python function", "Python object", "empty call"]
-    for one in quadtree["variants"]:
-        assert set(one["nanoseconds"]) == set(found["sizes"])
+    for variant in quadtree["variants"]:
+        assert set(variant["nanoseconds"]) == set(document["sizes"])
         # Time per level is time / (mean depth + 1), as under Table 4.
-        assert one["per_level"]["uniform"] == pytest.approx(one["nanoseconds"]["uniform"] / 2)
+        assert variant["per_level"]["uniform"] == pytest.approx(variant["nanoseconds"]["uniform"] / 2)
 
 
 def test_the_text_has_a_table_for_each_kind_of_sizes(colltune: Run, results: Path, gcc: str) -> None:

@@ -17,26 +17,26 @@ FAMILIES = ("quadtree", "cart")
 
 
 def test_it_is_the_library_s(colltune: Run, results: Path) -> None:
-    found = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--folds", 3, "--json").json
+    answer = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--folds", 3, "--json").json
     problem = Problem.of(open_results(results)["reduce"].to_dataset())
     expected = frontier(problem, families=FAMILIES, held_out="lines", folds=3)
-    assert (found["held_out"], found["folds"], found["criterion"]) == ("lines", 3, "held_out_mean")
+    assert (answer["held_out"], answer["folds"], answer["criterion"]) == ("lines", 3, "held_out_mean")
     assert [
-        (point["family"], point["leaves"], point["held_out_mean"], point["dominated"]) for point in found["points"]
+        (point["family"], point["leaves"], point["held_out_mean"], point["dominated"]) for point in answer["points"]
     ] == [
         tuple(row) for row in expected.table[["family", "leaves", "held_out_mean", "dominated"]].itertuples(index=False)
     ]
     chosen = recommend(expected)
-    assert found["recommendation"]["reason"] == chosen.reason
-    assert found["recommendation"]["point"] == chosen.row
-    assert [row["family"] for row in found["below"]] == falls_below(expected)["family"].tolist()
+    assert answer["recommendation"]["reason"] == chosen.reason
+    assert answer["recommendation"]["point"] == chosen.row
+    assert [row["family"] for row in answer["below"]] == falls_below(expected)["family"].tolist()
 
 
 def test_what_it_recommends_can_be_typed(colltune: Run, results: Path) -> None:
-    found = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--json").json
-    point = found["points"][found["recommendation"]["point"]]
+    answer = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--json").json
+    point = answer["points"][answer["recommendation"]["point"]]
     lines = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES).out.splitlines()
-    assert lines[-2] == f"* recommended: {found['recommendation']['reason']}"
+    assert lines[-2] == f"* recommended: {answer['recommendation']['reason']}"
     typed = shlex.split(lines[-1].partition("…")[2])
     again = colltune("decide", results, "-c", "reduce", *typed, "--json").json
     assert (again["leaves"], again["penalty"]["mean"]) == (point["leaves"], point["penalty_mean"])

@@ -17,12 +17,12 @@ from tests.cubes import cube_of
 
 
 def test_info_tells_files_coverage_and_noise(colltune: Run, bcast_files: Sequence[Path]) -> None:
-    found = colltune("info", *bcast_files[:2], "--json").json
-    assert [(f["path"], f["format"], f["rows"], f["skipped"]) for f in found["files"]] == [
+    answer = colltune("info", *bcast_files[:2], "--json").json
+    assert [(f["path"], f["format"], f["rows"], f["skipped"]) for f in answer["files"]] == [
         (str(file), "skampi", 209, 0) for file in bcast_files[:2]
     ]
-    assert found["files"][0]["collectives"] == ["bcast"]
-    cube = found["collectives"]["bcast"]
+    assert answer["files"][0]["collectives"] == ["bcast"]
+    cube = answer["collectives"]["bcast"]
     assert (cube["measured"], cube["cells"]) == (418, 418)
     assert [m["method"] for m in cube["methods"]] == ["binary_tree", "binary_tree 1KiB"]
     assert 0 < cube["noise"]["median"] < cube["noise"]["p90"]
@@ -73,10 +73,10 @@ def test_info_tells_how_far_off_interpolated_times_are(colltune: Run, tmp_path: 
     """Times that double with the size lie on the line between their neighbours; one that does not is off by half."""
     time = np.array([[[1.0, 2.0, 4.0, 8.0], [1.0, 2.0, 8.0, 8.0]]])
     save_results(xr.DataTree.from_dict({"/bcast": cube_of(time, [2, 4], [1, 2, 4, 8])}), tmp_path / "one.nc")
-    found = colltune("info", tmp_path / "one.nc", "--between-sizes", "--json").json["between_sizes"]["bcast"]
-    assert found["comm_size"] == []
-    assert [(row["message_size"], row["cells"]) for row in found["message_size"]] == [(2, 2), (4, 2)]
-    assert [round(row["max"]) for row in found["message_size"]] == [41, 50]
+    between = colltune("info", tmp_path / "one.nc", "--between-sizes", "--json").json["between_sizes"]["bcast"]
+    assert between["comm_size"] == []
+    assert [(row["message_size"], row["cells"]) for row in between["message_size"]] == [(2, 2), (4, 2)]
+    assert [round(row["max"]) for row in between["message_size"]] == [41, 50]
     assert "off by" in colltune("info", tmp_path / "one.nc", "--between-sizes").out
 
 
@@ -86,9 +86,9 @@ def test_info_tells_methods_that_ran_as_others_and_how_much_they_differ(colltune
         for algorithm, time, programs in (("linear", 2e-6, ["linear"]), ("scatter_allgather", 1e-6, ["x", "linear"])):
             graph = {"digest": "same", "programs": programs}
             run.append({**point, "algorithm": algorithm, "samples": [time], "graph": graph})
-    found = colltune("info", tmp_path / "a.jsonl", "--json").json["collectives"]["bcast"]["doubles"]
-    assert (found["cells"], found["median"]) == (1, 50.0)
-    assert found["methods"] == [{"method": "scatter_allgather", "double_of": "linear", "cells": 1}]
+    doubles = colltune("info", tmp_path / "a.jsonl", "--json").json["collectives"]["bcast"]["doubles"]
+    assert (doubles["cells"], doubles["median"]) == (1, 50.0)
+    assert doubles["methods"] == [{"method": "scatter_allgather", "double_of": "linear", "cells": 1}]
     assert "where a method ran as another one, which wins there: 1" in colltune("info", tmp_path / "a.jsonl").out
     best = colltune("map", tmp_path / "a.jsonl", "-c", "bcast", "--json").json
     assert best["methods"][best["best"][0][0]] == "linear"

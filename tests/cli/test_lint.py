@@ -45,16 +45,16 @@ def test_errors_are_printed_with_their_lines_and_are_exit_status_2(colltune: Run
 def test_json_tells_every_fault_and_what_was_read(colltune: Run, bad: Path) -> None:
     answer = colltune("lint", bad, "--json")
     assert answer.status == 2
-    found = answer.json
-    assert found["format"] == "openmpi-1"
-    assert found["errors"] == sum(fault["severity"] == "error" for fault in found["faults"]) > 0
-    assert set(found["faults"][0]) == {"line", "severity", "text", "effect"}
-    assert found["collectives"]["bcast"]["accepted"] is False
+    document = answer.json
+    assert document["format"] == "openmpi-1"
+    assert document["errors"] == sum(fault["severity"] == "error" for fault in document["faults"]) > 0
+    assert set(document["faults"][0]) == {"line", "severity", "text", "effect"}
+    assert document["collectives"]["bcast"]["accepted"] is False
 
 
 def test_over_measurements_the_penalty_is_shown(colltune: Run, good: Path, results: Path) -> None:
-    found = colltune("lint", good, "--over", results, "--json").json
-    figures = found["penalty"]["bcast"]
+    answer = colltune("lint", good, "--over", results, "--json").json
+    figures = answer["penalty"]["bcast"]
     assert figures["acted"] == figures["meant"]
     assert figures["as_blocks"] is None
     assert "pipeline 1KiB" in figures["not_measured"]
@@ -69,10 +69,10 @@ def test_the_version_of_the_library_counts(colltune: Run, good: Path) -> None:
 
 def test_an_algorithm_that_is_known_to_give_wrong_results_is_an_error(colltune: Run, good: Path) -> None:
     good.write_text("1\n0\n1\n0\n1\n0 7 0 0\n")
-    found = colltune("lint", good)
-    assert found.status == 2
-    assert "sparbit of Open MPI 5.0.0 and newer is at fault" in found.out
-    assert "in place" in found.out
+    answer = colltune("lint", good)
+    assert answer.status == 2
+    assert "sparbit of Open MPI 5.0.0 and newer is at fault" in answer.out
+    assert "in place" in answer.out
     assert "has no algorithm 7 in Open MPI 4.1" in colltune("lint", good, "--for", "4.1").out
 
 

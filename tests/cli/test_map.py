@@ -16,17 +16,17 @@ from tests.cubes import cube_of
 
 def test_map_in_json_has_null_where_nothing_was_measured(colltune: Run, results: Path) -> None:
     cube = open_results(results)["bcast"].to_dataset()
-    found = colltune("map", results, "-c", "bcast", "--json").json
-    assert list(found) == ["collective", "comm_size", "message_size", "methods", "best", "time"]
+    answer = colltune("map", results, "-c", "bcast", "--json").json
+    assert list(answer) == ["collective", "comm_size", "message_size", "methods", "best", "time"]
     times = cube["time"].transpose("comm_size", "message_size", "method").values
-    for row, p in enumerate(found["comm_size"]):
-        for column, m in enumerate(found["message_size"]):
+    for row, p in enumerate(answer["comm_size"]):
+        for column, m in enumerate(answer["message_size"]):
             assert (p, m) == (cube["comm_size"][row], cube["message_size"][column])
             there = times[row, column]
             expected = None if np.isnan(there).all() else int(np.nanargmin(there))
-            assert found["best"][row][column] == expected
-            assert found["time"][row][column] == (None if expected is None else there[expected])
-    assert found["best"][2][3] is None
+            assert answer["best"][row][column] == expected
+            assert answer["time"][row][column] == (None if expected is None else there[expected])
+    assert answer["best"][2][3] is None
 
 
 def test_the_collective_chosen_stands_in_where_files_do_not_say_it(colltune: Run, tmp_path: Path) -> None:
@@ -58,9 +58,9 @@ def test_ties_are_counted_and_drawn_as_ties(colltune: Run, close_race: Path) -> 
 
 def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: Path) -> None:
     """Two per cent apart, with a spread of 2 % over ten repetitions: p is about 0.02."""
-    found = [colltune("map", close_race, "--statistical", level, "--json") for level in (0.001, 0.2)]
-    assert [one.json["ties"] for one in found] == [[[2, 2, 2, 2]], [[1, 1, 1, 1]]]
-    assert "note:" in found[0].err
+    answers = [colltune("map", close_race, "--statistical", level, "--json") for level in (0.001, 0.2)]
+    assert [answer.json["ties"] for answer in answers] == [[[2, 2, 2, 2]], [[1, 1, 1, 1]]]
+    assert "note:" in answers[0].err
 
 
 def test_among_ties_the_simplest_map_is_taken_when_asked_for(colltune: Run, close_race: Path) -> None:

@@ -87,7 +87,7 @@ def test_text_of_a_schedule(colltune: Run) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         ("-c gossip --algorithm x", "no own methods of a collective 'gossip'"),
         ("-c bcast --algorithm pipelin", "did you mean pipeline"),
@@ -102,9 +102,9 @@ def test_text_of_a_schedule(colltune: Run) -> None:
         ("-c barrier --algorithm bruck --processes 0", "at least 1"),
     ],
 )
-def test_bad_input_is_refused_with_the_reason(colltune: Run, words: str, told: str) -> None:
+def test_bad_input_is_refused_with_the_reason(colltune: Run, words: str, message: str) -> None:
     processes = "" if "--processes" in words else " --processes 4"
-    assert_one_clear_line(methods(colltune, f"schedule {words}{processes}"), told)
+    assert_one_clear_line(methods(colltune, f"schedule {words}{processes}"), message)
 
 
 def test_verify_without_mpi(colltune: Run) -> None:
@@ -112,8 +112,8 @@ def test_verify_without_mpi(colltune: Run) -> None:
     assert answer.status == 0
     assert answer.json["failed"] == []
     assert answer.json["cases"] > 100
-    one = methods(colltune, "verify --without-mpi --algorithm bruck --processes 5")
-    assert "0 wrong" in one.out
+    answer = methods(colltune, "verify --without-mpi --algorithm bruck --processes 5")
+    assert "0 wrong" in answer.out
     assert_one_clear_line(methods(colltune, "verify --without-mpi --algorithm magic"), "no method has")
     assert_one_clear_line(methods(colltune, "verify --without-mpi --processes 0-3"), "allowed are 1 to 64")
     assert_one_clear_line(methods(colltune, "verify --without-mpi -c gossip"), "-c gossip")

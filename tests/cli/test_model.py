@@ -84,14 +84,14 @@ def test_an_algorithm_on_processes_that_it_does_not_work_on(colltune: Run) -> No
 
 def test_segments_of_table_6_1(colltune: Run) -> None:
     words = split("model segments -c bcast --algorithm split_binary --model hockney --comm-size 64 --json")
-    found = colltune(*words, "--message-size", "768KiB", "--parameters", "grig-mx").json
-    assert found["segment_size"] == pytest.approx(10308, rel=0.005)
-    low, high = found["within_10"]
-    assert low < found["within_5"][0] < found["curve_best"] < found["within_5"][1] < high
-    curve = found["curve"]
+    answer = colltune(*words, "--message-size", "768KiB", "--parameters", "grig-mx").json
+    assert answer["segment_size"] == pytest.approx(10308, rel=0.005)
+    low, high = answer["within_10"]
+    assert low < answer["within_5"][0] < answer["curve_best"] < answer["within_5"][1] < high
+    curve = answer["curve"]
     inside = [time for size, time in zip(curve["segment_size"], curve["time"], strict=True) if low <= size <= high]
     assert min(inside) == min(curve["time"])
-    assert found["time"] < found["time_without"]
+    assert answer["time"] < answer["time_without"]
     text = colltune(*words[:-1], "--message-size", "768KiB", "--parameters", "grig-mx").out
     assert "optimal segment size 10,277 B" in text
     none = colltune(*words, "--message-size", "8", "--parameters", "grig-mx").json
@@ -110,8 +110,8 @@ def test_every_subcommand_has_its_help(colltune: Run, name: str) -> None:
 
 
 def test_errata_and_list(colltune: Run) -> None:
-    found = colltune("model", "errata", "--json").json["errata"]
-    assert [each["where"] for each in found] == [each.where for each in errata()]
+    entries = colltune("model", "errata", "--json").json["errata"]
+    assert [each["where"] for each in entries] == [each.where for each in errata()]
     assert "correct: " in colltune("model", "errata").out
     listed = colltune("model", "list", "--json").json
     assert len(listed["models"]) == 35
@@ -147,30 +147,30 @@ def test_fit_saves_what_predict_and_decide_take(colltune: Run, tmp_path: Path, n
     text = colltune("model", "fit", *files, *PATTERN, "--model", "hockney").out
     assert "95 % from" in text
     assert "bcast pipeline" in text
-    one = colltune("model", "fit", files[0], *PATTERN, "--method", "binomial")
-    assert_one_clear_line(one, "no method 'binomial'", "pipeline")
+    answer = colltune("model", "fit", files[0], *PATTERN, "--method", "binomial")
+    assert_one_clear_line(answer, "no method 'binomial'", "pipeline")
 
 
 def test_runtime_functions(colltune: Run) -> None:
     words = ["model", "runtime", FAST_ETHERNET / "bcast__linear__seg0.sko", *PATTERN, "--from", "10KiB"]
-    (found,) = colltune(*words, "--json").json["collectives"]["bcast"]["linear"]
-    assert found["form"] == "linear"
-    assert found["growth"] == pytest.approx(0.085e-6, rel=0.02)
+    (function,) = colltune(*words, "--json").json["collectives"]["bcast"]["linear"]
+    assert function["form"] == "linear"
+    assert function["growth"] == pytest.approx(0.085e-6, rel=0.02)
     assert " p) b" in colltune(*words).out
     assert_one_clear_line(colltune(*words, "--from", "1GiB"), "too few")
 
 
 def test_decide_with_a_model(colltune: Run, bcast_files: list[Path], network: Path) -> None:
     words = ["decide", *bcast_files, *PATTERN, "-c", "bcast", "--tree", "model", "--parameters", network]
-    found = colltune(*words, "--model", "plogp", "--json").json
-    assert (found["tree"], found["options"]) == ("model", {"model": "plogp"})
-    assert found["decision"]["kind"] == "model"
-    assert 0 < found["penalty"]["mean"] < 12
-    assert found["penalty"]["unmeasured"] == 0
+    answer = colltune(*words, "--model", "plogp", "--json").json
+    assert (answer["tree"], answer["options"]) == ("model", {"model": "plogp"})
+    assert answer["decision"]["kind"] == "model"
+    assert 0 < answer["penalty"]["mean"] < 12
+    assert answer["penalty"]["unmeasured"] == 0
     assert "model plogp" in colltune(*words, "--model", "plogp").out
     assert colltune(*words, "--json").json["options"] == {"model": "vote"}
     table = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network, "--json").json
-    assert table["collectives"]["bcast"]["penalty_of_all"]["plogp"]["mean"] == pytest.approx(found["penalty"]["mean"])
+    assert table["collectives"]["bcast"]["penalty_of_all"]["plogp"]["mean"] == pytest.approx(answer["penalty"]["mean"])
     text = colltune("model", "decide", *bcast_files, *PATTERN, "--parameters", network).out
     assert "no model covers chain" in text
 
@@ -187,10 +187,10 @@ def test_without_parameters_they_are_fitted(colltune: Run, bcast_files: list[Pat
     answer = colltune("decide", *bcast_files, *PATTERN, "-c", "bcast", "--tree", "model", "--model", "loggp", "--json")
     assert answer.status == 0
     assert "fitted to the measurements" in answer.err
-    told = answer.json["decision"]["provenance"]["models"]
-    assert told["parameters_name"] == "fitted to these measurements"
+    models = answer.json["decision"]["provenance"]["models"]
+    assert models["parameters_name"] == "fitted to these measurements"
     # Fast Ethernet: 0.085 µs per byte.
-    assert told["parameters"]["loggp"]["gap_per_byte"] == pytest.approx(0.085e-6, rel=0.1)
+    assert models["parameters"]["loggp"]["gap_per_byte"] == pytest.approx(0.085e-6, rel=0.1)
     assert answer.json["penalty"]["mean"] < 12
 
 
@@ -207,8 +207,8 @@ def test_options_of_other_trees_and_networks_without_the_model(colltune: Run, re
 
 def test_models_on_the_frontier(colltune: Run, results: Path, network: Path) -> None:
     words = ["frontier", results, "-c", "reduce", "--held-out", "none", "--all", "--family", "exact", "model", "--json"]
-    found = colltune(*words, "--parameters", network).json["points"]
-    assert [point["options"].get("model", "vote") for point in found if point["family"] == "model"] == [
+    points = colltune(*words, "--parameters", network).json["points"]
+    assert [point["options"].get("model", "vote") for point in points if point["family"] == "model"] == [
         "hockney",
         "loggp",
         "plogp",
@@ -238,8 +238,8 @@ def test_weights_methods_and_encodings_of_the_model(colltune: Run, results: Path
     assert few["options"]["encode"] == "cart"
     assert_one_clear_line(colltune(*words, "--trust", "hockney=none"), "--trust", "weights above 0")
     table = ["model", "decide", results, "-c", "bcast", "--parameters", network, "--json"]
-    found = colltune(*table, "--trust", "hockney=9").json["collectives"]["bcast"]["penalty"]
-    assert found["weight"] == found["hockney"]
+    penalty = colltune(*table, "--trust", "hockney=9").json["collectives"]["bcast"]["penalty"]
+    assert penalty["weight"] == penalty["hockney"]
 
 
 def test_a_map_without_measurements(colltune: Run, tmp_path: Path) -> None:
@@ -247,15 +247,15 @@ def test_a_map_without_measurements(colltune: Run, tmp_path: Path) -> None:
     words = ["model", "map", "-c", "bcast", "--parameters", "boba", "--comm-size", "4", "16", "--message-size", "1KiB"]
     words += ["65536"]
     answer = colltune(*words, "--segment-size", "0", "8KiB", "-o", made, "--json")
-    found = answer.json
-    assert (found["comm_size"], found["message_size"]) == ([4, 16], [1024, 65536])
-    assert set(found["votes"]) == {"hockney", "loggp"}
+    document = answer.json
+    assert (document["comm_size"], document["message_size"]) == ([4, 16], [1024, 65536])
+    assert set(document["votes"]) == {"hockney", "loggp"}
     decision = DecisionFunction.load(made)
-    for row, count in enumerate(found["comm_size"]):
-        for column, size in enumerate(found["message_size"]):
+    for row, count in enumerate(document["comm_size"]):
+        for column, size in enumerate(document["message_size"]):
             assert (
                 decision.methods[decision.predict_one(count, size)].label
-                == found["methods"][found["best"][row][column]]
+                == document["methods"][document["best"][row][column]]
             )
     named = colltune(*words, "--methods", "linear,pipeline 2KiB", "--model", "loggp", "--json").json
     assert named["methods"] == ["linear", "pipeline 2KiB"]

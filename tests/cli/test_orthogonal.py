@@ -24,17 +24,18 @@ def run(capsys: pytest.CaptureFixture[str], words: str) -> Any:
 def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Linear broadcasts of p·b, and grids of 16 whose phases are linear too."""
     path = tmp_path_factory.mktemp("grids") / "results.jsonl"
+    point = {"collective": "bcast", "segment_size": 0, "repetitions": 5, "time_std": 0.0}
     with RunWriter(path, {"system": "made", "library": "none"}) as writer:
         for p in RANKS:
             for b in SIZES:
-                point = {"collective": "bcast", "comm_size": p, "message_size": b, "repetitions": 5, "time_std": 0.0}
-                writer.append({**point, "algorithm": "default", "segment_size": 0, "time": 1e-4 + 1e-8 * p * b})
+                time = 1e-4 + 1e-8 * p * b
+                writer.append({**point, "algorithm": "default", "comm_size": p, "message_size": b, "time": time})
         for grid, phases in (("2x8", (2, 8)), ("4x4", (4, 4)), ("2x2x4", (2, 2, 4))):
+            parameters = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
+            method = {**point, "algorithm": "orthogonal", "parameters": parameters}
             for b in SIZES:
-                point = {"collective": "bcast", "comm_size": 16, "message_size": b, "repetitions": 5, "time_std": 0.0}
-                told = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
                 time = sum(1e-4 + 1e-8 * p * b for p in phases)
-                writer.append({**point, "algorithm": "orthogonal", "segment_size": 0, "parameters": told, "time": time})
+                writer.append({**method, "comm_size": 16, "message_size": b, "time": time})
     return path
 
 

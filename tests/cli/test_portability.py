@@ -23,13 +23,13 @@ def other(tmp_path: Path) -> Path:
 
 def test_it_tells_what_a_decision_costs_elsewhere(colltune: Run, results: Path, other: Path) -> None:
     answer = colltune("portability", results, "--against", other, "-c", "bcast", "--max-depth", "2", "--json")
-    found = answer.json
+    document = answer.json
     first, second = (open_results([path])["bcast"].to_dataset() for path in (results, other))
     ported = summarise(penalty(second, quadtree(decision_map(first), max_depth=2)))
-    row = next(row for row in found["penalties"] if (row["made"], row["judged"]) == ("A", "B"))
+    row = next(row for row in document["penalties"] if (row["made"], row["judged"]) == ("A", "B"))
     assert row["mean"] == pytest.approx(ported.mean)
     assert row["unmeasured"] == ported.unmeasured
-    assert {"what": "system", "A": "synthetic", "B": "grig"} in found["differs"]
+    assert {"what": "system", "A": "synthetic", "B": "grig"} in document["differs"]
     text = colltune("portability", results, "--against", other, "-c", "bcast", "--max-depth", "2")
     assert "on B the decision of A costs +" in text.out
 

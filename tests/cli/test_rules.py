@@ -41,19 +41,19 @@ def test_rules_are_judged_and_improved_like_a_tree(colltune: Run, measured: Path
 
 
 def test_rules_are_compared_with_trees(colltune: Run, measured: Path, rules: Path) -> None:
-    found = colltune(
+    answer = colltune(
         "compare", measured, "-c", "bcast", "--trees", f"rules:file={rules}", "quadtree:max_depth=2", "--json"
     ).json
-    assert [row["leaves"] for row in found["rows"]] == [2, 16]
-    assert found["difference"]["cells"] == found["rows"][0]["cells"]
+    assert [row["leaves"] for row in answer["rows"]] == [2, 16]
+    assert answer["difference"]["cells"] == answer["rows"][0]["cells"]
 
 
 def test_rules_stand_on_the_frontier(colltune: Run, measured: Path, rules: Path) -> None:
     asked = ["frontier", measured, "-c", "bcast", "--family", "quadtree", "--held-out", "none", "--json"]
-    found = colltune(*asked, "--with-rules", rules).json
-    tried = [point for point in found["points"] if point["family"] == "rules"]
+    answer = colltune(*asked, "--with-rules", rules).json
+    tried = [point for point in answer["points"] if point["family"] == "rules"]
     assert [point["options"] for point in tried] == [{"file": str(rules)}, {"file": str(rules), "improve": True}]
-    assert len(colltune(*asked).json["points"]) == len(found["points"]) - 2
+    assert len(colltune(*asked).json["points"]) == len(answer["points"]) - 2
 
 
 def test_rules_are_written_for_another_library_with_the_best_substitutes(
@@ -75,22 +75,22 @@ def test_a_saved_decision_is_taken_as_well(colltune: Run, measured: Path, tmp_pa
 
 def test_mpich_s_own_selection_is_a_decision(colltune: Run, measured: Path, samples: Path) -> None:
     path = samples / "mpich_json" / "mpich-main__mpir_generic.json"
-    found = colltune("decide", measured, "-c", "allgather", "--tree", "rules", "--file", path, "--json").json
+    answer = colltune("decide", measured, "-c", "allgather", "--tree", "rules", "--file", path, "--json").json
     # As the file says: recursive doubling for powers of two and Bruck for others while it is little, a ring for much.
-    assert {"recursive_doubling", "bruck", "ring"} <= set(found["methods"])
-    assert found["penalty"]["mean"] > 0
+    assert {"recursive_doubling", "bruck", "ring"} <= set(answer["methods"])
+    assert answer["penalty"]["mean"] > 0
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
+    ("words", "message"),
     [
         (["--tree", "rules"], "no rules file is chosen"),
         (["--tree", "rules", "--file", "/nowhere/x.conf"], "cannot be read"),
         (["--tree", "default"], "own decision was not measured here"),
     ],
 )
-def test_what_is_lacking_is_one_clear_line(colltune: Run, measured: Path, words: list[str], told: str) -> None:
-    assert_one_clear_line(colltune("decide", measured, "-c", "bcast", *words), told)
+def test_what_is_lacking_is_one_clear_line(colltune: Run, measured: Path, words: list[str], message: str) -> None:
+    assert_one_clear_line(colltune("decide", measured, "-c", "bcast", *words), message)
 
 
 def test_rules_without_the_collective_say_what_they_have(colltune: Run, measured: Path, rules: Path) -> None:
@@ -101,9 +101,10 @@ def test_rules_without_the_collective_say_what_they_have(colltune: Run, measured
 def test_the_workload_weighs_what_rules_cost(colltune: Run, measured: Path, rules: Path, tmp_path: Path) -> None:
     calls = tmp_path / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nbcast,8,65536,10\n")
-    found = colltune("lint", rules, "--over", measured, "--weights", calls, "--json").json["penalty"]["bcast"]["acted"]
-    assert found["cells"] == 1
-    assert found["min"] == found["mean"] == found["max"]
+    answer = colltune("lint", rules, "--over", measured, "--weights", calls, "--json").json
+    figures = answer["penalty"]["bcast"]["acted"]
+    assert figures["cells"] == 1
+    assert figures["min"] == figures["mean"] == figures["max"]
     asked = ["export", measured, "-c", "bcast", "--weights", calls, "--to", "openmpi", "--max-rules", "1"]
     done = colltune(*asked, "--tree", "exact")
     assert "by the workload's calls are written" in done.out

@@ -47,8 +47,8 @@ def test_campaigns_are_kept_in_the_folder_named(colltune: Run, monkeypatch: pyte
 @pytest.mark.parametrize("path", ["nowhere", "a" * 5_000])
 @pytest.mark.parametrize("option", ["--data", "--no-browser"])
 def test_serve_says_that_there_is_nothing_to_open(colltune: Run, path: str, option: str) -> None:
-    told = "No such file" if path == "nowhere" else "File name too long"
-    assert_one_clear_line(colltune("serve", option, path), path[:40], told, "that are there")
+    reason = "No such file" if path == "nowhere" else "File name too long"
+    assert_one_clear_line(colltune("serve", option, path), path[:40], reason, "that are there")
 
 
 def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:

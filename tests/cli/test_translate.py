@@ -21,8 +21,8 @@ def test_the_committed_decision_file_is_repaired(colltune: Run, shared: Path, tm
     assert [fault for fault in read.faults if fault.severity != "note"] == []
     # Its set for 16 processes: number 1 from 0 bytes, the library's own from 64, number 3 from 4096, per process.
     decision = read.decisions["allgather"]
-    found = [decision.methods[k].algorithm for k in decision.predict(16, [0, 63, 64, 4095, 4096])]
-    assert found == ["linear", "linear", "default", "default", "recursive_doubling"]
+    algorithms = [decision.methods[k].algorithm for k in decision.predict(16, [0, 63, 64, 4095, 4096])]
+    assert algorithms == ["linear", "linear", "default", "default", "recursive_doubling"]
 
 
 def test_mpich_s_own_decisions_become_open_mpi_rules(colltune: Run, samples: Path) -> None:

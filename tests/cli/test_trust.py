@@ -34,10 +34,10 @@ def run(tmp_path: Path) -> Path:
 
 
 def test_info_lists_them_with_the_reason(colltune: Run, run: Path) -> None:
-    found = colltune("info", run, "--json").json["collectives"]["allreduce"]["doubtful"]
-    assert [(one["method"], one["message_size"]) for one in found] == [("ring", 8), ("ring", 64)]
-    assert found[0]["reason"] == "136 starts were late, and 5 were not"
-    assert "the longest takes 4.5 times the shortest" in found[1]["reason"]
+    doubtful = colltune("info", run, "--json").json["collectives"]["allreduce"]["doubtful"]
+    assert [(cell["method"], cell["message_size"]) for cell in doubtful] == [("ring", 8), ("ring", 64)]
+    assert doubtful[0]["reason"] == "136 starts were late, and 5 were not"
+    assert "the longest takes 4.5 times the shortest" in doubtful[1]["reason"]
     assert "doubtful times: 2" in colltune("info", run).out
 
 

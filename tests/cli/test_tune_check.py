@@ -41,7 +41,7 @@ def test_improvement_and_rules_are_told(colltune: Run, measured: Path, rules: Pa
     bcast = answer.json["collectives"]["bcast"]
     counts = {"comm_size": 0, "cells": 2, "faster": 1, "slower": 1, "same": 0}
     assert bcast["table"][-1] == pytest.approx({**counts, "min": -100, "max": 50, "mean": -25})
-    assert [(one["method"], one["outcome"]) for one in bcast["rules"]] == [
+    assert [(rule["method"], rule["outcome"]) for rule in bcast["rules"]] == [
         ("basic_linear", "faster"),
         ("binomial", "slower"),
     ]
@@ -67,7 +67,7 @@ def test_a_saved_decision_function_is_checked_as_rules(colltune: Run, measured: 
     path = tmp_path / "decision.json"
     decision.save(path)
     answer = colltune("tune-check", path, "--results", measured, "--json")
-    assert [one["outcome"] for one in answer.json["collectives"]["bcast"]["rules"]] == ["faster", "slower"]
+    assert [rule["outcome"] for rule in answer.json["collectives"]["bcast"]["rules"]] == ["faster", "slower"]
 
 
 def test_results_alone_are_compared_without_rules(colltune: Run, measured: Path) -> None:
@@ -104,8 +104,8 @@ def test_a_tree_is_grown_exported_and_checked(colltune: Run, measured: Path, res
     answer = colltune("tune-check", results, *tree, "--drop-slower", "-o", kept, "--json")
     assert answer.status == 0, answer.err
     rules = answer.json["collectives"]["bcast"]["rules"]
-    assert sum(one["cells"] for one in rules) == 2
-    assert answer.json["dropped"]["bcast"] == sum(one["outcome"] == "slower" for one in rules)
+    assert sum(rule["cells"] for rule in rules) == 2
+    assert answer.json["dropped"]["bcast"] == sum(rule["outcome"] == "slower" for rule in rules)
     assert colltune("lint", kept).status == 0
 
 

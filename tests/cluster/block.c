@@ -14,12 +14,12 @@
 enum { LOOKS = 4, LONGEST_NS = 500000 };
 static __thread int looked_at = -1, idle;
 
-int epoll_wait(int descriptor, struct epoll_event *found, int most, int timeout) {
+int epoll_wait(int descriptor, struct epoll_event *events, int most, int timeout) {
     static int (*real)(int, struct epoll_event *, int, int);
     if (!real) real = dlsym(RTLD_NEXT, "epoll_wait");
     if (looked_at < 0) prctl(PR_SET_TIMERSLACK, 1000);
     looked_at = descriptor;
-    int count = real(descriptor, found, most, timeout);
+    int count = real(descriptor, events, most, timeout);
     if (count > 0) idle = 0;
     return count;
 }

@@ -58,7 +58,7 @@ def order_of(args: argparse.Namespace, options: Sequence[str]) -> list[str]:
     said = ["COLLTUNE_SYSTEM=emulated nodes", network, *(f"{name}={value}" for name, value in ENVIRONMENT.items())]
     plan = options or [word.format(nodes=args.nodes) for word in _PLAN]
     order = ["bench", "submit", str(args.folder), "--nodes", str(args.nodes), "--tasks-per-node", "1", *plan]
-    return [*order, *(word for one in said for word in ("--env", one)), "--follow"]
+    return [*order, *(word for setting in said for word in ("--env", setting)), "--follow"]
 
 
 def _parameters(file: Path, path: str) -> int:
@@ -92,13 +92,13 @@ def picture(folder: Path, nodes: int, megabits: float) -> list[str]:
     lines = []
     for size in cube["message_size"].values.tolist():
         times = cube["time"].sel(comm_size=nodes, message_size=size).values.ravel().tolist()
-        found = sorted((time, str(label)) for time, label in zip(times, cube["method"].values, strict=True) if time > 0)
-        told = ", ".join(f"{label} {1e3 * time:.3g} ms" for time, label in found[:3])
+        pairs = sorted((time, str(label)) for time, label in zip(times, cube["method"].values, strict=True) if time > 0)
+        fastest = ", ".join(f"{label} {1e3 * time:.3g} ms" for time, label in pairs[:3])
         wire = 8 * size * _FRAME / _CARRIED / megabits / 1e3
         ratios = [
-            f"; linear {time / found[0][0]:.1f} times the best" for time, label in found if label == "basic_linear"
+            f"; linear {time / pairs[0][0]:.1f} times the best" for time, label in pairs if label == "basic_linear"
         ]
-        lines.append(f"bcast, {nodes} nodes, {size} bytes: {told} (wire {wire:.3g} ms{''.join(ratios)})")
+        lines.append(f"bcast, {nodes} nodes, {size} bytes: {fastest} (wire {wire:.3g} ms{''.join(ratios)})")
     return lines
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -18,7 +17,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.measuring import launching
 from tests.bench import conftest as bench
 from tests.cluster import machines, scheduler
-from tests.conftest import need
+from tests.conftest import need, until
 
 NODES = 4
 PATIENCE_S = 60.0
@@ -37,8 +36,8 @@ def can_emulate(installation: Installation) -> None:
 @pytest.fixture(scope="session")
 def cluster(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[scheduler.Slurm]:
     """Slurm on four nodes, for tests that leave it as it was."""
-    with scheduler.emulated(tmp_path_factory.mktemp("cluster"), NODES) as found:
-        yield found
+    with scheduler.emulated(tmp_path_factory.mktemp("cluster"), NODES) as slurm:
+        yield slurm
 
 
 @pytest.fixture
@@ -47,9 +46,9 @@ def own_cluster(
 ) -> Iterator[scheduler.Slurm]:
     """Slurm on two nodes that this test may break."""
     # Slurm's sockets lie in it, whose names have room for some 100 signs: not in the folder named after the test.
-    with scheduler.emulated(tmp_path_factory.mktemp("own"), 2) as found:
-        monkeypatch.setenv("PATH", str(found.commands), prepend=os.pathsep)
-        yield found
+    with scheduler.emulated(tmp_path_factory.mktemp("own"), 2) as slurm:
+        monkeypatch.setenv("PATH", str(slurm.commands), prepend=os.pathsep)
+        yield slurm
 
 
 @pytest.fixture
@@ -97,15 +96,6 @@ class Running:
         return until(lambda: (now := self.status())["state"] in ENDED and now, self.status)
 
 
-def until(what: Callable[[], Any], told: Callable[[], Any] = str) -> Any:
-    """Wait until something holds."""
-    end = time.monotonic() + PATIENCE_S
-    while not (found := what()):
-        assert time.monotonic() < end, f"waited in vain: {told()}"
-        time.sleep(0.02)
-    return found
-
-
 @pytest.fixture
 def submitted(installation: Installation, tmp_path: Path) -> Iterator[Callable[..., Running]]:
     """Give ``submitted(name, wish, ranks=…, seconds=…, **request)``: a campaign that was handed to Slurm."""
@@ -117,6 +107,6 @@ def submitted(installation: Installation, tmp_path: Path) -> Iterator[Callable[.
         return made[-1]
 
     yield submit
-    for one in made:
-        if one.status()["state"] in ("queued", "running"):
-            control.cancel(one.campaign)
+    for running in made:
+        if running.status()["state"] in ("queued", "running"):
+            control.cancel(running.campaign)

@@ -117,10 +117,10 @@ class Machine:
 
     def run(self, *words: str, **options: Any) -> str:
         """Run a command here to its end and return what it printed."""
-        told = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=60, check=False, **options)
-        if told.returncode:
-            raise RuntimeError(f"{self.name}: {' '.join(words)} gave {told.returncode}: {told.stderr.strip()}")
-        return told.stdout
+        done = subprocess.run(self.command(*words), capture_output=True, text=True, timeout=60, check=False, **options)
+        if done.returncode:
+            raise RuntimeError(f"{self.name}: {' '.join(words)} gave {done.returncode}: {done.stderr.strip()}")
+        return done.stdout
 
     def start(self, *words: str, log: Path) -> subprocess.Popen[bytes]:
         """Start a command that stays."""
@@ -172,8 +172,8 @@ class Network:
         self._hosts, self.neighbours = folder / "hosts", folder / "neighbours"
         lines = ["127.0.0.1 localhost", *(f"{address} {name}" for name, address in names.items())]
         self._hosts.write_text("\n".join(lines) + "\n", encoding="utf-8")
-        told = (f"neigh replace {at} lladdr 02:00:00:00:00:{n:02x} dev eth0" for n, at in enumerate(names.values()))
-        self.neighbours.write_text("\n".join(told) + "\n", encoding="utf-8")
+        entries = (f"neigh replace {at} lladdr 02:00:00:00:00:{n:02x} dev eth0" for n, at in enumerate(names.values()))
+        self.neighbours.write_text("\n".join(entries) + "\n", encoding="utf-8")
         self._machines: dict[str, Machine] = {}
         self._switch: subprocess.Popen[bytes] | None = None
         try:
@@ -199,7 +199,7 @@ class Network:
         for machine in self._machines.values():
             machine.run("ip", "addr", "add", f"{machine.address}/24", "dev", "eth0")
             quiet = ("ipv6.conf.all.disable_ipv6=1", "ipv4.tcp_congestion_control=reno", "ipv4.tcp_no_metrics_save=1")
-            machine.run("sysctl", "-q", *(f"net.{one}" for one in quiet), "net.ipv4.tcp_slow_start_after_idle=0")
+            machine.run("sysctl", "-q", *(f"net.{name}" for name in quiet), "net.ipv4.tcp_slow_start_after_idle=0")
             machine.plug(self.neighbours)
 
     @property

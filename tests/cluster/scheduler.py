@@ -160,16 +160,16 @@ class Slurm:
         """Wait until every node is idle; one that was drained is taken back, as an administrator does."""
         until = time.monotonic() + _START_S
         wanted = str(len(self.network.nodes))
-        while (told := self.ask("sinfo", "-h", "-p", "debug", "-t", "idle", "-o", "%D").strip()) != wanted:
+        while (idle := self.ask("sinfo", "-h", "-p", "debug", "-t", "idle", "-o", "%D").strip()) != wanted:
             if time.monotonic() > until:
-                raise RuntimeError(f"{told or 0} of {wanted} nodes are idle: {self.ask('sinfo', '-N', '-l', '-R')}")
+                raise RuntimeError(f"{idle or 0} of {wanted} nodes are idle: {self.ask('sinfo', '-N', '-l', '-R')}")
             self.ask("scontrol", "update", "nodename=ALL", "state=resume")
             time.sleep(0.1)
 
     def ask(self, name: str, *words: str) -> str:
         """Run one of the users' commands; what it prints, empty when it fails."""
-        told = subprocess.run([self.commands / name, *words], capture_output=True, text=True, timeout=60, check=False)
-        return told.stdout
+        done = subprocess.run([self.commands / name, *words], capture_output=True, text=True, timeout=60, check=False)
+        return done.stdout
 
 
 @contextmanager

@@ -33,15 +33,15 @@ static int before(const event *a, const event *b) {
     return a->when != b->when ? a->when < b->when : a->order < b->order;
 }
 
-static void push(event one) {
+static void push(event frame) {
     if (events == room) {
         room = room ? 2 * room : 1024;
         if (!(heap = realloc(heap, room * sizeof *heap))) abort();
     }
-    one.order = order++;
+    frame.order = order++;
     int at = events++;
-    for (; at && before(&one, &heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
-    heap[at] = one;
+    for (; at && before(&frame, &heap[(at - 1) / 2]); at = (at - 1) / 2) heap[at] = heap[(at - 1) / 2];
+    heap[at] = frame;
 }
 
 static event pop(void) {
@@ -105,17 +105,17 @@ int main(int argc, char **argv) {
     for (;;) {
         int64_t t = now(), wake = INT64_MAX;
         while (events && heap[0].when <= t) {
-            event one = pop();
-            if (!one.arrived) { /* whole in the switch: wait for the receiver's wire */
-                double cost = one.port ? (one.bytes < SMALLEST ? SMALLEST : one.bytes) * per_byte + GAP * per_byte : 0;
-                int64_t start = one.when > receiving[one.port] ? one.when : receiving[one.port];
-                receiving[one.port] = start + (int64_t)cost;
-                one.when = receiving[one.port] + half_delay;
-                one.arrived = 1;
-                push(one);
+            event frame = pop();
+            if (!frame.arrived) { /* whole in the switch: wait for the receiver's wire */
+                double cost = frame.port ? (frame.bytes < SMALLEST ? SMALLEST : frame.bytes) * per_byte + GAP * per_byte : 0;
+                int64_t start = frame.when > receiving[frame.port] ? frame.when : receiving[frame.port];
+                receiving[frame.port] = start + (int64_t)cost;
+                frame.when = receiving[frame.port] + half_delay;
+                frame.arrived = 1;
+                push(frame);
             } else { /* a machine that is off or whose link is down loses it */
-                (void)!write(fd[one.port], one.data, one.bytes);
-                free(one.data);
+                (void)!write(fd[frame.port], frame.data, frame.bytes);
+                free(frame.data);
             }
         }
         if (events) wake = heap[0].when;

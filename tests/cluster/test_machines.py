@@ -13,8 +13,7 @@ import pytest
 
 from dashboard.benchmarks.launchers import processes
 from tests.cluster import machines
-from tests.cluster.conftest import until
-from tests.conftest import ROOT, need
+from tests.conftest import ROOT, need, until
 
 MEGABITS, DELAY_US = 100.0, 500.0
 #: Answers each message with one byte; tells the shortest time of an answer to one byte and to a megabyte.
@@ -47,9 +46,9 @@ else:
 @pytest.fixture(scope="module")
 def network(tmp_path_factory: pytest.TempPathFactory) -> Iterator[machines.Network]:
     need(not (why := machines.missing()), why)
-    found = machines.Network(tmp_path_factory.mktemp("network"), 2, MEGABITS, DELAY_US)
-    yield found
-    found.close()
+    network = machines.Network(tmp_path_factory.mktemp("network"), 2, MEGABITS, DELAY_US)
+    yield network
+    network.close()
 
 
 def ping_pong(network: machines.Network, here: machines.Machine, there: machines.Machine) -> list[float]:
@@ -57,9 +56,9 @@ def ping_pong(network: machines.Network, here: machines.Machine, there: machines
     log.unlink(missing_ok=True)
     listening = there.start(sys.executable, "-c", _PING_PONG, "listen", log=log)
     until(lambda: log.read_text(encoding="utf-8"))
-    told = here.run(sys.executable, "-c", _PING_PONG, there.address)
+    output = here.run(sys.executable, "-c", _PING_PONG, there.address)
     listening.wait(10)
-    return [float(line) for line in told.split()]
+    return [float(line) for line in output.split()]
 
 
 def test_wires_have_their_delay_and_their_rate(network: machines.Network) -> None:
@@ -98,6 +97,6 @@ def test_killed_nothing_of_it_stays(tmp_path: Path) -> None:
     ) as running:
         assert running.stdout is not None
         running.stdout.readline()
-        assert len(until(lambda: len(found := processes.marked(tmp_path.name)) > 6 and found)) > 6
+        assert len(until(lambda: len(pids := processes.marked(tmp_path.name)) > 6 and pids)) > 6
         running.send_signal(signal.SIGKILL)
     until(lambda: not processes.marked(tmp_path.name), lambda: processes.marked(tmp_path.name))

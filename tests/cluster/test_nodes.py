@@ -28,10 +28,10 @@ from dashboard.export.rules.given import read_beside
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.measuring import launching
 from loaders import open_results
-from tests.cluster.conftest import NODES, asked, until
+from tests.cluster.conftest import NODES, asked
 from tests.cluster.machines import template
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until
 
 RANKS = 2 * NODES
 #: Broadcasts: tuned answers, by its linear algorithm, which sends all of it seven times from one node.
@@ -49,8 +49,13 @@ def slurm_of_all(slow: Slurm, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture(scope="module")
 def slow(can_emulate: None, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Slurm]:
     """Four nodes behind wires so slow that they, and not the cores, say how long a broadcast takes."""
-    with emulated(tmp_path_factory.mktemp("slow"), NODES, 100.0, 40.0) as found:
-        yield found
+    with emulated(tmp_path_factory.mktemp("slow"), NODES, 100.0, 40.0) as slurm:
+        yield slurm
+
+
+def answer_in(output: str) -> Any:
+    """The JSON in what a command printed, whatever its ranks printed around it."""
+    return json.JSONDecoder().raw_decode(output[output.index("{") :])[0]
 
 
 def in_an_allocation(slurm: Slurm, folder: Path, *words: str) -> str:
@@ -82,29 +87,29 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "c")]
     grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1MiB"]
     how = ["--repetitions", "5-7", "--launches", "1", "--json", "--drop-slower", "-o", str(tmp_path / "kept.conf")]
-    told = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how)
-    found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
-    (cell,) = found["collectives"]["bcast"]["cells"]
-    assert cell["improvement"] < -50, told
-    assert cell["outcome"] == "slower", told
+    output = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how)
+    answer = answer_in(output)
+    (cell,) = answer["collectives"]["bcast"]["cells"]
+    assert cell["improvement"] < -50, output
+    assert cell["outcome"] == "slower", output
     # Both files are written anew, and HAN answers where a rule is gone.
-    assert found["left"]["proven"], told
+    assert answer["left"]["proven"], output
     _, kept = read_beside(tmp_path / "kept.conf", tmp_path / "kept-han.conf")
     labels = [kept.decisions["bcast"].methods[kept.decisions["bcast"].predict_one(RANKS, 1 << 20)].label]
-    assert labels == ["han"], told
+    assert labels == ["han"], output
 
 
 def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(cluster: Slurm, tmp_path: Path) -> None:
     (tmp_path / "rules.conf").write_text("1\n7\n1\n1\n1\n0 6 0 0\n")
     (tmp_path / "rules-han.conf").write_text("1\n7\n1\n2\n1\n1\n4\n0 tuned\n1024 han\n8192 han @simple\n65536 adapt\n")
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf")]
-    told = in_an_allocation(cluster, tmp_path, "prove", *files, "--ranks", str(RANKS), "--memory", "128KiB", "--json")
-    proof, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
-    assert (proof["nodes"], proof["taken"], proof["holds"]) == (NODES, "yes", True), told
-    seen = {one["asked"]: one["state"] for one in proof["regions"]}
+    output = in_an_allocation(cluster, tmp_path, "prove", *files, "--ranks", str(RANKS), "--memory", "128KiB", "--json")
+    proof = answer_in(output)
+    assert (proof["nodes"], proof["taken"], proof["holds"]) == (NODES, "yes", True), output
+    seen = {region["asked"]: region["state"] for region in proof["regions"]}
     # Rules can name adapt, which the library drops by itself from every communicator.
     assert seen == {"binomial": "proven", "han": "proven", "han variant=simple": "proven", "adapt": "proven"}
-    assert {point["comm_size"] for one in proof["regions"] for point in one["points"]} == {4, 6, 8}
+    assert {point["comm_size"] for region in proof["regions"] for point in region["points"]} == {4, 6, 8}
 
 
 @pytest.mark.soak
@@ -118,13 +123,13 @@ def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: 
     subprocess.run([*order, "--tree", "exact", "--allow-loss", "50", "-o", rules], cwd=ROOT, check=True)
     files = [rules, "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "used")]
     check = ["tune-check", *files, *grid, *how, "--launches", "1", "--decided", results, "--json"]
-    told = in_an_allocation(slow, tmp_path, *check)
-    found, _ = json.JSONDecoder().raw_decode(told[told.index("{") :])
-    (cell,) = found["decided"]["bcast"]
+    output = in_an_allocation(slow, tmp_path, *check)
+    answer = answer_in(output)
+    (cell,) = answer["decided"]["bcast"]
     # Of so long a message the wires say how long it takes, and not who else uses the cores.
-    assert cell["method"] == "pipeline 8KiB", told
-    assert cell["decided"] > 20, told
-    assert abs(cell["measured"] - cell["decided"]) < 20, told
+    assert cell["method"] == "pipeline 8KiB", output
+    assert cell["decided"] > 20, output
+    assert abs(cell["measured"] - cell["decided"]) < 20, output
 
 
 @pytest.mark.soak
@@ -159,10 +164,10 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
 @pytest.mark.soak
 def test_tuned_across_nodes_both_files_are_proven_compared_and_kept(slow: Slurm, tmp_path: Path) -> None:
     grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--sizes", "8-1MiB:x32"]
-    told = in_an_allocation(
+    output = in_an_allocation(
         slow, tmp_path, "tune", str(tmp_path / "t"), *grid, "--budget", "60s", "--launches", "2", "--unchecked"
     )
-    assert "proven: " in told
+    assert "proven: " in output
     bundle = tmp_path / "t" / "bundle"
     _, kept = read_beside(bundle / "rules.conf", bundle / "rules-han.conf")
     # HAN's broadcast of much is slower by far than a pipeline over so slow wires.
@@ -182,18 +187,18 @@ def test_what_is_preloaded_leaves_the_communicators_that_han_makes_for_others_as
     words = ["env", *(f"{name}={value}" for name, value in mpirun_environment.items() if "ALLOW" in name)]
     words += [str(installation.mpiexec), "-n", str(RANKS), "-x", f"LD_PRELOAD={library}:$LD_PRELOAD"]
     words += ["-x", "COLLTUNE_REPORT=1", "--mca", "coll_base_verbose", "10", sys.executable, "-c", f"'{program}'"]
-    told = in_a_job(slow, tmp_path, " ".join(words))
-    assert f"colltune: bcast: {RANKS} by adapt" in told
+    output = in_a_job(slow, tmp_path, " ".join(words))
+    assert f"colltune: bcast: {RANKS} by adapt" in output
     # Only the one that the library makes for the decided calls.
     made: dict[str, str] = {}
     raised = set()
-    for line in told.splitlines():
+    for line in output.splitlines():
         rank = line.split("]")[0]
         if match := re.search(r"new communicator: (.*) \(cid", line):
             made[rank] = match[1]
         if re.search(r"selecting +adapt, priority +100, ", line):
             raised.add(re.sub(r" \d+ ", " ", made[rank]))
-    assert raised == {"MPI COMMUNICATOR CREATE FROM 0"}, told
+    assert raised == {"MPI COMMUNICATOR CREATE FROM 0"}, output
 
 
 def ended(now: dict[str, Any]) -> dict[str, Any] | None:
@@ -236,14 +241,14 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_b
     # Two ranks of one node: HAN leaves them to others.
     assert who(2, "han") == "tuned"
     records = [json.loads(line) for line in campaign.results.read_text(encoding="utf-8").splitlines()]
-    points = {(one["algorithm"], one["comm_size"]): one for one in records if "algorithm" in one}
+    points = {(record["algorithm"], record["comm_size"]): record for record in records if "algorithm" in record}
     # 5.0.11 counts messages, and ends with a segmentation fault when communicators go for which HAN has answered.
     assert "message graphs are not recorded: while it counts messages, Open MPI crashes" in now["note"]
-    assert not any("graph" in one for one in records)
+    assert not any("graph" in record for record in records)
     assert points["default", RANKS]["component"] == "han"
     assert points["binomial", RANKS]["component"] == "tuned"
     assert points["default", 2]["component"] == "tuned"
-    own = {tuple((one.get("parameters") or {}).items()): one for one in records if one.get("algorithm") == "han"}
+    own = {tuple((each.get("parameters") or {}).items()): each for each in records if each.get("algorithm") == "han"}
     assert own[("variant", "simple"),]["component"] == "han"
     assert points["han", 2]["error"] == "not answered by han: on this communicator tuned answers bcast"
     attrs = open_results([campaign.results])["bcast"].attrs

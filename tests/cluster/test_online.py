@@ -20,8 +20,9 @@ from dashboard.online.skeletons import skeleton
 from dashboard.online.state import Folder
 from dashboard.online.table import default_table
 from loaders.openmpi import series
-from tests.cluster.conftest import NODES, until
+from tests.cluster.conftest import NODES
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
+from tests.conftest import until
 
 ROOT = Path(__file__).resolve().parents[2]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}

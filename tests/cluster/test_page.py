@@ -17,9 +17,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers import processes
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM
-from tests.cluster.conftest import until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
-from tests.conftest import WatchedPage
+from tests.conftest import WatchedPage, until
 from tests.measuring.served import ServedPage, check_in_time, serve_measure
 
 pytestmark = pytest.mark.browser
@@ -69,24 +68,23 @@ def start(served: ServedPage, page: Page, name: str, limit: str = "", **request:
 def word_of(slurm: Slurm, campaign: Campaign) -> str:
     """Slurm's own word for the state of a campaign's job."""
     (group,) = campaign.state()["handle"]["groups"]
-    told = slurm.ask("squeue", "--noheader", "--states=all", f"--name={group['name']}", "--format=%T")
-    return told.strip()
+    return slurm.ask("squeue", "--noheader", "--states=all", f"--name={group['name']}", "--format=%T").strip()
 
 
 def seen_after(slurm: Slurm, page: Page, campaign: Campaign, word: str, state: str) -> float:
     """Seconds from Slurm's word to the state on the page."""
     heading = page.get_by_role("heading", name=re.compile(f"^{campaign.folder.name}: "))
-    told, seen, end = 0.0, 0.0, time.monotonic() + PATIENCE_MS / 1000
-    while not (told and seen):
+    known, seen, end = 0.0, 0.0, time.monotonic() + PATIENCE_MS / 1000
+    while not (known and seen):
         now = time.monotonic()
         assert now < end, (word_of(slurm, campaign), heading.text_content(), campaign.tail(10))
-        if not told and word_of(slurm, campaign) == word:
-            told = now
+        if not known and word_of(slurm, campaign) == word:
+            known = now
         if not seen and heading.text_content() == f"{campaign.folder.name}: {state}":
             seen = time.monotonic()
         # Each look at Slurm starts processes.
         page.wait_for_timeout(LOOK)
-    return seen - told
+    return seen - known
 
 
 def test_states_of_slurm_are_seen_in_time_and_two_campaigns_run_at_once(

@@ -21,8 +21,9 @@ from dashboard.benchmarks.launchers.launch import end_of
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from loaders import open_results
-from tests.cluster.conftest import NODES, Running, asked, until
+from tests.cluster.conftest import NODES, Running, asked
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
+from tests.conftest import until
 
 Submitted = Callable[..., Running]
 #: A campaign that does not end by itself while a test looks at it.
@@ -32,21 +33,21 @@ LONG = {"message_sizes": tuple(range(8, 4008, 8))}
 def word_of(cluster: Slurm, job: str) -> str:
     """Slurm's own word for a job's state."""
     fields = cluster.ask("scontrol", "-o", "show", "job", job).split()
-    return next((one.removeprefix("JobState=") for one in fields if one.startswith("JobState=")), "")
+    return next((field.removeprefix("JobState=") for field in fields if field.startswith("JobState=")), "")
 
 
 def test_submitted_it_runs_on_all_nodes_and_is_seen_within_two_seconds(slurm: Slurm, submitted: Submitted) -> None:
     first = submitted(ranks=NODES)
-    job, seen, told = first.job(), {}, {}
-    while "COMPLETED" not in told or "finished" not in seen:
-        told.setdefault(word_of(slurm, job), time.monotonic())
+    job, seen, known = first.job(), {}, {}
+    while "COMPLETED" not in known or "finished" not in seen:
+        known.setdefault(word_of(slurm, job), time.monotonic())
         now = first.status()
         seen.setdefault(now["state"], time.monotonic())
         assert now["state"] in ("queued", "running", "finished"), (now, first.campaign.tail())
         # Each look starts processes.
         time.sleep(0.1)
-    assert seen["running"] - told["RUNNING"] < 2
-    assert seen["finished"] - told["COMPLETED"] < 2
+    assert seen["running"] - known["RUNNING"] < 2
+    assert seen["finished"] - known["COMPLETED"] < 2
     assert now["measured"] == now["points"] == 2
     assert now["exit_code"] == 0
     cube = open_results(first.campaign.result_files())["bcast"].to_dataset()
@@ -59,25 +60,25 @@ def test_one_launch_for_each_method_is_one_job(slurm: Slurm, submitted: Submitte
     assert apart.end()["state"] == "finished", (apart.status(), apart.campaign.tail())
     assert len(apart.status()["jobs"]) == 1
     results = [json.loads(line) for line in apart.campaign.results.read_text(encoding="utf-8").splitlines()]
-    assert [one["attrs"]["nodes"] for one in results if "attrs" in one] == [2, 2]
-    graphs = {one["algorithm"]: one["graph"]["digest"] for one in results if "graph" in one}
+    assert [record["attrs"]["nodes"] for record in results if "attrs" in record] == [2, 2]
+    graphs = {record["algorithm"]: record["graph"]["digest"] for record in results if "graph" in record}
     assert set(graphs) == {"basic_linear", "binomial"}
 
 
 @pytest.mark.soak
 def test_two_campaigns_at_once_each_have_their_nodes(slurm: Slurm, submitted: Submitted) -> None:
     both = [submitted(name, extra=("--exclusive",)) for name in ("one", "two")]
-    until(lambda: all(one.status()["state"] == "running" for one in both), lambda: [one.status() for one in both])
-    places = {one.status()["jobs"][0]["nodes"] for one in both}
+    until(lambda: all(each.status()["state"] == "running" for each in both), lambda: [each.status() for each in both])
+    places = {running.status()["jobs"][0]["nodes"] for running in both}
     assert places == {"node[01-02]", "node[03-04]"}
-    for one in both:
-        assert one.end()["state"] == "finished"
-        assert one.campaign.done().all == set(one.campaign.plan().points())
+    for running in both:
+        assert running.end()["state"] == "finished"
+        assert running.campaign.done().all == set(running.campaign.plan().points())
 
 
 def test_a_job_that_must_wait_tells_slurms_reason_and_can_be_cancelled(slurm: Slurm, submitted: Submitted) -> None:
     waiting = submitted(partition="closed")
-    now = until(lambda: (one := waiting.status())["reason"].endswith("(PartitionDown)") and one, waiting.status)
+    now = until(lambda: (status := waiting.status())["reason"].endswith("(PartitionDown)") and status, waiting.status)
     assert (now["state"], now["reason"]) == ("queued", "the partition is down (PartitionDown)")
     with pytest.raises(CampaignError, match="queued already"):
         waiting.submit()

@@ -12,9 +12,8 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
 from dashboard.tuning import Folder
-from tests.cluster.conftest import until
 from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
-from tests.conftest import ROOT
+from tests.conftest import ROOT, until
 
 GRID = ["-c", "bcast", "--ranks", "4", "--comm-sizes", "4", "--sizes", "64-64KiB:x4"]
 GRID += ["--budget", "60s", "--launches", "2", "--unchecked"]

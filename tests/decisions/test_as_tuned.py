@@ -22,8 +22,8 @@ def cube(**more: Any) -> Any:
     time = np.full((3, 2, 4), 1.0)
     time[1, :, :2], time[1, :, 2:] = 0.5, 2.0
     time[2, 0, 0] = np.nan
-    found = cube_of(time, [4, 8], [1, 64, 4096, 65536], **more)
-    return found.assign_coords(method=NAMES, algorithm=("method", NAMES))
+    results = cube_of(time, [4, 8], [1, 64, 4096, 65536], **more)
+    return results.assign_coords(method=NAMES, algorithm=("method", NAMES))
 
 
 def decision(*labels: str) -> DecisionFunction:
@@ -49,19 +49,19 @@ def test_nothing_is_won_where_the_library_decides_or_nobody_measured() -> None:
 
 def test_rules_that_lose_are_dropped_and_the_rest_stays() -> None:
     given = decision("binomial", "binomial")
-    found = improvement(as_tuned(cube(), given))
-    assert (found.count("faster"), found.count("slower")) == (4, 4)
-    kept, dropped, _ = without_slower(given, judge(found, given))
-    assert [one.bounds["message_size"][0] for one in dropped] == [100.0]
+    gains = improvement(as_tuned(cube(), given))
+    assert (gains.count("faster"), gains.count("slower")) == (4, 4)
+    kept, dropped, _ = without_slower(given, judge(gains, given))
+    assert [verdict.bounds["message_size"][0] for verdict in dropped] == [100.0]
     problem = Problem.of(cube())
     assert problem.summary(kept).max == 0.0
 
 
 def test_repetitions_go_along() -> None:
-    whole = cube()
+    results = cube()
     random = np.random.default_rng(1)
-    sample = whole["time"].expand_dims(repetition=5, axis=-1) * random.uniform(1, 1.1, 5)
-    both = as_tuned(whole.assign(sample=sample), decision("binomial", "binomial"))
+    sample = results["time"].expand_dims(repetition=5, axis=-1) * random.uniform(1, 1.1, 5)
+    both = as_tuned(results.assign(sample=sample), decision("binomial", "binomial"))
     assert both["sample"].dims == ("method", "comm_size", "message_size", "repetition")
     assert (both["sample"].values[1] == sample.values[1]).all()
 

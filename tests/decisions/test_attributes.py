@@ -1,6 +1,5 @@
 """Attributes: what they are by definition, and what fixing one leaves of the others."""
 
-import math
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Node, Split, Test
 from dashboard.decisions.function.attributes import ATTRIBUTES, compute, compute_one, product, products, required
-from tests.decisions.trees import METHODS, nodes
+from tests.decisions.trees import METHODS, follow, nodes, values_of
 
 TOP, BOTTOM = 2**63 - 1, -(2**63)
 NAMES = tuple(name for name in ATTRIBUTES if name != "collective")
@@ -30,48 +29,37 @@ def decision_of(root: Node, **more: Any) -> DecisionFunction:
     return DecisionFunction("bcast", METHODS, root, **more)
 
 
-def values_of(comm_size: int, message_size: int, ppn: int) -> dict[str, int]:
-    """All attributes of a call, by their definitions."""
-    return {
-        "comm_size": comm_size,
-        "message_size": message_size,
-        "total_size": comm_size * message_size,
-        "even": 1 if comm_size % 2 == 0 else 0,
-        "power_of_two": 1 if comm_size in {2**k for k in range(63)} else 0,
-        "ppn": ppn,
-        "nodes": math.ceil(comm_size / max(1, ppn)),
-        "data_per_node": message_size * max(1, ppn),
-    }
-
-
-def follow(node: Node, values: dict[str, int]) -> int:
-    while isinstance(node, Split):
-        node = node.children[sum((values[test.attribute] > test.cut) << bit for bit, test in enumerate(node.tests))]
-    return node.method
+def bounded(bounds: dict[str, tuple[int | None, int | None]]) -> DecisionFunction:
+    """Method 1 where each attribute is above the first and at most the second of its bounds, else method 0."""
+    root: Node = Leaf(1)
+    for name, (low, high) in bounds.items():
+        root = root if high is None else binary(name, high, root, Leaf(0))
+        root = root if low is None else binary(name, low, Leaf(0), root)
+    return decision_of(root)
 
 
 @given(int64, int64)
-def test_products_stop_at_the_ends_of_64_bits(one: int, other: int) -> None:
-    expected = min(max(one * other, BOTTOM), TOP)
-    assert product(one, other) == expected
-    assert products(np.array([one]), np.array([other])).tolist() == [expected]
-    assert int(products(np.array(one), np.array(other))) == expected
+def test_products_stop_at_the_ends_of_64_bits(first: int, second: int) -> None:
+    expected = min(max(first * second, BOTTOM), TOP)
+    assert product(first, second) == expected
+    assert products(np.array([first]), np.array([second])).tolist() == [expected]
+    assert int(products(np.array(first), np.array(second))) == expected
 
 
 def test_products_next_to_the_ends_are_exact() -> None:
     # 7 × 1317624576693539401 = 2**63 - 1; floats cannot tell these from 2**63.
     pairs = [(7, 1317624576693539401), (2, 2**62 - 1), (2, 2**62), (-2, 2**62), (3, 3074457345618258603), (-1, BOTTOM)]
-    found = products(*np.array(pairs).T)
-    assert found.tolist() == [min(max(a * b, BOTTOM), TOP) for a, b in pairs]
+    values = products(*np.array(pairs).T)
+    assert values.tolist() == [min(max(a * b, BOTTOM), TOP) for a, b in pairs]
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_arrays_and_single_calls_agree_with_the_definition(name: str) -> None:
     grid = [axis.ravel() for axis in np.meshgrid(COMM, MESSAGE, PPN)]
     many = compute(name, dict(zip(("comm_size", "message_size", "ppn"), grid, strict=True)))
-    for found, comm, message, ppn in zip(many.tolist(), *(axis.tolist() for axis in grid), strict=True):
+    for value, comm, message, ppn in zip(many.tolist(), *(axis.tolist() for axis in grid), strict=True):
         expected = values_of(comm, message, ppn)[name]
-        assert found == expected
+        assert value == expected
         assert compute_one(name, {"comm_size": comm, "message_size": message, "ppn": ppn}) == expected
 
 
@@ -86,12 +74,12 @@ def test_what_a_call_must_tell_beside_the_sizes() -> None:
 @given(nodes(NAMES))
 def test_decisions_of_derived_attributes_follow_the_definition(root: Node) -> None:
     decision = decision_of(root)
-    found = decision.predict(COMM[:, None, None], MESSAGE[:, None], ppn=PPN)
+    predicted = decision.predict(COMM[:, None, None], MESSAGE[:, None], ppn=PPN)
     simple = decision.simplified()
     if simple.leaves > 1:
         shape = COMM.size, MESSAGE.size, PPN.size
         same = np.broadcast_to(simple.predict(COMM[:, None, None], MESSAGE[:, None], ppn=PPN), shape)
-        assert np.array_equal(same, np.broadcast_to(found, shape))
+        assert np.array_equal(same, np.broadcast_to(predicted, shape))
     rules = decision.rules()
     calls = COMM.tolist(), np.resize(MESSAGE, COMM.size).tolist(), np.resize(PPN, COMM.size).tolist()
     for comm, message, ppn in zip(*calls, strict=True):
@@ -134,11 +122,7 @@ def test_the_decision_says_what_it_needs() -> None:
     ids=str,
 )
 def test_bounds_that_contradict_each_other_are_no_rule(bounds: dict[str, tuple[int | None, int | None]]) -> None:
-    root: Node = Leaf(1)
-    for name, (low, high) in bounds.items():
-        root = root if high is None else binary(name, high, root, Leaf(0))
-        root = root if low is None else binary(name, low, Leaf(0), root)
-    decision = decision_of(root)
+    decision = bounded(bounds)
     assert {rule.method for rule in decision.rules()} == {0}
     assert decision.simplified().root == Leaf(0)
 
@@ -150,11 +134,7 @@ def test_bounds_that_just_do_not_contradict_each_other_are_a_rule() -> None:
         {"comm_size": (15, 31), "power_of_two": (0, None)},
         {"comm_size": (0, None), "even": (None, 0), "power_of_two": (0, None)},
     ):
-        root: Node = Leaf(1)
-        for name, (low, high) in bounds.items():
-            root = root if high is None else binary(name, high, root, Leaf(0))
-            root = root if low is None else binary(name, low, Leaf(0), root)
-        assert {rule.method for rule in decision_of(root).rules()} == {0, 1}
+        assert {rule.method for rule in bounded(bounds).rules()} == {0, 1}
 
 
 class TestRestricted:
@@ -166,8 +146,8 @@ class TestRestricted:
         grid = {"comm_size": COMM[:, None, None], "message_size": MESSAGE[:, None], "ppn": PPN}
         call = {name: np.array(fixed[name]) if name in fixed else values for name, values in grid.items()}
         shape = COMM.size, MESSAGE.size, PPN.size
-        found, expected = part.predict(**call), decision.predict(**call)
-        assert np.array_equal(np.broadcast_to(found, shape), np.broadcast_to(expected, shape))
+        predicted, expected = part.predict(**call), decision.predict(**call)
+        assert np.array_equal(np.broadcast_to(predicted, shape), np.broadcast_to(expected, shape))
 
     def test_derived_tests_become_tests_of_what_is_left(self) -> None:
         decision = decision_of(binary("nodes", 8, Leaf(0), binary("data_per_node", 1026, Leaf(1), Leaf(2))))

@@ -15,7 +15,8 @@ from dashboard.decisions.grown.binary import BinaryTree, Pruning
 from dashboard.decisions.grown.cart import FAMILY, cart
 from dashboard.decisions.measured.losses import losses
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import DEGENERATE, cube_of, opposed_cubes, synthetic_cube
+from tests.decisions.c45.files import problem_at
 
 COMPOSITE = ("comm_size", "message_size", "total_size", "even", "power_of_two")
 
@@ -161,7 +162,7 @@ def brute_prunings(tree: BinaryTree, node: int = 0) -> list[tuple[int, ...]]:
     if tree.yes[node] < 0:
         return [(node,)]
     below = itertools.product(brute_prunings(tree, int(tree.yes[node])), brute_prunings(tree, int(tree.no[node])))
-    return [(node,), *(one + other for one, other in below)]
+    return [(node,), *(yes + no for yes, no in below)]
 
 
 @st.composite
@@ -187,9 +188,9 @@ def test_pruning_finds_the_best_pruned_tree(
     every = [ends for ends in brute_prunings(tree) if leaves is None or len(ends) <= leaves]
     score, pruned = Pruning(tree, lost).best(worth, leaves)
     assert score == min(lost[list(ends)].sum() + worth * len(ends) for ends in every)
-    found = [int(node) for level in pruned.levels for node in level if pruned.yes[node] < 0]
-    assert lost[found].sum() + worth * len(found) == score
-    assert tuple(sorted(found)) in {tuple(sorted(ends)) for ends in every}
+    kept = [int(node) for level in pruned.levels for node in level if pruned.yes[node] < 0]
+    assert lost[kept].sum() + worth * len(kept) == score
+    assert tuple(sorted(kept)) in {tuple(sorted(ends)) for ends in every}
 
 
 def test_leaves_count_what_was_not_measured_by_the_rule() -> None:
@@ -229,23 +230,12 @@ def test_cuts_are_measured_sizes() -> None:
 
 @pytest.mark.parametrize("dataset", ["bcast27", "allgat27c"])
 def test_cost_sensitive_trees_cost_less_on_the_reference_maps(shared: Any, dataset: str) -> None:
-    problem = Problem.of(reference_cube(shared / "data" / "c45" / dataset))
+    problem = problem_at(shared / "data" / "c45" / dataset)
     limits: list[dict[str, int]] = [{"max_depth": 3}, {"max_depth": 4}, {"max_leaves": 8}, {"max_leaves": 16}]
     plain = np.array([problem.summary(cart(problem, **limit)).mean for limit in limits])
     sensitive = np.array([problem.summary(cart(problem, **limit, cost_sensitive=True)).mean for limit in limits])
     assert (sensitive <= plain).all()
     assert sensitive.mean() < plain.mean()
-
-
-def reference_cube(folder: Any) -> Any:
-    """A data set of the C4.5 reference: its times as cube."""
-    lines = [line.split(",") for line in (folder / f"{folder.name}.csv").read_text().splitlines()[1:]]
-    sizes = np.array([[int(row[0]), int(row[1])] for row in lines])
-    times = np.loadtxt(folder / f"{folder.name}.costs.csv", delimiter=",", skiprows=1)
-    axes = [np.unique(column) for column in sizes.T]
-    cube = np.full((times.shape[1], axes[0].size, axes[1].size), np.nan)
-    cube[:, np.searchsorted(axes[0], sizes[:, 0]), np.searchsorted(axes[1], sizes[:, 1])] = times.T * 1e-6
-    return cube_of(cube, *axes)
 
 
 def test_cost_sensitive_trees_cost_less_on_measured_broadcasts(fast_ethernet_bcast: Any) -> None:
@@ -256,17 +246,14 @@ def test_cost_sensitive_trees_cost_less_on_measured_broadcasts(fast_ethernet_bca
 
 
 def test_one_tree_decides_several_collectives_and_processes_per_node() -> None:
-    time = np.ones((2, 2, 2, 2))
-    time[0, ..., 1] = time[1, ..., 0] = 3.0  # the first method at 1 process per node, the second at 2
-    cube = cube_of(time, [2, 4], [1, 8])
-    other = cube_of(2.0 * time[::-1], [2, 4], [1, 8], collective="reduce")
-    several = Problem.of({"bcast": cube, "reduce": other}, ppn="all")
+    cubes = opposed_cubes()
+    several = Problem.of(cubes, ppn="all")
     decision = cart(several)
     assert {"ppn", "collective"} <= set(decision.attributes)
     assert decision.predict(4, 8, ppn=1, collective="reduce") == decision.predict(4, 8, ppn=2, collective="bcast")
     assert several.summary(decision).max == 0
     assert several.summary(cart(several, cost_sensitive=True)).max == 0
-    assert isinstance(cart(Problem.of(cube, ppn="all"), max_leaves=2).root, Split)
+    assert isinstance(cart(Problem.of(cubes["bcast"], ppn="all"), max_leaves=2).root, Split)
 
 
 def test_the_path_leads_from_one_leaf_to_no_penalty() -> None:
@@ -308,16 +295,7 @@ def test_an_attribute_nobody_knows_is_an_error() -> None:
 
 
 @pytest.mark.parametrize("cost_sensitive", [False, True])
-@pytest.mark.parametrize(
-    "cube",
-    [
-        cube_of([[[1.0]]], [2], [1]),
-        cube_of([[[1.0, 2.0, 3.0]]], [2], [1, 2, 3]),
-        cube_of(np.ones((3, 4, 5)), range(2, 6), range(5)),
-        cube_of([[[1.0, np.nan, 2.0]], [[np.nan, np.nan, 1.0]]], [2], [1, 2, 3]),
-    ],
-    ids=["one cell", "one method", "constant times", "a cell not measured"],
-)
+@pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_results(cube: Any, cost_sensitive: bool) -> None:  # noqa: FBT001
     decision = cart(Problem.of(cube), cost_sensitive=cost_sensitive)
     assert Problem.of(cube).summary(decision)[1:4] == (0, 0, 0)

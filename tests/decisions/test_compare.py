@@ -60,14 +60,14 @@ def test_sizes_by_hand(problem: Problem) -> None:
 
 
 def test_what_differs_by_hand(problem: Problem) -> None:
-    found = difference(problem, leaf(0), leaf(1))
-    assert found["outcome"].values.tolist() == [[1, 3, 2], [2, 1, -1]]
+    differences = difference(problem, leaf(0), leaf(1))
+    assert differences["outcome"].values.tolist() == [[1, 3, 2], [2, 1, -1]]
     assert [OUTCOMES[number] for number in (1, 2)] == ["first faster", "second faster"]
-    np.testing.assert_allclose(found["difference"], [[-100, 0, 100], [100, -10, np.nan]])
-    assert found["method"].values[found["second"].values[0, 0]] == problem.methods[1].label
-    assert found.attrs["mean_difference"] == pytest.approx(18)
+    np.testing.assert_allclose(differences["difference"], [[-100, 0, 100], [100, -10, np.nan]])
+    assert differences["method"].values[differences["second"].values[0, 0]] == problem.methods[1].label
+    assert differences.attrs["mean_difference"] == pytest.approx(18)
     counts = ("cells", "same_method", "first_faster", "second_faster", "equally_fast", "not_comparable")
-    assert [found.attrs[name] for name in counts] == [5, 0, 2, 2, 1, 0]
+    assert [differences.attrs[name] for name in counts] == [5, 0, 2, 2, 1, 0]
 
 
 def test_a_workload_weighs(problem: Problem) -> None:
@@ -78,12 +78,12 @@ def test_a_workload_weighs(problem: Problem) -> None:
 
 
 def test_decisions_of_methods_that_were_never_measured_differ_from_each_other(problem: Problem) -> None:
-    one, two = (DecisionFunction("bcast", [Method(label, label)], Leaf(0)) for label in ("spread", "flood"))
-    found = difference(problem, one, two)
-    assert found.attrs["not_comparable"] == found.attrs["cells"] == 5
-    assert found["method"].values[found["first"].values].ravel().tolist() == ["spread"] * 6
-    assert np.isnan(found.attrs["mean_difference"])
-    row = compare(problem, {"one": one}).loc["one"]
+    first, second = (DecisionFunction("bcast", [Method(label, label)], Leaf(0)) for label in ("spread", "flood"))
+    differences = difference(problem, first, second)
+    assert differences.attrs["not_comparable"] == differences.attrs["cells"] == 5
+    assert differences["method"].values[differences["first"].values].ravel().tolist() == ["spread"] * 6
+    assert np.isnan(differences.attrs["mean_difference"])
+    row = compare(problem, {"first": first}).loc["first"]
     assert (row["unmeasured"], row["wrong"]) == (5, 5)
     assert np.isnan(row["penalty_mean"])
 
@@ -94,15 +94,15 @@ def test_the_difference_is_that_of_the_penalties(seed: int, missing: float, dept
     problem = Problem.of(synthetic_cube(6, 7, 4, seed, missing, noise=0.5), weights=weights)
     first = cart(problem, max_depth=depth)
     second = quadtree(problem.slices[0].dmap, max_depth=depth)
-    found = difference(problem, first, second)
+    differences = difference(problem, first, second)
     back = difference(problem, second, first)
-    assert back.attrs["first_faster"] == found.attrs["second_faster"]
-    np.testing.assert_array_equal(-back["difference"], found["difference"])
-    assert sum(found.attrs[text.replace(" ", "_")] for text in OUTCOMES) == found.attrs["cells"]
+    assert back.attrs["first_faster"] == differences.attrs["second_faster"]
+    np.testing.assert_array_equal(-back["difference"], differences["difference"])
+    assert sum(differences.attrs[text.replace(" ", "_")] for text in OUTCOMES) == differences.attrs["cells"]
     table = compare(problem, {"first": first, "second": second})
     if not table["unmeasured"].any():
         means = table["penalty_mean"]
-        assert found.attrs["mean_difference"] == pytest.approx(means["first"] - means["second"])
+        assert differences.attrs["mean_difference"] == pytest.approx(means["first"] - means["second"])
     assert (table["tests"] < table["leaves"]).all()
     assert (table["rules"] <= table["leaves"]).all()
     assert (table["expected_depth"] <= table["depth"]).all()
@@ -114,18 +114,18 @@ def test_several_tables_stand_one_behind_the_other() -> None:
     other = synthetic_cube(2, 5, 3, 2)
     problem = Problem.of({"bcast": cube, "reduce": other.assign_coords(ppn=4)}, ppn="all")
     first, second = cart(problem, max_leaves=2), cart(problem, cost_sensitive=True)
-    found = difference(problem, first, second)
-    assert dict(found.sizes) == {"table": 3, "comm_size": 3, "message_size": 5, "method": 3}
-    assert found["collective"].values.tolist() == ["bcast", "bcast", "reduce"]
-    assert found["ppn"].values.tolist() == [1, 2, 4]
-    assert found.attrs["cells"] == 12 + 12 + 10
-    assert (found["outcome"].values >= 0).sum() == 34
-    one, _, three = problem.penalties(first)
+    differences = difference(problem, first, second)
+    assert dict(differences.sizes) == {"table": 3, "comm_size": 3, "message_size": 5, "method": 3}
+    assert differences["collective"].values.tolist() == ["bcast", "bcast", "reduce"]
+    assert differences["ppn"].values.tolist() == [1, 2, 4]
+    assert differences.attrs["cells"] == 12 + 12 + 10
+    assert (differences["outcome"].values >= 0).sum() == 34
+    bcast, _, reduce = problem.penalties(first)
     xr.testing.assert_equal(
-        found["first_penalty"][2, :2].drop_vars(["table", "collective", "ppn"], errors="ignore"),
-        three["penalty"].drop_vars(set(three["penalty"].coords) - {"comm_size", "message_size"}),
+        differences["first_penalty"][2, :2].drop_vars(["table", "collective", "ppn"], errors="ignore"),
+        reduce["penalty"].drop_vars(set(reduce["penalty"].coords) - {"comm_size", "message_size"}),
     )
-    assert np.array_equal(found["first_penalty"][0, :, :4], one["penalty"])
+    assert np.array_equal(differences["first_penalty"][0, :, :4], bcast["penalty"])
     assert compare(problem, {"first": first})["cells"].item() == 34
 
 

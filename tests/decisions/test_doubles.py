@@ -25,10 +25,10 @@ def cube() -> xr.Dataset:
 
 
 def test_the_true_method_wins_and_the_double_keeps_its_time(cube: xr.Dataset) -> None:
-    found = decision_map(cube)
-    assert found["best"].values.tolist() == [[0, 1]]
-    assert found["best_time"].values.tolist() == [[1.0, 2.0]]
-    assert found["measured"].values.tolist() == [[2, 3]]
+    dmap = decision_map(cube)
+    assert dmap["best"].values.tolist() == [[0, 1]]
+    assert dmap["best_time"].values.tolist() == [[1.0, 2.0]]
+    assert dmap["measured"].values.tolist() == [[2, 3]]
     assert float(cube["time"][2, 0, 0]) == 0.8
     assert decision_map(cube.drop_vars("double_of"))["best"].values.tolist() == [[2, 1]]
 
@@ -45,11 +45,11 @@ def test_who_chooses_the_double_gets_what_ran(cube: xr.Dataset) -> None:
 
 
 def test_the_noise_is_the_difference_of_two_measurements_of_one_program(cube: xr.Dataset) -> None:
-    found = difference(cube)
+    noise = difference(cube)
     labels = [str(label) for label in cube["method"].values]
-    assert (found["cells"], found["pairs"]) == (1, 1)
-    assert found["median"] == pytest.approx(20.0)
-    assert found["methods"] == [{"method": labels[2], "double_of": labels[0], "cells": 1}]
+    assert (noise["cells"], noise["pairs"]) == (1, 1)
+    assert noise["median"] == pytest.approx(20.0)
+    assert noise["methods"] == [{"method": labels[2], "double_of": labels[0], "cells": 1}]
     assert difference(cube.drop_vars("double_of"))["median"] is None
 
 

@@ -61,11 +61,11 @@ def test_a_family_is_imported_when_it_is_asked_for() -> None:
 
 
 def test_it_says_what_it_is(name: str) -> None:
-    one = FAMILIES[name]
-    assert one.name == name
-    assert one.title
-    assert one.source
-    for option in one.options:
+    family = FAMILIES[name]
+    assert family.name == name
+    assert family.title
+    assert family.source
+    for option in family.options:
         assert option.title
         assert option.help.endswith(".") or option.help
         assert option.checked(option.default) == option.default
@@ -92,11 +92,11 @@ def test_paths_hold_settings_that_can_be_grown(name: str) -> None:
 
 
 def test_many_at_once_are_each_by_itself(name: str) -> None:
-    one = FAMILIES[name]
+    family = FAMILIES[name]
     problem = Problem.of(synthetic_cube(5, 7, 4, 3))
-    path = list(one.path(problem))[: 6 if one.grow_many else 2]
-    many = one.grow_many or (lambda problem, path: [one.grow(problem, **options) for options in path])
-    assert many(problem, path) == [one.grow(problem, **options) for options in path]
+    path = list(family.path(problem))[: 6 if family.grow_many else 2]
+    many = family.grow_many or (lambda problem, path: [family.grow(problem, **options) for options in path])
+    assert many(problem, path) == [family.grow(problem, **options) for options in path]
 
 
 def test_unknown_options_are_refused(name: str) -> None:

@@ -40,9 +40,9 @@ FAMILY = Family(
     ],
 )
 def test_values_are_taken_as_grow_wants_them(option: Option, value: Any, taken: Any) -> None:
-    found = option.checked(value)
-    assert found == taken
-    assert type(found) is type(taken)
+    checked = option.checked(value)
+    assert checked == taken
+    assert type(checked) is type(taken)
 
 
 @pytest.mark.parametrize(

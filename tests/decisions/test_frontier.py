@@ -38,20 +38,20 @@ def problem(cube: xr.Dataset) -> Problem:
 
 
 @pytest.fixture(scope="module")
-def found(problem: Problem) -> Frontier:
+def front(problem: Problem) -> Frontier:
     return frontier(problem, families=QUICK, held_out="lines", folds=3)
 
 
-def test_every_setting_of_every_path_is_a_row(found: Frontier, problem: Problem) -> None:
-    assert found.table["family"].drop_duplicates().tolist() == list(QUICK)
-    for name, part in found.table.groupby("family"):
+def test_every_setting_of_every_path_is_a_row(front: Frontier, problem: Problem) -> None:
+    assert front.table["family"].drop_duplicates().tolist() == list(QUICK)
+    for name, part in front.table.groupby("family"):
         wanted = settings_of(FAMILIES[str(name)], problem)
         assert [json.loads(text) for text in part["options"]] == wanted
-    assert len(found.decisions) == len(found.table) == len(found.held)
+    assert len(front.decisions) == len(front.table) == len(front.held)
 
 
-def test_a_row_says_what_its_decision_is(found: Frontier, cube: xr.Dataset) -> None:
-    for row, decision in zip(found.table.itertuples(), found.decisions, strict=True):
+def test_a_row_says_what_its_decision_is(front: Frontier, cube: xr.Dataset) -> None:
+    for row, decision in zip(front.table.itertuples(), front.decisions, strict=True):
         expected = statistics(cube, decision)
         assert (row.family, row.leaves, row.nodes) == (decision.kind, expected["leaves"], expected["nodes"])
         assert row.depth == expected["depth"]["max"]
@@ -61,46 +61,46 @@ def test_a_row_says_what_its_decision_is(found: Frontier, cube: xr.Dataset) -> N
         assert row.unmeasured == expected["penalty"]["unmeasured"]
 
 
-def test_a_decision_is_what_its_options_give(found: Frontier, problem: Problem) -> None:
-    for row in (0, len(found.decisions) // 2, len(found.decisions) - 1):
-        name, options = found.table["family"][row], json.loads(found.table["options"][row])
-        assert FAMILIES[name].grow(problem, **options) == found.decisions[row]
+def test_a_decision_is_what_its_options_give(front: Frontier, problem: Problem) -> None:
+    for row in (0, len(front.decisions) // 2, len(front.decisions) - 1):
+        name, options = front.table["family"][row], json.loads(front.table["options"][row])
+        assert FAMILIES[name].grow(problem, **options) == front.decisions[row]
 
 
-def test_what_95_percent_of_the_cells_do_not_exceed(found: Frontier, problem: Problem) -> None:
-    for row, decision in enumerate(found.decisions):
+def test_what_95_percent_of_the_cells_do_not_exceed(front: Frontier, problem: Problem) -> None:
+    for row, decision in enumerate(front.decisions):
         values = np.concatenate([table["penalty"].values.ravel() for table in problem.penalties(decision)])
-        values, limit = values[~np.isnan(values)], found.table["penalty_p95"][row]
+        values, limit = values[~np.isnan(values)], front.table["penalty_p95"][row]
         assert (values <= limit).mean() >= 0.95
         assert (values < limit).mean() < 0.95
 
 
-def test_held_out_is_judged_where_it_was_not_decided(found: Frontier, problem: Problem, cube: xr.Dataset) -> None:
+def test_held_out_is_judged_where_it_was_not_decided(front: Frontier, problem: Problem, cube: xr.Dataset) -> None:
     """The first fold along the communicator size, done by hand."""
-    row = int(found.table.index[found.table["options"] == '{"max_depth": 2}'][0])
-    held = found.held[row]
+    row = int(front.table.index[front.table["options"] == '{"max_depth": 2}'][0])
+    held = front.held[row]
     assert held is not None
     fold = held.folds[0]
     out = np.isin(cube["comm_size"].values, fold.left_out)
     decision = FAMILIES["quadtree"].grow(Problem.of(cube.isel(comm_size=~out)), max_depth=2)
     (table,) = problem.penalties(decision)
     assert np.nanmean(table["penalty"].values[out]) == pytest.approx(fold.figures.mean)
-    means = [one.figures.mean for one in held.folds]
-    assert found.table["held_out_error"][row] == pytest.approx(np.std(means, ddof=1) / np.sqrt(len(means)))
+    means = [fold.figures.mean for fold in held.folds]
+    assert front.table["held_out_error"][row] == pytest.approx(np.std(means, ddof=1) / np.sqrt(len(means)))
 
 
-def test_the_exact_map_is_free_in_sample_and_not_held_out(found: Frontier) -> None:
-    (exact,) = found.table[found.table["family"] == "exact"].to_dict("records")
+def test_the_exact_map_is_free_in_sample_and_not_held_out(front: Frontier) -> None:
+    (exact,) = front.table[front.table["family"] == "exact"].to_dict("records")
     assert exact["penalty_max"] == 0
     assert exact["held_out_mean"] > 0
 
 
 def test_without_holding_out_there_are_no_such_figures(problem: Problem) -> None:
-    found = frontier(problem, families=["quadtree"])
-    assert found.value == "penalty_mean"
-    assert found.scheme is None
-    assert found.table["held_out_mean"].isna().all()
-    assert found.held == (None,) * len(found.table)
+    front = frontier(problem, families=["quadtree"])
+    assert front.value == "penalty_mean"
+    assert front.scheme is None
+    assert front.table["held_out_mean"].isna().all()
+    assert front.held == (None,) * len(front.table)
 
 
 def test_no_setting_is_grown_twice(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -115,26 +115,26 @@ def test_no_setting_is_grown_twice(problem: Problem, monkeypatch: pytest.MonkeyP
     path = [{"max_depth": 1}, {"threshold": 1.0, "max_depth": 1}, {}, {"max_depth": None}]
     fake = type(real)(real.name, real.title, real.source, real.options, count, lambda _: path)
     monkeypatch.setitem(FAMILIES._loaded, "quadtree", fake)
-    found = frontier(
+    front = frontier(
         problem, families=["quadtree", "quadtree"], further={"quadtree": [{"max_depth": 1}, {"max_depth": 3}]}
     )
-    assert [json.loads(text) for text in found.table["options"]] == [{"max_depth": 1}, {}, {"max_depth": 3}]
+    assert [json.loads(text) for text in front.table["options"]] == [{"max_depth": 1}, {}, {"max_depth": 3}]
     assert set(grown.values()) == {1}
 
 
 def test_long_paths_are_thinned_and_keep_their_ends(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:
-    whole = settings_of(FAMILIES["cart"], problem)
+    settings = settings_of(FAMILIES["cart"], problem)
     monkeypatch.setattr(module, "MOST_SETTINGS", 5)
     few = settings_of(FAMILIES["cart"], problem)
     assert len(few) == 5
-    assert (few[0], few[-1]) == (whole[0], whole[-1])
+    assert (few[0], few[-1]) == (settings[0], settings[-1])
 
 
 def test_what_does_not_suit_is_said() -> None:
     cubes = {name: synthetic_cube(4, 5, 3, seed) for seed, name in enumerate(("bcast", "reduce"))}
-    found = frontier(Problem.of(cubes), families=["quadtree", "cart"])
-    assert set(found.table["family"]) == {"cart"}
-    assert "2 tables" in found.skipped["quadtree"]
+    front = frontier(Problem.of(cubes), families=["quadtree", "cart"])
+    assert set(front.table["family"]) == {"cart"}
+    assert "2 tables" in front.skipped["quadtree"]
     with pytest.raises(OptionError, match="quadtree decides over communicator and message size only"):
         frontier(Problem.of(cubes), families=["quadtree"])
 
@@ -210,21 +210,21 @@ def test_what_is_prepared_is_learnt_and_not_judged_by(problem: Problem) -> None:
 
     def one_method(part: Problem) -> Problem:
         seen.append(len(part.cases()))
-        return part.relabelled([np.where(one.labels >= 0, 0, -1) for one in part.slices])
+        return part.relabelled([np.where(plane.labels >= 0, 0, -1) for plane in part.slices])
 
-    found = frontier(problem, families=["exact"], held_out="message_size", folds=2, prepare=one_method)
-    (decision,) = found.decisions
+    front = frontier(problem, families=["exact"], held_out="message_size", folds=2, prepare=one_method)
+    (decision,) = front.decisions
     assert decision.simplified().leaves == 1
-    assert found.table["penalty_mean"][0] == problem.summary(decision).mean > 0
+    assert front.table["penalty_mean"][0] == problem.summary(decision).mean > 0
     assert len(seen) == 3
     assert seen[1] + seen[2] == seen[0] == len(problem.cases())
 
 
 def test_a_workload_weighs_all_figures() -> None:
     cube = cube_of([[[1.0, 2.0, 4.0]], [[2.0, 1.0, 1.0]]], [4], [8, 16, 32])
-    found = frontier(Problem.of(cube, weights=[[8, 1, 1]]), families=["quadtree"])
-    leaf = found.table[found.table["leaves"] == 1].iloc[0]
-    assert leaf["penalty_mean"] == pytest.approx(80.0 if found.decisions[0].predict_one(4, 8) else 40.0)
+    front = frontier(Problem.of(cube, weights=[[8, 1, 1]]), families=["quadtree"])
+    leaf = front.table[front.table["leaves"] == 1].iloc[0]
+    assert leaf["penalty_mean"] == pytest.approx(80.0 if front.decisions[0].predict_one(4, 8) else 40.0)
 
 
 @given(st.lists(st.tuples(st.integers(1, 6), st.sampled_from([0.0, 1.0, 2.0, 3.0, NAN])), max_size=12))
@@ -240,30 +240,30 @@ def test_dominated_is_what_another_beats(points: list[tuple[int, float]]) -> Non
         assert dominated(leaves, values).tolist() == [beaten(*point) for point in points]
 
 
-def test_equal_points_of_one_family_are_listed_once(found: Frontier) -> None:
-    free = found.table[~found.table["dominated"]]
-    assert not free.duplicated(["family", "leaves", found.value]).any()
-    assert found.table.duplicated(["family", "leaves", found.value]).any()
+def test_equal_points_of_one_family_are_listed_once(front: Frontier) -> None:
+    free = front.table[~front.table["dominated"]]
+    assert not free.duplicated(["family", "leaves", front.value]).any()
+    assert front.table.duplicated(["family", "leaves", front.value]).any()
 
 
-def test_time_to_decide_is_that_of_one_call(found: Frontier, problem: Problem) -> None:
-    assert 1e-8 < time_to_decide(problem, found.decisions[-1]) < 1e-2
+def test_time_to_decide_is_that_of_one_call(front: Frontier, problem: Problem) -> None:
+    assert 1e-8 < time_to_decide(problem, front.decisions[-1]) < 1e-2
 
 
 def test_all_processes_per_node_together() -> None:
     times = np.random.default_rng(1).uniform(1, 2, (3, 4, 5, 2))
-    found = frontier(
+    front = frontier(
         Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), families=["octree", "cart"]
     )
-    assert set(found.table["family"]) == {"octree", "cart"}
+    assert set(front.table["family"]) == {"octree", "cart"}
     assert (
-        time_to_decide(Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), found.decisions[-1]) > 0
+        time_to_decide(Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), front.decisions[-1]) > 0
     )
 
 
 def test_a_search_that_takes_minutes_is_only_done_when_asked_for() -> None:
     times = np.random.default_rng(1).uniform(1, 2, (3, 3, 4, 2))
-    found = frontier(Problem.of(cube_of(times, [2, 4, 8], [1, 2, 4, 8]), ppn="all"))
-    assert "search" not in set(found.table["family"])
-    assert "ask for it by name" in found.skipped["search"]
-    assert {"octree", "c45", "cart"} <= set(found.table["family"])
+    front = frontier(Problem.of(cube_of(times, [2, 4, 8], [1, 2, 4, 8]), ppn="all"))
+    assert "search" not in set(front.table["family"])
+    assert "ask for it by name" in front.skipped["search"]
+    assert {"octree", "c45", "cart"} <= set(front.table["family"])

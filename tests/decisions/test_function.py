@@ -170,13 +170,13 @@ class TestMaking:
 
     def test_equal_ones_are_equal_wherever_they_come_from(self) -> None:
         root = binary("comm_size", 4, Leaf(0), Leaf(1))
-        one = decision_of(root, provenance={"digest": "a"})
+        decision = decision_of(root, provenance={"digest": "a"})
         other = DecisionFunction("bcast", [Method(m.label, m.algorithm, m.segment_size) for m in METHODS], root)
-        assert one == other
-        assert hash(one) == hash(other)
-        assert one != decision_of(binary("comm_size", 5, Leaf(0), Leaf(1)))
-        assert one != decision_of(Leaf(0))
-        assert one != "bcast"
+        assert decision == other
+        assert hash(decision) == hash(other)
+        assert decision != decision_of(binary("comm_size", 5, Leaf(0), Leaf(1)))
+        assert decision != decision_of(Leaf(0))
+        assert decision != "bcast"
 
     def test_it_says_what_it_is(self) -> None:
         decision = decision_of(Leaf(0), kind="quadtree", options={"max_depth": 3})

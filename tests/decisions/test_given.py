@@ -60,8 +60,8 @@ def test_rules_are_judged_and_improved_on_the_frontier() -> None:
     problem = Problem.of(synthetic_cube(5, 8, 4, 3))
     GIVEN.put("two.conf", Given("two.conf", lambda problem, _version: rules(problem)))
     tried = {"rules": [{"file": "two.conf"}, {"file": "two.conf", "improve": True}]}
-    found = frontier(problem, families=["quadtree"], further=tried, held_out="lines")
-    part = found.table[found.table["family"] == "rules"]
+    front = frontier(problem, families=["quadtree"], further=tried, held_out="lines")
+    part = front.table[front.table["family"] == "rules"]
     assert part["leaves"].tolist() == [2, 2]
     plain, better = part["penalty_mean"]
     assert plain == pytest.approx(problem.summary(rules(problem)).mean)
@@ -77,11 +77,11 @@ def test_a_file_that_is_not_there_is_said() -> None:
 
 
 def test_only_so_many_files_are_kept() -> None:
-    one = Given("one", lambda problem, _version: rules(problem))
+    file = Given("file", lambda problem, _version: rules(problem))
     for number in range(MOST + 1):
-        GIVEN.put(f"file-{number}", one)
+        GIVEN.put(f"file-{number}", file)
     assert GIVEN.get("file-0") is None
-    assert GIVEN.get(f"file-{MOST}") is one
+    assert GIVEN.get(f"file-{MOST}") is file
 
 
 def test_only_so_many_bytes_are_kept() -> None:

@@ -46,7 +46,7 @@ def with_samples(cube: xr.Dataset, count: int, spread: float, seed: int = 0) -> 
 
 def by_hand(cube: xr.Dataset, axis: str, folds: int) -> list[float]:
     """Held-out penalties by a loop over cells, each tree made from the cube without the fold's lines."""
-    found = []
+    losses = []
     # What was not measured counts as all of the measurements tell.
     filled = counted(cube["time"].values, cube["comm_size"].values, cube["message_size"].values)
     cube = cube.assign(filled=(cube["time"].dims, filled))
@@ -61,8 +61,8 @@ def by_hand(cube: xr.Dataset, axis: str, folds: int) -> list[float]:
                 times = left["filled"].sel(comm_size=p, message_size=m).values
                 chosen = labels.index(decision.methods[decision.predict_one(int(p), int(m))].label)
                 if not np.isnan(times).all():
-                    found.append(100 * (times[chosen] / times.min() - 1))
-    return found
+                    losses.append(100 * (times[chosen] / times.min() - 1))
+    return losses
 
 
 @settings(max_examples=15)
@@ -123,10 +123,10 @@ def test_lines_are_left_out_along_both_axes() -> None:
     problem = Problem.of(synthetic_cube(6, 7, 4, 6))
     both = heldout(problem, exact_tree, "lines", 3)
     apart = [heldout(problem, exact_tree, axis, 3) for axis in ("comm_size", "message_size")]
-    assert min(one.mean for one in apart) > 1
+    assert min(held.mean for held in apart) > 1
     assert both.figures.cells == 2 * 6 * 7
-    assert both.mean == pytest.approx(np.mean([one.mean for one in apart]))
-    assert [fold.figures for fold in both.folds] == [fold.figures for one in apart for fold in one.folds]
+    assert both.mean == pytest.approx(np.mean([held.mean for held in apart]))
+    assert [fold.figures for fold in both.folds] == [fold.figures for held in apart for fold in held.folds]
     assert (both.maps[0]["judged"].values == 2).all()
     halfway = (apart[0].maps[0]["penalty"] + apart[1].maps[0]["penalty"]) / 2
     xr.testing.assert_allclose(both.maps[0]["penalty"], halfway)
@@ -315,21 +315,21 @@ def test_several_tables_are_left_out_together() -> None:
     chosen = np.stack([time[0, ..., 0], time[1, ..., 1]], axis=-1)
     assert result.mean == pytest.approx(np.mean(100 * (chosen / time.min(axis=0) - 1)))
     assert len(result.maps) == 2
-    assert [one.attrs["ppn"] for one in result.maps] == [1, 2]
+    assert [table.attrs["ppn"] for table in result.maps] == [1, 2]
 
 
 def test_it_can_be_stopped_and_tells_how_far_it_is() -> None:
-    told: list[float] = []
+    shares: list[float] = []
 
     def stop(share: float, words: str) -> None:
-        told.append(share)
+        shares.append(share)
         assert words
         if share >= 0.5:
             raise Cancelled
 
     with pytest.raises(Cancelled):
         heldout(Problem.of(synthetic_cube(6, 7, 4, 5)), exact_tree, "message_size", 5, progress=stop)
-    assert told == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6])
+    assert shares == pytest.approx([0, 1 / 6, 2 / 6, 3 / 6])
 
 
 def test_constant_times_cost_nothing_and_json_holds_it_all() -> None:

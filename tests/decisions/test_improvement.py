@@ -34,10 +34,10 @@ def sampled(samples: np.ndarray, comm: object, message: object) -> xr.Dataset:
 
 
 def test_improvement_is_that_of_table_6_9_positive_is_better() -> None:
-    found = improvement(pair([[2, 2, 4], [1, 1, 1]], [[1, 3, 1], [1, 2.6134, 0.5]]))
-    assert np.allclose(found.cells["improvement"].values, [[50, -50, 75], [0, -161.34, 50]])
-    assert (found.collective, found.level, found.ppn) == ("bcast", 0.05, None)
-    table = found.table().set_index("comm_size")
+    gains = improvement(pair([[2, 2, 4], [1, 1, 1]], [[1, 3, 1], [1, 2.6134, 0.5]]))
+    assert np.allclose(gains.cells["improvement"].values, [[50, -50, 75], [0, -161.34, 50]])
+    assert (gains.collective, gains.level, gains.ppn) == ("bcast", 0.05, None)
+    table = gains.table().set_index("comm_size")
     assert table.loc[24, ["min", "max", "mean"]].tolist() == pytest.approx([-50, 75, 25])
     assert table.loc[64, ["min", "max"]].tolist() == pytest.approx([-161.34, 50])
     assert table.loc[0, ["cells", "faster", "slower"]].tolist() == [6, 3, 2]
@@ -47,10 +47,10 @@ def test_p_of_a_cell_is_that_of_scipy_s_trimmed_t_test() -> None:
     random = np.random.default_rng(11)
     samples = np.exp(random.normal([[[[0.0]]], [[[0.04]]]], 0.1, (2, 1, 1, 15)))
     expected = scipy.stats.ttest_ind(*np.log(samples[:, 0, 0]), equal_var=False, trim=0.2)
-    found = improvement(sampled(samples, [4], [8]))
-    assert float(found.cells["p"][0, 0]) == pytest.approx(float(expected.pvalue), rel=1e-9)
+    gains = improvement(sampled(samples, [4], [8]))
+    assert float(gains.cells["p"][0, 0]) == pytest.approx(float(expected.pvalue), rel=1e-9)
     low, high = expected.confidence_interval(0.95)
-    ends = [float(found.cells[name][0, 0]) for name in ("low", "high")]
+    ends = [float(gains.cells[name][0, 0]) for name in ("low", "high")]
     assert ends == pytest.approx([100 * (1 - np.exp(-end)) for end in (low, high)])
 
 
@@ -59,8 +59,8 @@ def test_noise_is_called_a_difference_about_as_often_as_the_level_says() -> None
     wrong = 0
     for _ in range(60):
         samples = np.exp(random.normal(0, 0.2, (2, 4, 5, 12)))
-        found = improvement(sampled(samples, [2, 3, 4, 5], [1, 2, 4, 8, 16]), level=0.1)
-        wrong += found.count("faster") + found.count("slower") > 0
+        gains = improvement(sampled(samples, [2, 3, 4, 5], [1, 2, 4, 8, 16]), level=0.1)
+        wrong += gains.count("faster") + gains.count("slower") > 0
     # 6 of 60 campaigns of twenty cells each are expected; more than 15 are so in one of 2000 times at most.
     assert wrong <= 15
 
@@ -72,9 +72,9 @@ def test_a_difference_between_launches_widens_what_counts_as_noise() -> None:
 
 
 def test_a_cell_that_was_not_measured_has_no_outcome() -> None:
-    found = improvement(pair([[1, np.nan, 1]], [[1, 1, np.nan]], [4]))
-    assert [OUTCOMES[number] for number in found.cells["outcome"].values[0]] == ["no difference", *["not measured"] * 2]
-    assert len(found.by_size()) == 1
+    gains = improvement(pair([[1, np.nan, 1]], [[1, 1, np.nan]], [4]))
+    assert [OUTCOMES[number] for number in gains.cells["outcome"].values[0]] == ["no difference", *["not measured"] * 2]
+    assert len(gains.by_size()) == 1
 
 
 def test_cells_with_the_same_messages_are_marked() -> None:
@@ -100,8 +100,8 @@ def decision() -> DecisionFunction:
 
 
 def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunction) -> None:
-    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.9, 1.6, 1], [0.5, 0.5, 1]]))
-    verdicts = {one.method: one for one in judge(found, decision)}
+    gains = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.9, 1.6, 1], [0.5, 0.5, 1]]))
+    verdicts = {verdict.method: verdict for verdict in judge(gains, decision)}
     linear, binomial, pipeline = (verdicts[name] for name in ("linear", "binomial", "pipeline"))
     assert (linear.cells, linear.outcome, linear.slower) == (2, "slower", 1)
     # 0.9 and 1.6 times the default's: 1.2 in the geometric mean.
@@ -112,9 +112,9 @@ def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunct
 
 
 def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionFunction) -> None:
-    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
-    kept, dropped, _ = without_slower(decision, judge(found, decision))
-    assert [one.method for one in dropped] == ["linear"]
+    gains = improvement(pair([[1, 1, 1], [1, 1, 1]], [[2, 2, 1], [0.5, 0.5, 1]]))
+    kept, dropped, _ = without_slower(decision, judge(gains, decision))
+    assert [verdict.method for verdict in dropped] == ["linear"]
     comm, message = np.meshgrid(COMM, MESSAGE, indexing="ij")
     labels = [[kept.methods[place].label for place in row] for row in kept.predict(comm, message)]
     assert labels == [["default", "default", "pipeline"], ["binomial", "binomial", "pipeline"]]
@@ -124,12 +124,12 @@ def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionF
 
 def test_a_rule_that_wins_on_the_whole_loses_the_cells_at_which_it_is_slower(decision: DecisionFunction) -> None:
     # Small messages on few processes: 10 times as fast at 8 B, half as fast at 128 B.
-    found = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.1, 2, 1], [0.5, 0.5, 1]]))
-    verdicts = judge(found, decision)
-    assert {one.method: (one.outcome, one.slower) for one in verdicts}["linear"] == ("faster", 1)
-    kept, dropped, cut = without_slower(decision, verdicts, found)
+    gains = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.1, 2, 1], [0.5, 0.5, 1]]))
+    verdicts = judge(gains, decision)
+    assert {verdict.method: (verdict.outcome, verdict.slower) for verdict in verdicts}["linear"] == ("faster", 1)
+    kept, dropped, cut = without_slower(decision, verdicts, gains)
     assert dropped == []
-    assert [one.method for one in cut] == ["linear"]
+    assert [verdict.method for verdict in cut] == ["linear"]
     comm, message = np.meshgrid(COMM, MESSAGE, indexing="ij")
     labels = [[kept.methods[place].label for place in row] for row in kept.predict(comm, message)]
     assert labels == [["linear", "default", "pipeline"], ["binomial", "binomial", "pipeline"]]
@@ -154,10 +154,10 @@ def test_beyond_what_was_measured_the_library_decides_where_asked(decision: Deci
 
 
 def test_a_rule_that_nobody_measured_stays(decision: DecisionFunction) -> None:
-    found = improvement(pair([[1, 1]], [[2, 2]], [64], [8, 128]))
-    verdicts = {one.method: one for one in judge(found, decision)}
+    gains = improvement(pair([[1, 1]], [[2, 2]], [64], [8, 128]))
+    verdicts = {verdict.method: verdict for verdict in judge(gains, decision)}
     assert verdicts["linear"].outcome == verdicts["pipeline"].outcome == "not measured"
-    assert [one.method for one in without_slower(decision, list(verdicts.values()))[1]] == ["binomial"]
+    assert [verdict.method for verdict in without_slower(decision, list(verdicts.values()))[1]] == ["binomial"]
 
 
 def test_the_processes_per_node_of_the_results_are_known_to_the_rules() -> None:
@@ -166,7 +166,7 @@ def test_the_processes_per_node_of_the_results_are_known_to_the_rules() -> None:
     cube = pair([[1.0]], [[2.0]], [4], [8])
     with pytest.raises(DecisionError, match="ppn"):
         judge(improvement(cube), decision)
-    outcomes = {one.method: one.outcome for one in judge(improvement(cube), decision, ppn=2)}
+    outcomes = {verdict.method: verdict.outcome for verdict in judge(improvement(cube), decision, ppn=2)}
     assert outcomes == {"a": "not measured", "b": "slower"}
 
 

@@ -19,21 +19,21 @@ def test_a_power_of_the_size_is_met_exactly() -> None:
     sizes = np.array([3, 7, 20, 100, 1000])
     time = 2e-6 * sizes**0.7
     gap = np.where([False, True, True, False, False], NAN, time)
-    found = interpolated(cube_of([[gap]], [4], sizes))
-    assert found["time"].values[0, 0] == pytest.approx(time)
-    assert found["interpolated"].values[0, 0].tolist() == [False, True, True, False, False]
-    assert found.attrs["interpolation"].startswith("2 times between measured ones")
-    assert np.isnan(found["time_std"].values[0, 0]).tolist() == [False, True, True, False, False]
+    filled = interpolated(cube_of([[gap]], [4], sizes))
+    assert filled["time"].values[0, 0] == pytest.approx(time)
+    assert filled["interpolated"].values[0, 0].tolist() == [False, True, True, False, False]
+    assert filled.attrs["interpolation"].startswith("2 times between measured ones")
+    assert np.isnan(filled["time_std"].values[0, 0]).tolist() == [False, True, True, False, False]
 
 
 def test_nothing_is_extrapolated() -> None:
     cube = cube_of([[[NAN, 1.0, NAN, 2.0, NAN], [NAN, NAN, 1.0, NAN, NAN]]], [2, 4], [1, 2, 4, 8, 16])
-    found = interpolated(cube)
-    assert np.isnan(found["time"].values[0]).tolist() == [
+    filled = interpolated(cube)
+    assert np.isnan(filled["time"].values[0]).tolist() == [
         [True, False, False, False, True],
         [True, True, False, True, True],
     ]
-    assert found["time"].values[0, 0, 2] == pytest.approx(np.sqrt(2))
+    assert filled["time"].values[0, 0, 2] == pytest.approx(np.sqrt(2))
 
 
 def test_a_size_of_zero_is_no_neighbour() -> None:
@@ -43,13 +43,13 @@ def test_a_size_of_zero_is_no_neighbour() -> None:
 
 def test_along_the_communicator_size() -> None:
     cube = cube_of([[[1.0, 1.0], [NAN, NAN], [4.0, NAN]]], [2, 4, 8], [1, 2])
-    found = interpolated(cube, "comm_size")
-    assert found["time"].values[0, 1, 0] == pytest.approx(2.0)
-    assert np.isnan(found["time"].values[0, 1:, 1]).all()
-    assert found["interpolated"].sum() == 1
-    both = interpolated(found)
+    filled = interpolated(cube, "comm_size")
+    assert filled["time"].values[0, 1, 0] == pytest.approx(2.0)
+    assert np.isnan(filled["time"].values[0, 1:, 1]).all()
+    assert filled["interpolated"].sum() == 1
+    both = interpolated(filled)
     assert both["interpolated"].values[0, 1, 0]
-    wider = interpolated(found, sizes=[3])
+    wider = interpolated(filled, sizes=[3])
     assert wider["message_size"].values.tolist() == [1, 2, 3]
     assert wider["interpolated"].values[0].tolist() == [[False] * 3, [True, False, False], [False] * 3]
     assert both.attrs["interpolation"].count("log-log linear") == 2
@@ -58,20 +58,20 @@ def test_along_the_communicator_size() -> None:
 def test_further_sizes_may_be_asked_for() -> None:
     cube = cube_of([[[1.0, 4.0]]], [4], [1, 16])
     cube["message_size"].attrs["units"] = "B"
-    found = interpolated(cube, sizes=[4, 16, 64])
-    assert found["message_size"].values.tolist() == [1, 4, 16, 64]
-    assert found["time"].values[0, 0, :3].tolist() == pytest.approx([1, 2, 4])
-    assert np.isnan(found["time"].values[0, 0, 3])
-    assert found["message_size"].attrs["units"] == "B"
-    assert found["message_size"].dtype == np.int64
-    assert decision_map(found)["best"].values.tolist() == [[0, 0, 0, -1]]
+    filled = interpolated(cube, sizes=[4, 16, 64])
+    assert filled["message_size"].values.tolist() == [1, 4, 16, 64]
+    assert filled["time"].values[0, 0, :3].tolist() == pytest.approx([1, 2, 4])
+    assert np.isnan(filled["time"].values[0, 0, 3])
+    assert filled["message_size"].attrs["units"] == "B"
+    assert filled["message_size"].dtype == np.int64
+    assert decision_map(filled)["best"].values.tolist() == [[0, 0, 0, -1]]
 
 
 @given(st.integers(0, 50), st.floats(0, 1), st.sampled_from(["message_size", "comm_size"]))
 def test_measured_times_stay_and_others_lie_between_their_neighbours(seed: int, missing: float, along: Any) -> None:
     cube = synthetic_cube(5, 6, 3, seed, missing=missing)
-    found = interpolated(cube, along)
-    old, new, marked = cube["time"].values, found["time"].values, found["interpolated"].values
+    result = interpolated(cube, along)
+    old, new, marked = cube["time"].values, result["time"].values, result["interpolated"].values
     assert np.array_equal(old[~np.isnan(old)], new[~np.isnan(old)])
     assert np.array_equal(marked, np.isnan(old) & ~np.isnan(new))
     if along == "comm_size":
@@ -87,33 +87,33 @@ def test_measured_times_stay_and_others_lie_between_their_neighbours(seed: int, 
 
 def test_each_number_of_processes_per_node_by_itself() -> None:
     time = np.array([[[[1.0, 1.0], [NAN, NAN], [4.0, NAN]]]])
-    found = interpolated(cube_of(time, [4], [1, 2, 4]))
-    assert found["time"].values[0, 0, 1].tolist() == pytest.approx([2.0, NAN], nan_ok=True)
+    filled = interpolated(cube_of(time, [4], [1, 2, 4]))
+    assert filled["time"].values[0, 0, 1].tolist() == pytest.approx([2.0, NAN], nan_ok=True)
 
 
 def test_lazy_cubes_give_the_same_and_repetitions_stay() -> None:
     cube = synthetic_cube(5, 6, 3, 1, missing=0.4)
     cube = cube.assign(sample=cube["time"].expand_dims(repetition=3, axis=-1))
     for along in ("message_size", "comm_size"):
-        whole = interpolated(cube, along)
-        xr.testing.assert_identical(interpolated(cube.chunk(comm_size=2), along).compute(), whole)
-        assert np.array_equal(np.isnan(whole["sample"].values[..., 0]), np.isnan(cube["time"].values))
-        assert whole.attrs["digest"] != cube.attrs["digest"]
+        filled = interpolated(cube, along)
+        xr.testing.assert_identical(interpolated(cube.chunk(comm_size=2), along).compute(), filled)
+        assert np.array_equal(np.isnan(filled["sample"].values[..., 0]), np.isnan(cube["time"].values))
+        assert filled.attrs["digest"] != cube.attrs["digest"]
 
 
 def test_the_error_is_that_at_measured_sizes() -> None:
     """At 4 bytes the line from 1 at 2 bytes to 4 at 8 bytes gives 2, where 2.5 was measured: 20 % off."""
     cube = cube_of([[[1.0, 2.5, 4.0]]], [4], [2, 4, 8])
-    found = interpolation_error(cube)
-    assert found["message_size"].tolist() == [4]
-    assert found[["cells", "median", "p95", "max"]].to_numpy().tolist() == [pytest.approx([1, 20, 20, 20])]
+    errors = interpolation_error(cube)
+    assert errors["message_size"].tolist() == [4]
+    assert errors[["cells", "median", "p95", "max"]].to_numpy().tolist() == [pytest.approx([1, 20, 20, 20])]
     assert interpolation_error(cube, "comm_size").empty
 
 
 def test_between_the_sizes_of_the_sample_data_it_is_mostly_small(fast_ethernet_bcast: xr.Dataset) -> None:
-    found = interpolation_error(fast_ethernet_bcast).set_index("message_size")
-    assert (found["cells"] == 25 * 11).all()
-    assert found.loc[12288, "median"] < 10
+    errors = interpolation_error(fast_ethernet_bcast).set_index("message_size")
+    assert (errors["cells"] == 25 * 11).all()
+    assert errors.loc[12288, "median"] < 10
 
 
 @pytest.mark.parametrize("along", ["message_size", "comm_size"])

@@ -22,13 +22,13 @@ CELLS = st.one_of(st.integers(0, 40), st.just(None))
 def brute(costs: np.ndarray, price: float, most: int) -> float:
     """The least costs and prices of all ways to cut the sizes and to choose methods."""
     sizes = costs.shape[1]
-    found = np.inf
+    least = np.inf
     for count in range(1, min(most, sizes) + 1):
         for inner in combinations(range(1, sizes), count - 1):
             ends = (0, *inner, sizes)
             each = [costs[:, a:b].sum(axis=1) for a, b in pairwise(ends)]
-            found = min(found, sum(np.nanmin([*one, np.inf]) for one in each) + price * count)
-    return float(found)
+            least = min(least, sum(np.nanmin([*part, np.inf]) for part in each) + price * count)
+    return float(least)
 
 
 @given(
@@ -41,14 +41,14 @@ def brute(costs: np.ndarray, price: float, most: int) -> float:
 def test_no_way_to_cut_is_better(rows: list[list[int | None]], price: int, most: int) -> None:
     costs = np.array([[np.nan if cell is None else float(cell) for cell in row] for row in rows])
     costs[:, np.isnan(costs).all(axis=0)] = 0.0
-    found = intervals(costs, price, most)
-    begins = [0, *(last + 1 for last, _ in found)]
+    cuts = intervals(costs, price, most)
+    begins = [0, *(last + 1 for last, _ in cuts)]
     assert begins[-1] == costs.shape[1]
-    total = sum(costs[method, begin : last + 1].sum() for begin, (last, method) in zip(begins, found, strict=False))
+    total = sum(costs[method, begin : last + 1].sum() for begin, (last, method) in zip(begins, cuts, strict=False))
     least = brute(costs, price, most)
     if np.isfinite(least):
-        assert len(found) <= most
-        assert total + price * len(found) == pytest.approx(least)
+        assert len(cuts) <= most
+        assert total + price * len(cuts) == pytest.approx(least)
     else:
         # Holes in the measurements need more intervals: never a method where it was not measured.
         assert np.isfinite(total)
@@ -56,21 +56,21 @@ def test_no_way_to_cut_is_better(rows: list[list[int | None]], price: int, most:
 
 def test_what_gains_little_is_no_better_than_the_original() -> None:
     times = np.array([[1.0, 1.0, 1.0], [0.99, 0.5, np.nan], [2.0, 0.499, 0.9]])
-    found = penalties(times, 0, 2.0)
-    assert found[:, 0].tolist() == [0.0, 0.0, 100.0]
-    assert found[2, 1] == 0.0
-    assert np.isnan(found[1, 2])
-    assert intervals(found, 0.0, first=0) == [(0, 0), (2, 2)]
-    assert intervals(found, 1000.0, first=0)[-1][0] == 2
+    costs = penalties(times, 0, 2.0)
+    assert costs[:, 0].tolist() == [0.0, 0.0, 100.0]
+    assert costs[2, 1] == 0.0
+    assert np.isnan(costs[1, 2])
+    assert intervals(costs, 0.0, first=0) == [(0, 0), (2, 2)]
+    assert intervals(costs, 1000.0, first=0)[-1][0] == 2
 
 
 def test_results_are_decided_exactly_and_with_fewer_intervals_for_a_price() -> None:
     problem = Problem.of(open_results(["sample_data/one-machine/results.jsonl"])["bcast"].to_dataset(), ppn=None)
     grown = [family("intervals").grow(problem, price=price, least_gain=0.0) for price in (0.0, 5.0, 1e9)]
     assert problem.summary(grown[0]).mean == pytest.approx(0.0, abs=1e-9)
-    leaves = [one.leaves for one in grown]
+    leaves = [decision.leaves for decision in grown]
     assert leaves[0] > leaves[1] > leaves[2] == problem.slices[0].cube.sizes["comm_size"]
-    assert all(set(one.attributes) <= {"comm_size", "message_size"} for one in grown)
+    assert all(set(decision.attributes) <= {"comm_size", "message_size"} for decision in grown)
 
 
 def test_what_is_faster_by_noise_alone_is_no_better_than_the_original() -> None:

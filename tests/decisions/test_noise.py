@@ -46,8 +46,8 @@ def test_the_best_is_in_the_set_as_often_as_the_level_says(
 ) -> None:
     """Method 0 is as fast as any in truth: of 2000 cells it may be missed in 5 %, and a little for chance."""
     cells = 2000
-    found = indistinguishable(drawn(noise, methods, equal, cells, repetitions))
-    missed = 1 - float(found["tied"].values[0].mean())
+    ties = indistinguishable(drawn(noise, methods, equal, cells, repetitions))
+    missed = 1 - float(ties["tied"].values[0].mean())
     assert missed <= 0.05 + 3 * np.sqrt(0.05 * 0.95 / cells)
 
 
@@ -62,57 +62,57 @@ def test_slower_methods_are_found_out_in_spite_of_outliers() -> None:
 
 def test_intervals_of_the_median_cover_it() -> None:
     """The median of 2000 cells of skewed repetitions is known: the interval must hold it in 95 % or more."""
-    found = indistinguishable(drawn("skewed", 1, 1, 2000, 25))
+    ties = indistinguishable(drawn("skewed", 1, 1, 2000, 25))
     truth = np.exp(0.05 * np.log(2))
-    inside = (found["ci_low"].values <= truth) & (found["ci_high"].values >= truth)
+    inside = (ties["ci_low"].values <= truth) & (ties["ci_high"].values >= truth)
     assert 0.945 <= inside.mean() <= 0.98
 
 
 def test_the_interval_is_that_of_the_order_statistics() -> None:
     """Of 10 repetitions the second smallest and second largest: 97.9 % (tables of the sign test)."""
-    found = indistinguishable(of_samples([[[[7, 1, 2, 3, 4, 5, 6, 8, 9, 10]]]]))
-    assert (float(found["ci_low"].item()), float(found["ci_high"].item())) == pytest.approx((2, 9))
+    ties = indistinguishable(of_samples([[[[7, 1, 2, 3, 4, 5, 6, 8, 9, 10]]]]))
+    assert (float(ties["ci_low"].item()), float(ties["ci_high"].item())) == pytest.approx((2, 9))
 
 
 def test_yuens_test_agrees_with_scipy() -> None:
     cube = drawn("skewed", 2, 2, 20, 13)
-    found = indistinguishable(cube)
+    ties = indistinguishable(cube)
     logs = np.log(cube["sample"].values[:, 0])
     best = cube["time"].values[:, 0].argmin(axis=0)
     for cell in range(20):
         slower, fastest = logs[1 - best[cell], cell], logs[best[cell], cell]
         expected = ttest_ind(slower, fastest, equal_var=False, trim=0.2, alternative="greater").pvalue
-        assert found["p"].values[1 - best[cell], 0, cell] == pytest.approx(expected)
+        assert ties["p"].values[1 - best[cell], 0, cell] == pytest.approx(expected)
 
 
 def test_summaries_are_compared_by_welchs_test_and_holm() -> None:
     cube = cube_of([[[1.0]], [[1.02]], [[1.05]], [[NAN]]], [4], [8])  # 2 % standard deviation, 10 repetitions
-    found = indistinguishable(cube)
+    ties = indistinguishable(cube)
     raw = [
         ttest_ind_from_stats(np.log(t), 0.02, 10, 0.0, 0.02, 10, equal_var=False, alternative="greater").pvalue
         for t in (1.02, 1.05)
     ]
-    assert found["p"].values[[1, 2], 0, 0] == pytest.approx([raw[0], 2 * raw[1]])
-    assert found["tied"].values[:, 0, 0].tolist() == [True, False, False, False]
-    assert found.attrs["test"] == "welch"
-    assert "mean, standard deviation and number" in found.attrs["note"]
+    assert ties["p"].values[[1, 2], 0, 0] == pytest.approx([raw[0], 2 * raw[1]])
+    assert ties["tied"].values[:, 0, 0].tolist() == [True, False, False, False]
+    assert ties.attrs["test"] == "welch"
+    assert "mean, standard deviation and number" in ties.attrs["note"]
 
 
 def test_one_repetition_is_not_testable_and_this_is_said() -> None:
-    found = indistinguishable(of_samples([[[[1.0]]], [[[1.0000001]]]]))
-    assert found["tied"].values.ravel().tolist() == [True, False]
-    assert not found["testable"].any()
-    assert np.isnan(found["ci_low"]).all()
-    assert found.attrs["untestable"] == 1
-    assert "1 of 1 cells not testable: one repetition" in found.attrs["note"]
+    ties = indistinguishable(of_samples([[[[1.0]]], [[[1.0000001]]]]))
+    assert ties["tied"].values.ravel().tolist() == [True, False]
+    assert not ties["testable"].any()
+    assert np.isnan(ties["ci_low"]).all()
+    assert ties.attrs["untestable"] == 1
+    assert "1 of 1 cells not testable: one repetition" in ties.attrs["note"]
     bare = synthetic_cube(2, 2, 3, 0).drop_vars(["time_std", "repetitions"])
     assert indistinguishable(bare).attrs["untestable"] == 4
 
 
 def test_a_cell_of_one_method_has_nothing_to_test() -> None:
-    found = indistinguishable(of_samples([[[[1.0, 1.1, 1.2]]]]))
-    assert found["tied"].all()
-    assert (found.attrs["several"], found.attrs["untestable"]) == (0, 0)
+    ties = indistinguishable(of_samples([[[[1.0, 1.1, 1.2]]]]))
+    assert ties["tied"].all()
+    assert (ties.attrs["several"], ties.attrs["untestable"]) == (0, 0)
 
 
 def test_constant_times_are_told_apart_exactly() -> None:
@@ -134,15 +134,15 @@ def test_cells_without_repetitions_fall_back_to_their_summary() -> None:
 @given(st.integers(0, 60), st.floats(0, 0.9), st.sampled_from([0.5, 0.05, 1e-6]))
 def test_the_best_is_always_in_the_set(seed: int, missing: float, level: float) -> None:
     cube = synthetic_cube(4, 5, 5, seed, missing=missing)
-    found = indistinguishable(cube, level)
+    ties = indistinguishable(cube, level)
     best = decision_map(cube)["best"].values
     rows, columns = np.nonzero(best >= 0)
-    assert found["tied"].values[best[rows, columns], rows, columns].all()
-    assert not found["tied"].values[np.isnan(cube["time"].values)].any()
-    assert found.attrs["cells"] == rows.size
+    assert ties["tied"].values[best[rows, columns], rows, columns].all()
+    assert not ties["tied"].values[np.isnan(cube["time"].values)].any()
+    assert ties.attrs["cells"] == rows.size
     there = ~np.isnan(cube["time"].values)
-    assert (found["ci_low"].values[there] <= cube["time"].values[there]).all()
-    assert (found["ci_high"].values[there] >= cube["time"].values[there]).all()
+    assert (ties["ci_low"].values[there] <= cube["time"].values[there]).all()
+    assert (ties["ci_high"].values[there] >= cube["time"].values[there]).all()
 
 
 @given(st.integers(0, 30))
@@ -162,7 +162,7 @@ def test_lazy_cubes_give_the_same_block_by_block(seed: int) -> None:
 
 def test_large_samples_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
     cube = of_samples(np.exp(np.random.default_rng(0).normal(0, 0.1, (3, 4, 5, 7))))
-    whole = indistinguishable(cube)
+    ties = indistinguishable(cube)
     shapes = []
     original = samples.sample_blocks
 
@@ -172,7 +172,7 @@ def test_large_samples_are_read_in_blocks(monkeypatch: pytest.MonkeyPatch) -> No
             yield place, block
 
     monkeypatch.setattr("dashboard.decisions.measured.noise.sample_blocks", small)
-    xr.testing.assert_identical(indistinguishable(cube), whole)
+    xr.testing.assert_identical(indistinguishable(cube), ties)
     assert set(shapes) == {(3, 1, 2, 7), (3, 1, 1, 7)}
 
 

@@ -87,12 +87,12 @@ def test_without_limits_every_measured_cell_gets_its_method(grid: np.ndarray) ->
     problem = problem_of(grid)
     decision = octree(problem)
     cube = problem.slices[0].cube
-    found = decision.predict(
+    predicted = decision.predict(
         cube["comm_size"].values[:, None, None],
         cube["message_size"].values[:, None],
         ppn=np.arange(1, grid.shape[2] + 1),
     )
-    assert np.array_equal(np.broadcast_to(found, grid.shape), grid)
+    assert np.array_equal(np.broadcast_to(predicted, grid.shape), grid)
     assert problem.summary(decision).max == 0
     for number in range(1, grid.shape[2] + 1):
         part = decision.restricted(ppn=number)

@@ -35,20 +35,20 @@ def with_samples(sample: Any) -> xr.Dataset:
 
 
 def test_the_published_spike_is_found_and_nothing_else() -> None:
-    found = outliers(frodo())
-    assert found["message_size"].tolist() == [1448] * 4
-    assert found["comm_size"].tolist() == [5, 8, 13, 21]
-    assert set(found["method"]) == {"linear"}  # the first of cube_of's names stands for split-binary
-    assert set(found["reason"]) == {"spike along the message size"}
-    assert found["ratio"].to_numpy() == pytest.approx(300 / 64.5, rel=0.01)
-    assert set(found["kind"]) == {"cell"}
+    table = outliers(frodo())
+    assert table["message_size"].tolist() == [1448] * 4
+    assert table["comm_size"].tolist() == [5, 8, 13, 21]
+    assert set(table["method"]) == {"linear"}  # the first of cube_of's names stands for split-binary
+    assert set(table["reason"]) == {"spike along the message size"}
+    assert table["ratio"].to_numpy() == pytest.approx(300 / 64.5, rel=0.01)
+    assert set(table["kind"]) == {"cell"}
 
 
 def test_without_the_spike_a_restricted_tree_costs_little() -> None:
     """As published: the penalties of restricted trees above 40 % were at 1448 B, without it little was left."""
     cube = frodo()
     cleaned = without_outliers(cube, outliers(cube))
-    before, after = (summarise(penalty(one, quadtree(decision_map(one), max_depth=1))) for one in (cube, cleaned))
+    before, after = (summarise(penalty(each, quadtree(decision_map(each), max_depth=1))) for each in (cube, cleaned))
     assert before.max > 40
     assert after.max < 20
     assert cleaned.attrs["left_out"] == "0 repetitions and 4 cells left out as outliers"
@@ -61,10 +61,10 @@ def test_two_spikes_side_by_side_do_not_hide_each_other() -> None:
 
 def test_a_dip_is_found_too_and_missing_cells_are_passed_over() -> None:
     cube = cube_of([[[1.0, NAN, 0.2, NAN, 1.2, 1.3]]], [4], [1, 2, 4, 8, 16, 32])
-    found = outlier_cells(cube)
-    assert found["message_size"].tolist() == [4]
-    assert found["reason"].tolist() == ["dip along the message size"]
-    assert found["expected"].tolist() == pytest.approx([np.sqrt(1.2)])
+    table = outlier_cells(cube)
+    assert table["message_size"].tolist() == [4]
+    assert table["reason"].tolist() == ["dip along the message size"]
+    assert table["expected"].tolist() == pytest.approx([np.sqrt(1.2)])
 
 
 @given(st.lists(st.floats(1, 1000), min_size=1, max_size=12))
@@ -82,29 +82,29 @@ def test_hockney_times_with_little_noise_have_none(seed: int) -> None:
 def test_along_the_communicator_size_only_when_asked() -> None:
     cube = cube_of(np.array([[1.0, 1.0, 5.0, 1.0]])[..., None], [2, 3, 4, 5], [8])
     assert outlier_cells(cube).empty
-    found = outlier_cells(cube, along=["message_size", "comm_size"])
-    assert found["comm_size"].tolist() == [4]
-    assert found["reason"].tolist() == ["spike along the comm size"]
+    table = outlier_cells(cube, along=["message_size", "comm_size"])
+    assert table["comm_size"].tolist() == [4]
+    assert table["reason"].tolist() == ["spike along the comm size"]
 
 
 def test_a_cell_off_along_both_axes_is_one_outlier() -> None:
     time = np.ones((1, 5, 5))
     time[0, 2, 2] = 10
-    found = outlier_cells(cube_of(time, range(2, 7), range(1, 6)), along=["message_size", "comm_size"])
-    assert len(found) == 1
-    assert found[["comm_size", "message_size"]].to_numpy().tolist() == [[4, 3]]
+    table = outlier_cells(cube_of(time, range(2, 7), range(1, 6)), along=["message_size", "comm_size"])
+    assert len(table) == 1
+    assert table[["comm_size", "message_size"]].to_numpy().tolist() == [[4, 3]]
 
 
 def test_repetitions_beyond_tukeys_far_fences_are_found() -> None:
     """1…9: quartiles of the logarithms of 3 and 7, so that the upper fence is 7 · (7/3)³ = 88.9."""
     for value, beyond in ((88, False), (90, True)):
         cube = with_samples([[[[1, 2, 3, 4, 5, 6, 7, 8, value]]]])
-        found = outlier_repetitions(cube)
-        assert (len(found) == 1) == beyond
-    assert found["repetition"].tolist() == [8]
-    assert found["expected"].tolist() == pytest.approx([5])
-    assert found["ratio"].tolist() == pytest.approx([18])
-    assert found["reason"].tolist() == ["above the fence"]
+        table = outlier_repetitions(cube)
+        assert (len(table) == 1) == beyond
+    assert table["repetition"].tolist() == [8]
+    assert table["expected"].tolist() == pytest.approx([5])
+    assert table["ratio"].tolist() == pytest.approx([18])
+    assert table["reason"].tolist() == ["above the fence"]
 
 
 def test_what_is_close_to_the_median_is_no_outlier_however_little_the_others_scatter() -> None:
@@ -115,17 +115,17 @@ def test_what_is_close_to_the_median_is_no_outlier_however_little_the_others_sca
 
 def test_too_few_repetitions_are_not_judged_and_this_is_said() -> None:
     cube = with_samples([[[[1.0, 1.0, 1.0, 50.0, NAN]], [[1.0, 1.0, 1.0, 1.0, 50.0]]]])
-    found = outlier_repetitions(cube)
-    assert found["comm_size"].tolist() == [3]
-    assert "(1 cells have too few repetitions)" in found.attrs["note"]
+    table = outlier_repetitions(cube)
+    assert table["comm_size"].tolist() == [3]
+    assert "(1 cells have too few repetitions)" in table.attrs["note"]
     assert "no single repetitions" in outlier_repetitions(synthetic_cube(2, 2, 2, 0)).attrs["note"]
 
 
 def test_leaving_out_takes_the_times_from_what_remains() -> None:
     cube = with_samples([[[[1.0, 2.0, 3.0, 4.0, 5.0, 900.0]], [[1.0, 1.0, 1.0, 1.0, 1.0, 1.0]]]])
-    found = outliers(cube)
-    assert len(found) == 1
-    cleaned = without_outliers(cube, found)
+    table = outliers(cube)
+    assert len(table) == 1
+    cleaned = without_outliers(cube, table)
     assert cleaned["time"].values[0, :, 0].tolist() == [3.0, 1.0]
     assert cleaned["time_std"].values[0, 0, 0] == pytest.approx(np.std([1, 2, 3, 4, 5], ddof=1))
     assert cleaned["repetitions"].values[0, :, 0].tolist() == [5, 10]  # of the other cell nothing is touched
@@ -147,9 +147,9 @@ def test_a_cell_that_is_left_out_takes_its_repetitions_along() -> None:
 
 def test_nothing_found_changes_nothing() -> None:
     cube = synthetic_cube(3, 3, 2, 0, noise=0.01)
-    found = outliers(cube)
-    assert found.empty
-    assert without_outliers(cube, found) is cube
+    table = outliers(cube)
+    assert table.empty
+    assert without_outliers(cube, table) is cube
     nothing = cube.assign(time=cube["time"] * NAN)
     assert outliers(nothing).empty
     assert outliers(cube_of([[[1.0]]], [2], [1])).empty
@@ -162,33 +162,33 @@ def test_lazy_cubes_give_the_same(seed: int) -> None:
     sample[random.random(sample.shape) < 0.03] *= 20
     cube = with_samples(sample)
     lazy = cube.chunk(comm_size=2, repetition=3)
-    found = outliers(cube)
-    pd.testing.assert_frame_equal(outliers(lazy), found)
-    cleaned = without_outliers(lazy, found)
-    assert len(found) == 0 or cleaned["sample"].chunks is not None
-    xr.testing.assert_identical(cleaned.compute(), without_outliers(cube, found))
+    table = outliers(cube)
+    pd.testing.assert_frame_equal(outliers(lazy), table)
+    cleaned = without_outliers(lazy, table)
+    assert len(table) == 0 or cleaned["sample"].chunks is not None
+    xr.testing.assert_identical(cleaned.compute(), without_outliers(cube, table))
 
 
 def test_each_number_of_processes_per_node_by_itself() -> None:
     time = np.ones((1, 1, 5, 2))
     time[0, 0, 2, 1] = 9
     cube = cube_of(time, [4], [1, 2, 3, 4, 5])
-    found = outliers(cube)
-    assert found["ppn"].tolist() == [2]
-    cleaned = without_outliers(cube, found)
+    table = outliers(cube)
+    assert table["ppn"].tolist() == [2]
+    cleaned = without_outliers(cube, table)
     assert np.isnan(cleaned["time"].values).sum() == 1
     assert np.isnan(cleaned["time"].values[0, 0, 2, 1])
 
 
 def test_what_does_not_fit_the_cube_is_refused() -> None:
     cube = frodo()
-    found = outliers(cube)
+    table = outliers(cube)
     with pytest.raises(DecisionError, match="comm_size 5, which these results do not have"):
-        without_outliers(cube.isel(comm_size=[0, 1]), found)
+        without_outliers(cube.isel(comm_size=[0, 1]), table)
     with pytest.raises(DecisionError, match="no column ppn"):
-        without_outliers(cube.expand_dims(ppn=[1, 2]), found)
+        without_outliers(cube.expand_dims(ppn=[1, 2]), table)
     with pytest.raises(DecisionError, match="repetition 7 is to be left out"):
-        without_outliers(cube, found.assign(kind="repetition", repetition=7))
+        without_outliers(cube, table.assign(kind="repetition", repetition=7))
 
 
 @pytest.mark.parametrize(
@@ -209,17 +209,17 @@ def test_options_outside_their_range_are_refused(options: dict[str, Any], text: 
 def test_the_warm_up_stands_out_in_the_raw_data_of_pico(shared: Any) -> None:
     """PICO's own summary drops the first fifth of the repetitions: outliers must be more frequent there."""
     cube = open_results(shared / "data" / "pico" / "raw")["bcast"].to_dataset()
-    found = outliers(cube)
-    counts = found["repetition"].value_counts()
+    table = outliers(cube)
+    counts = table["repetition"].value_counts()
     assert counts.index[0] == 0
     early = counts.index < cube.sizes["repetition"] / 5
     assert counts[early].mean() > 1.5 * counts[~early].mean()
-    cleaned = without_outliers(cube, found)
+    cleaned = without_outliers(cube, table)
     assert float(cleaned["time_std"].median()) < float(cube["time_std"].median()) / 2
 
 
 def test_the_cell_after_a_spike_is_no_dip() -> None:
     """Times double with the size; 37 times too much at 8 B makes 16 B look low, which it is not."""
     time = np.array([1.0, 2.0, 4.0, 8.0 * 37, 16.0, 32.0, 64.0])[None, None]
-    found = outlier_cells(cube_of(time, [4], 2 ** np.arange(7)))
-    assert found["message_size"].tolist() == [8]
+    table = outlier_cells(cube_of(time, [4], 2 ** np.arange(7)))
+    assert table["message_size"].tolist() == [8]

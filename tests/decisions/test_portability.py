@@ -22,19 +22,19 @@ def cubes() -> tuple[xr.Dataset, xr.Dataset]:
 
 
 def test_the_four_penalties_are_those_of_each_decision_on_each_campaign(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
-    found = portability(Problem.of(cubes[0]), Problem.of(cubes[1]), grown)
-    assert found.table["mean"][[0, 3]].tolist() == [0, 0]
+    result = portability(Problem.of(cubes[0]), Problem.of(cubes[1]), grown)
+    assert result.table["mean"][[0, 3]].tolist() == [0, 0]
     for made, judged, row in ((0, 1, 1), (1, 0, 2)):
         decision = exact(Problem.of(cubes[made]).slices[0].dmap)
-        assert found.table.loc[row, "mean"] == summarise(penalty(cubes[judged], decision)).mean
-        assert found.table.loc[row, "mean"] > 0
-    assert found.mean("A", "B") == found.table.loc[1, "mean"]
+        assert result.table.loc[row, "mean"] == summarise(penalty(cubes[judged], decision)).mean
+        assert result.table.loc[row, "mean"] > 0
+    assert result.mean("A", "B") == result.table.loc[1, "mean"]
 
 
 def test_a_machine_of_the_same_ranking_costs_nothing(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     slower = cubes[0].assign(time=3 * cubes[0]["time"])
-    found = portability(Problem.of(cubes[0]), Problem.of(slower), grown)
-    assert found.table["mean"].tolist() == [0, 0, 0, 0]
+    result = portability(Problem.of(cubes[0]), Problem.of(slower), grown)
+    assert result.table["mean"].tolist() == [0, 0, 0, 0]
     ratios = time_ratios(cubes[0], slower)
     assert np.allclose(ratios[["low", "median", "high"]], 3)
     assert ratios["cells"].tolist() == [54] * 5
@@ -42,12 +42,12 @@ def test_a_machine_of_the_same_ranking_costs_nothing(cubes: tuple[xr.Dataset, xr
 
 def test_only_methods_of_both_are_decided_between(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     second = cubes[1].isel(method=[3, 1])
-    found = portability(Problem.of(cubes[0]), Problem.of(second), grown)
-    names = {method.label for method in found.problems[0].methods}
+    result = portability(Problem.of(cubes[0]), Problem.of(second), grown)
+    names = {method.label for method in result.problems[0].methods}
     assert names == set(map(str, second["method"].values))
-    assert found.table["unmeasured"].tolist() == [0, 0, 0, 0]
-    whole = portability(Problem.of(cubes[0]), Problem.of(second), grown, common=False)
-    assert whole.table.loc[1, "unmeasured"] > 0
+    assert result.table["unmeasured"].tolist() == [0, 0, 0, 0]
+    result = portability(Problem.of(cubes[0]), Problem.of(second), grown, common=False)
+    assert result.table.loc[1, "unmeasured"] > 0
 
 
 def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -98,17 +98,17 @@ class TestOneTable:
     def test_dimensions_in_another_order_are_the_same_problem(self) -> None:
         cube = synthetic_cube(4, 6, 5, 1, missing=0.2)
         turned = cube.transpose("message_size", "method", "comm_size")
-        one, other = Problem.of(cube).cases(), Problem.of(turned).cases()
+        first, second = Problem.of(cube).cases(), Problem.of(turned).cases()
         for name in ("values", "best", "times", "where"):
-            np.testing.assert_array_equal(getattr(one, name), getattr(other, name))
+            np.testing.assert_array_equal(getattr(first, name), getattr(second, name))
 
     def test_penalties_and_summary_are_those_of_the_cube(self) -> None:
         cube = synthetic_cube(4, 6, 5, 1, missing=0.4)
         decision = quadtree(decision_map(cube), max_depth=1)
         problem = Problem.of(cube)
-        (found,) = problem.penalties(decision)
-        xr.testing.assert_identical(found, penalty(cube, decision))
-        assert problem.summary(decision) == summarise(found)
+        (table,) = problem.penalties(decision)
+        xr.testing.assert_identical(table, penalty(cube, decision))
+        assert problem.summary(decision) == summarise(table)
         assert problem.single("a quadtree").cube is cube
 
     def test_a_single_cell_is_a_problem(self) -> None:
@@ -238,9 +238,9 @@ class TestCombined:
         assert problem.summary(decision).max == 0
 
     def test_parameters_that_differ_are_left_out(self) -> None:
-        one = cube_of([[[1.0]]], [4], [8]).assign_coords(fanout=("method", [2]), library_id=("method", [3]))
-        two = one.assign_coords(library_id=("method", [5])).assign_attrs(collective="reduce")
-        (method,) = Problem.of({"bcast": one, "reduce": two}).methods
+        bcast = cube_of([[[1.0]]], [4], [8]).assign_coords(fanout=("method", [2]), library_id=("method", [3]))
+        reduce = bcast.assign_coords(library_id=("method", [5])).assign_attrs(collective="reduce")
+        (method,) = Problem.of({"bcast": bcast, "reduce": reduce}).methods
         assert method.parameters == {"fanout": 2}
 
     def test_provenance_is_what_all_share(self) -> None:
@@ -313,16 +313,14 @@ class TestRelabelled:
 @given(st.integers(0, 30))
 def test_summing_up_several_tables_is_summing_up_all_their_cells(seed: int) -> None:
     """Cells side by side in one table and in two tables are the same cells."""
-    whole = synthetic_cube(4, 6, 5, seed)
-    decision = DecisionFunction("bcast", methods_of(whole), Leaf(0))
+    cube = synthetic_cube(4, 6, 5, seed)
+    decision = DecisionFunction("bcast", methods_of(cube), Leaf(0))
     weights = np.random.default_rng(seed).integers(1, 5, (4, 6))
     halves = [slice(0, 2), slice(2, 4)]
     for given_weights in (None, weights):
         tables = [
-            penalty(
-                whole.isel(comm_size=rows), decision, weights=None if given_weights is None else given_weights[rows]
-            )
+            penalty(cube.isel(comm_size=rows), decision, weights=None if given_weights is None else given_weights[rows])
             for rows in halves
         ]
-        expected = summarise(penalty(whole, decision, weights=given_weights))
+        expected = summarise(penalty(cube, decision, weights=given_weights))
         assert summarise_all(tables) == pytest.approx(expected, nan_ok=True)

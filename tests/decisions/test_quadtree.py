@@ -201,14 +201,14 @@ class TestOnAnyMap:
         decision = quadtree(dmap, max_depth=max_depth)
         regions = decision.regions()
         comm, message = dmap["comm_size"].values[:, None], dmap["message_size"].values
-        found = np.zeros(grid.shape, dtype=int)
+        coverage = np.zeros(grid.shape, dtype=int)
         for row in regions.itertuples():
             inside = (comm > row.comm_low) & (comm <= row.comm_high)
             inside = inside & (message > row.message_low) & (message <= row.message_high)
-            found += inside
+            coverage += inside
             assert (predicted(decision, dmap)[inside] == row.method).all()
             assert inside.any()
-        assert (found == 1).all()
+        assert (coverage == 1).all()
 
 
 @pytest.mark.parametrize("side", [33, 64])

@@ -39,10 +39,10 @@ POINTS = [("quadtree", 46, 4.0), ("c45", 41, 1.7), ("optimal", 13, 1.9), ("optim
 
 def test_the_smallest_within_one_standard_error_of_the_best() -> None:
     """Breiman, Friedman, Olshen, Stone 1984, 3.4.3."""
-    found = recommend(frontier_of(POINTS, error=0.4))
-    assert (found.row, found.best, found.limit) == (2, 4, pytest.approx(2.0))
-    assert found.decision.options == {"row": 2}
-    assert found.reason == (
+    advice = recommend(frontier_of(POINTS, error=0.4))
+    assert (advice.row, advice.best, advice.limit) == (2, 4, pytest.approx(2.0))
+    assert advice.decision.options == {"row": 2}
+    assert advice.reason == (
         "13 leaves by Optimal tree, 1.9 % held-out mean penalty; within one standard error (0.40 points) of the best, "
         "1.6 % (Optimal tree, 60 leaves); the next better tree needs 41 (1.7 %)"
     ).replace("Optimal tree", title("optimal"))
@@ -56,9 +56,9 @@ def title(name: str) -> str:
 
 @pytest.mark.parametrize(("within", "leaves"), [(0, 60), (0.1, 41), (0.3, 13), (1, 8), (100, 8)])
 def test_or_within_some_points_of_it(within: float, leaves: int) -> None:
-    found = recommend(frontier_of(POINTS, error=0.4), within=within)
-    assert POINTS[found.row][1] == leaves
-    assert (f"within {within:g} points of the best" in found.reason) == (leaves != 60)
+    advice = recommend(frontier_of(POINTS, error=0.4), within=within)
+    assert POINTS[advice.row][1] == leaves
+    assert (f"within {within:g} points of the best" in advice.reason) == (leaves != 60)
 
 
 def test_the_best_of_all_says_so() -> None:
@@ -76,9 +76,9 @@ def test_of_equal_size_the_lower_penalty_and_of_equal_ones_the_first() -> None:
 
 def test_trees_do_not_win_by_methods_that_the_results_do_not_have() -> None:
     points = [("rules", 3, 0.1), ("cart", 5, 2.0), ("optimal", 7, 2.5)]
-    found = recommend(frontier_of(points, lacking=[20, 0, 0]))
-    assert found.row == 1
-    assert found.reason.endswith("; of lower penalty, but choosing methods that the results do not have: 1")
+    advice = recommend(frontier_of(points, lacking=[20, 0, 0]))
+    assert advice.row == 1
+    assert advice.reason.endswith("; of lower penalty, but choosing methods that the results do not have: 1")
 
 
 def test_bad_questions() -> None:
@@ -92,11 +92,11 @@ def test_bad_questions() -> None:
     st.lists(st.tuples(st.just("cart"), st.integers(1, 30), st.floats(0, 50)), min_size=1, max_size=20), st.floats(0, 9)
 )
 def test_what_is_recommended_is_good_enough_and_nothing_smaller_is(points: list[Any], within: float) -> None:
-    found = recommend(frontier_of(points), within=within)
-    _, leaves, value = points[found.row]
-    assert value <= found.limit
-    assert found.limit == min(point[2] for point in points) + within
-    assert not any(n < leaves and v <= found.limit for _, n, v in points)
+    advice = recommend(frontier_of(points), within=within)
+    _, leaves, value = points[advice.row]
+    assert value <= advice.limit
+    assert advice.limit == min(point[2] for point in points) + within
+    assert not any(n < leaves and v <= advice.limit for _, n, v in points)
     assert not any(n == leaves and v < value for _, n, v in points)
 
 
@@ -112,12 +112,12 @@ def test_where_each_family_falls_below_the_limits() -> None:
 
 def test_a_real_frontier_is_recommended_from() -> None:
     problem = Problem.of(synthetic_cube(8, 12, 6, 4, noise=0.3))
-    found = frontier(problem, families=["quadtree", "cart"], held_out="lines", folds=3)
-    chosen = recommend(found)
-    error = found.table["held_out_error"][chosen.best]
-    assert chosen.limit == found.table["held_out_mean"].min() + error
-    assert chosen.decision is found.decisions[chosen.row]
-    assert json.loads(found.table["options"].iloc[chosen.row]).keys() <= chosen.decision.options.keys()
+    front = frontier(problem, families=["quadtree", "cart"], held_out="lines", folds=3)
+    chosen = recommend(front)
+    error = front.table["held_out_error"][chosen.best]
+    assert chosen.limit == front.table["held_out_mean"].min() + error
+    assert chosen.decision is front.decisions[chosen.row]
+    assert json.loads(front.table["options"].iloc[chosen.row]).keys() <= chosen.decision.options.keys()
     in_sample = recommend(frontier(problem, families=["quadtree", "cart"]), within=0)
     assert "in-sample mean penalty" in in_sample.reason
     assert np.isclose(problem.summary(in_sample.decision).mean, 0)

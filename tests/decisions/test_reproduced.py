@@ -77,9 +77,9 @@ def test_what_launches_differ_by_is_noise(tmp_path: Path) -> None:
 
 def test_a_method_that_was_not_measured_is_not_judged_and_the_default_gains_nothing(tmp_path: Path) -> None:
     used = improvement(cube(in_use(tmp_path / "used.jsonl", (10e-6, 10e-6, 2e-4))))
-    some = cube(run_file(tmp_path / "some.jsonl", {name: CAMPAIGN[name] for name in ("default", "binomial")}))
+    part = cube(run_file(tmp_path / "part.jsonl", {name: CAMPAIGN[name] for name in ("default", "binomial")}))
     left = DecisionFunction("bcast", [DEFAULT, PIPELINE], DECISION.tree)
-    frame = reproduced(used, left, some)
+    frame = reproduced(used, left, part)
     assert frame["outcome"].tolist() == ["as decided", "faster", "not measured"]
     assert frame["decided"].tolist()[:2] == [0.0, 0.0]
 
@@ -96,7 +96,7 @@ def test_the_command_holds_a_rules_file_against_what_it_was_decided_from(
     cells = json.loads(capsys.readouterr().out)["decided"]["bcast"]
     assert [cell["outcome"] for cell in cells] == ["as decided", "slower", "as decided"]
     assert cli.main(order) == 0
-    told = capsys.readouterr().out
-    assert "bcast: as decided at 2 of 3 cells, within noise" in told
-    assert "slower than decided" in told
+    output = capsys.readouterr().out
+    assert "bcast: as decided at 2 of 3 cells, within noise" in output
+    assert "slower than decided" in output
     assert cli.main(["tune-check", *order[2:]]) == 2

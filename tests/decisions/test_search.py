@@ -19,7 +19,8 @@ from dashboard.decisions.grown.search.branching import OutOfTime, Search, Watch
 from dashboard.decisions.grown.search.cells import Cells
 from dashboard.decisions.measured.losses import losses
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import DEGENERATE, cube_of, opposed_cubes, synthetic_cube
+from tests.decisions.c45.files import problem_at
 
 SIZES = ("comm_size", "message_size")
 COMPOSITE = (*SIZES, "total_size", "even", "power_of_two")
@@ -96,17 +97,6 @@ def test_a_proven_tree_is_never_worse_than_cart(problem: Problem, depth: int, le
         assert searched <= lost(problem, cart(problem, **limits, **options)) * (1 + 1e-9) + 1e-9
 
 
-def reference(folder: Any) -> Problem:
-    """A data set of the C4.5 reference, with its times."""
-    lines = [line.split(",") for line in (folder / f"{folder.name}.csv").read_text().splitlines()[1:]]
-    sizes = np.array([[int(row[0]), int(row[1])] for row in lines])
-    times = np.loadtxt(folder / f"{folder.name}.costs.csv", delimiter=",", skiprows=1)
-    axes = [np.unique(column) for column in sizes.T]
-    cube = np.full((times.shape[1], axes[0].size, axes[1].size), np.nan)
-    cube[:, np.searchsorted(axes[0], sizes[:, 0]), np.searchsorted(axes[1], sizes[:, 1])] = times.T * 1e-6
-    return Problem.of(cube_of(cube, *axes))
-
-
 # The sums of penalties (%) that STreeD 1.4.0 proved to be the least, as instance-cost-sensitive classification
 # of one yes/no attribute for each cut. In allgat27c one method takes up to 10^8 times as long as the best.
 @pytest.mark.parametrize(
@@ -127,7 +117,7 @@ def reference(folder: Any) -> Problem:
 def test_the_best_trees_are_those_of_streed(
     shared: Any, dataset: str, attributes: tuple[str, ...], depth: int, leaves: int, expected: float
 ) -> None:
-    problem = reference(shared / "data" / "c45" / dataset)
+    problem = problem_at(shared / "data" / "c45" / dataset)
     decision = search(problem, attributes=attributes, max_depth=depth, max_leaves=leaves, seconds=None)
     assert decision.provenance["search"]["proven"]
     assert problem.summary(decision).mean * 1296 == pytest.approx(expected, rel=1e-8)
@@ -142,7 +132,7 @@ def test_measured_broadcasts_are_as_good_as_streed_finds(fast_ethernet_bcast: An
 
 def test_composite_attributes_gain(shared: Any) -> None:
     """What the dissertation found for allgather (6.3.3): tests of even and power of two make trees smaller."""
-    problem = reference(shared / "data" / "c45" / "allgat27c")
+    problem = problem_at(shared / "data" / "c45" / "allgat27c")
     plain = problem.summary(search(problem, attributes=SIZES, seconds=None)).mean
     decision = search(problem, attributes=COMPOSITE, seconds=None)
     assert problem.summary(decision).mean < 0.7 * plain
@@ -205,14 +195,11 @@ def test_progress_ends_at_one() -> None:
 
 
 def test_one_tree_decides_several_collectives_and_processes_per_node() -> None:
-    time = np.ones((2, 2, 2, 2))
-    time[0, ..., 1] = time[1, ..., 0] = 3.0  # the first method at 1 process per node, the second at 2
-    cube = cube_of(time, [2, 4], [1, 8])
-    other = cube_of(2.0 * time[::-1], [2, 4], [1, 8], collective="reduce")
-    decision = search(Problem.of({"bcast": cube, "reduce": other}, ppn="all"), max_depth=2)
+    problem = Problem.of(opposed_cubes(), ppn="all")
+    decision = search(problem, max_depth=2)
     assert set(decision.attributes) == {"ppn", "collective"}
     assert decision.leaves == 4
-    assert Problem.of({"bcast": cube, "reduce": other}, ppn="all").summary(decision).max == 0
+    assert problem.summary(decision).max == 0
 
 
 def test_what_was_not_measured_counts_by_the_rule() -> None:
@@ -233,16 +220,7 @@ def test_large_sizes_are_told_apart() -> None:
     assert search(Problem.of(cube_of(time, [2], sizes))).predict(2, sizes).tolist() == best.tolist()
 
 
-@pytest.mark.parametrize(
-    "cube",
-    [
-        cube_of([[[1.0]]], [2], [1]),
-        cube_of([[[1.0, 2.0, 3.0]]], [2], [1, 2, 3]),
-        cube_of(np.ones((3, 4, 5)), range(2, 6), range(5)),
-        cube_of([[[1.0, np.nan, 2.0]], [[np.nan, np.nan, 1.0]]], [2], [1, 2, 3]),
-    ],
-    ids=["one cell", "one method", "constant times", "a cell not measured"],
-)
+@pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_results(cube: Any) -> None:
     for depth in (0, 1, 4):
         decision = search(Problem.of(cube), max_depth=depth)

@@ -38,15 +38,15 @@ def test_tolerance_zero_changes_nothing(seed: int, missing: float) -> None:
 @given(st.integers(0, 60), st.floats(0, 0.8), st.floats(0.1, 60))
 def test_only_methods_within_the_tolerance_are_taken(seed: int, missing: float, tolerance: float) -> None:
     problem = Problem.of(synthetic_cube(4, 6, 4, seed, missing=missing))
-    found = simplest(problem, tolerance)
-    old, new = problem.slices[0].labels, found.slices[0].labels
+    relabelled = simplest(problem, tolerance)
+    old, new = problem.slices[0].labels, relabelled.slices[0].labels
     assert np.array_equal(old < 0, new < 0)
     rows, columns = np.nonzero(new >= 0)
     times = problem.slices[0].times()
     assert (
         times[new[rows, columns], rows, columns] <= np.nanmin(times[:, rows, columns], axis=0) * (1 + tolerance / 100)
     ).all()
-    facts = found.provenance["simplest"]
+    facts = relabelled.provenance["simplest"]
     assert (facts["before"], facts["after"]) == (counted(old), counted(new)) == (changes(old), changes(new))
     assert facts["after"] <= facts["before"]
     assert facts["relabelled"] == (old != new).sum()
@@ -59,8 +59,8 @@ def test_a_single_line_gets_the_fewest_changes_there_can_be(seed: int, missing: 
     shape = (size, 1) if line == "column" else (1, size)
     problem = Problem.of(synthetic_cube(*shape, 3, seed, missing=missing, noise=0.2))
     part = problem.slices[0]
-    found = simplest(problem, 25.0).slices[0].labels.ravel()
-    times = part.times().reshape(3, -1)[:, found >= 0]
+    relabelled = simplest(problem, 25.0).slices[0].labels.ravel()
+    times = part.times().reshape(3, -1)[:, relabelled >= 0]
     fastest = times.min(axis=0, where=~np.isnan(times), initial=np.inf)
     choices = [np.flatnonzero(times[:, cell] <= fastest[cell] * 1.25).tolist() for cell in range(times.shape[1])]
 
@@ -69,7 +69,7 @@ def test_a_single_line_gets_the_fewest_changes_there_can_be(seed: int, missing: 
         return sum(a != b for a, b in itertools.pairwise(labels)), float((chosen / fastest).sum())
 
     least = min(cost(labels) for labels in itertools.product(*choices))
-    assert cost(found[found >= 0].tolist()) == pytest.approx(least)
+    assert cost(relabelled[relabelled >= 0].tolist()) == pytest.approx(least)
 
 
 def test_an_island_within_the_tolerance_goes() -> None:
@@ -83,10 +83,10 @@ def test_an_island_within_the_tolerance_goes() -> None:
 
 def test_penalties_stay_relative_to_the_fastest() -> None:
     problem = Problem.of(cube_of([[[1.0, 1.02, 1.0]], [[1.5, 1.0, 1.5]]], [4], [1, 2, 4]))
-    found = simplest(problem, 5)
-    tree = exact(found.slices[0].dmap)
+    relabelled = simplest(problem, 5)
+    tree = exact(relabelled.slices[0].dmap)
     assert tree.leaves == 1
-    assert found.summary(tree).max == pytest.approx(2.0)
+    assert relabelled.summary(tree).max == pytest.approx(2.0)
 
 
 def test_ties_of_a_test_count_beside_the_tolerance() -> None:
@@ -112,8 +112,8 @@ def test_what_was_not_measured_is_never_taken() -> None:
 def test_each_table_of_several_is_labelled() -> None:
     time = np.random.default_rng(0).uniform(1, 1.1, (3, 4, 5, 2))
     problem = Problem.of(cube_of(time, range(2, 6), range(1, 6)), ppn="all")
-    found = simplest(problem, 20)
-    assert [np.unique(part.labels).size for part in found.slices] == [1, 1]
+    relabelled = simplest(problem, 20)
+    assert [np.unique(part.labels).size for part in relabelled.slices] == [1, 1]
     with pytest.raises(DecisionError, match="ties are given for 1 tables, expected 2"):
         simplest(problem, ties=xr.DataArray([1]))
 
@@ -134,7 +134,7 @@ def test_degenerate_results_keep_their_labels(cube: xr.Dataset) -> None:
 
 def test_a_lazy_cube_gives_the_same() -> None:
     cube = synthetic_cube(6, 9, 4, 1, missing=0.2)
-    lazy, eager = (simplest(Problem.of(one), 10).slices[0].labels for one in (cube.chunk(comm_size=2), cube))
+    lazy, eager = (simplest(Problem.of(each), 10).slices[0].labels for each in (cube.chunk(comm_size=2), cube))
     assert np.array_equal(lazy, eager)
 
 

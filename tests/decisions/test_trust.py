@@ -28,10 +28,10 @@ def test_the_time_of_a_small_message_far_above_those_of_larger_ones_is_doubtful(
     # As one job recorded an allreduce: 7,995 us for 8 B, 47.6 us for 256 KiB.
     cube = line(7995, 10, 12, 20, 47.6)
     assert places(cube) == [8]
-    found = doubtful(cube).iloc[0]
-    assert found["time"] == pytest.approx(7.995e-3)
-    assert found["expected"] == pytest.approx(1e-5)
-    assert "longer than messages that are larger" in found["reason"]
+    doubt = doubtful(cube).iloc[0]
+    assert doubt["time"] == pytest.approx(7.995e-3)
+    assert doubt["expected"] == pytest.approx(1e-5)
+    assert "longer than messages that are larger" in doubt["reason"]
     left = without_doubtful(cube)
     assert np.isnan(left["time"].sel(message_size=8)).all()
     assert left["time"].sel(message_size=64).notnull().all()
@@ -57,9 +57,9 @@ def test_repetitions_far_from_their_median_are_doubtful() -> None:
     cube = line(10.0, 20.0)
     steady, torn = [10e-6] * 8, [1e-6, 1e-6, 1e-6, 9e-6, 10e-6, 80e-6, 90e-6, 90e-6]
     sample = (("method", "comm_size", "message_size", "repetition"), np.array([[[torn, steady]]]))
-    found = doubtful(cube.assign(sample=sample))
-    assert found["message_size"].tolist() == [8]
-    assert found["reason"].iloc[0] == "only 2 of 8 repetitions are within a factor 4 of their median"
+    doubts = doubtful(cube.assign(sample=sample))
+    assert doubts["message_size"].tolist() == [8]
+    assert doubts["reason"].iloc[0] == "only 2 of 8 repetitions are within a factor 4 of their median"
 
 
 def test_each_cell_has_a_median_of_its_own_and_five_repetitions_are_enough_to_tell() -> None:
@@ -80,15 +80,15 @@ def test_what_the_loader_saw_of_single_points_is_told_also_of_several_files() ->
         )
 
     several = "; ".join([seen(8, "136 starts were late"), seen(64, "launches"), seen(512, "x", "reduce"), seen(7, "y")])
-    found = doubtful(line(10, 11, 12, **{TOLD: several}))
-    assert found["reason"].tolist() == ["136 starts were late", "launches"]
+    doubts = doubtful(line(10, 11, 12, **{TOLD: several}))
+    assert doubts["reason"].tolist() == ["136 starts were late", "launches"]
 
 
 def test_each_number_of_processes_per_node_is_looked_at_by_itself() -> None:
     time = np.ones((1, 1, 3, 2)) * 1e-5
     time[0, 0, 0, 1] = 1e-3
-    found = doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
-    assert found[["message_size", "ppn"]].to_numpy().tolist() == [[8, 2]]
+    doubts = doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
+    assert doubts[["message_size", "ppn"]].to_numpy().tolist() == [[8, 2]]
     left = without_doubtful(cube_of(time, [4], [8, 64, 512], benchmark=OWN))
     assert np.isfinite(left["time"].sel(ppn=1)).all()
 
@@ -96,7 +96,7 @@ def test_each_number_of_processes_per_node_is_looked_at_by_itself() -> None:
 def test_what_the_loader_saw_is_of_the_processes_per_node_that_it_names() -> None:
     cube = cube_of(np.ones((1, 1, 3, 2)) * 1e-5, [4], [8, 64, 512], benchmark=OWN)
     record = {"collective": "bcast", "method": str(cube["method"].values[0]), "comm_size": 4, "reason": "late"}
-    told = json.dumps([{**record, "message_size": 8, "ppn": 2}, {**record, "message_size": 64}])
-    found = doubtful(cube.assign_attrs({TOLD: told}))
+    text = json.dumps([{**record, "message_size": 8, "ppn": 2}, {**record, "message_size": 64}])
+    doubts = doubtful(cube.assign_attrs({TOLD: text}))
     # Without a number it is of both.
-    assert sorted(found[["message_size", "ppn"]].to_numpy().tolist()) == [[8, 2], [64, 1], [64, 2]]
+    assert sorted(doubts[["message_size", "ppn"]].to_numpy().tolist()) == [[8, 2], [64, 1], [64, 2]]

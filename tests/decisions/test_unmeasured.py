@@ -34,37 +34,37 @@ def truth(fast_ethernet_bcast: xr.Dataset) -> Problem:
 
 
 @pytest.fixture(scope="module")
-def found(problem: Problem) -> Frontier:
+def front(problem: Problem) -> Frontier:
     return frontier(problem, families=["quadtree", "cart", "c45"], held_out="lines", folds=3)
 
 
-def test_no_tree_looks_better_than_it_is(found: Frontier, problem: Problem, truth: Problem) -> None:
+def test_no_tree_looks_better_than_it_is(front: Frontier, problem: Problem, truth: Problem) -> None:
     """Against what its choices really take, relative to the same fastest times."""
     best = problem.slices[0].dmap["best_time"].values
-    for shown, decision in zip(found.table["penalty_mean"], found.decisions, strict=True):
+    for shown, decision in zip(front.table["penalty_mean"], front.decisions, strict=True):
         took = truth.penalties(decision)[0]["chosen_time"].values
         true = 100 * np.maximum(took / best - 1, 0).mean()
         assert true * 0.98 - 0.2 < shown < true * 1.2 + 3
 
 
-def test_all_trees_are_judged_on_the_same_cells(found: Frontier) -> None:
-    assert found.table["cells"].nunique() == found.table["held_out_cells"].nunique() == 1
+def test_all_trees_are_judged_on_the_same_cells(front: Frontier) -> None:
+    assert front.table["cells"].nunique() == front.table["held_out_cells"].nunique() == 1
 
 
-def test_no_tree_is_better_than_what_is_proven_best(found: Frontier, problem: Problem) -> None:
+def test_no_tree_is_better_than_what_is_proven_best(front: Frontier, problem: Problem) -> None:
     best = optimal_frontier(problem, 8)
-    small = found.table[(found.table["leaves"] <= 8) & (found.table["family"] != "c45")]
+    small = front.table[(front.table["leaves"] <= 8) & (front.table["family"] != "c45")]
     assert (small["penalty_mean"] >= best.mean[small["leaves"] - 1] - 1e-6).all()
 
 
 def test_cost_sensitive_cart_is_not_ruined(problem: Problem, truth: Problem) -> None:
     """Within a point and a half of the tree that it grows from everything."""
-    holes, full = (truth.summary(cart(one, max_leaves=LEAVES, cost_sensitive=True)).mean for one in (problem, truth))
+    holes, full = (truth.summary(cart(each, max_leaves=LEAVES, cost_sensitive=True)).mean for each in (problem, truth))
     assert holes < full + 1.5
 
 
-def test_the_recommendation_does_not_collapse(found: Frontier, truth: Problem) -> None:
-    chosen = recommend(found)
+def test_the_recommendation_does_not_collapse(front: Frontier, truth: Problem) -> None:
+    chosen = recommend(front)
     assert truth.summary(chosen.decision).mean < 6
     assert "do not have" not in chosen.reason
 

@@ -108,8 +108,8 @@ def test_processes_per_node_are_told_apart_where_they_are_told() -> None:
 
 
 def test_several_collectives_are_weighed_each_by_its_calls() -> None:
-    one = cube_of(np.ones((1, 1, 2)), [4], [8, 16])
-    problem = Problem.of({"bcast": one, "reduce": one.assign_attrs(collective="reduce")})
+    cube = cube_of(np.ones((1, 1, 2)), [4], [8, 16])
+    problem = Problem.of({"bcast": cube, "reduce": cube.assign_attrs(collective="reduce")})
     weighted = weighed(problem, calls(("reduce", 4, 16, 2), ("scan", 4, 16, 9)))
     assert [np.asarray(part.weights).tolist() for part in weighted.slices] == [[[0, 0]], [[0, 2]]]
     assert weighted.provenance["workload"]["without_results"] == {"scan": 9}

@@ -20,8 +20,8 @@ def _cuts(attribute: str) -> st.SearchStrategy[float]:
 
 
 def _tests(attributes: Sequence[str]) -> st.SearchStrategy[tuple[Test, ...]]:
-    one = st.sampled_from(attributes).flatmap(lambda name: _cuts(name).map(lambda cut: Test(name, cut)))
-    return st.lists(one, min_size=1, max_size=3).map(tuple)
+    test = st.sampled_from(attributes).flatmap(lambda name: _cuts(name).map(lambda cut: Test(name, cut)))
+    return st.lists(test, min_size=1, max_size=3).map(tuple)
 
 
 def nodes(attributes: Sequence[str] = SIZES) -> st.SearchStrategy[Node]:
@@ -48,12 +48,15 @@ def follow(node: Node, values: Any) -> int:
     return node.method
 
 
-def values_of(comm_size: int, message_size: int) -> dict[str, int]:
-    """All attributes of a call, computed the plain way."""
+def values_of(comm_size: int, message_size: int, ppn: int = 1) -> dict[str, int]:
+    """All attributes of a call, by their definitions."""
     return {
         "comm_size": comm_size,
         "message_size": message_size,
         "total_size": comm_size * message_size,
         "even": 1 if comm_size % 2 == 0 else 0,
-        "power_of_two": 1 if comm_size > 0 and math.log2(comm_size).is_integer() else 0,
+        "power_of_two": 1 if comm_size in {2**k for k in range(63)} else 0,
+        "ppn": ppn,
+        "nodes": math.ceil(comm_size / max(1, ppn)),
+        "data_per_node": message_size * max(1, ppn),
     }

@@ -115,6 +115,15 @@ def drawn_tree(attributes: Sequence[str], seed: int, depth: int = 7) -> Leaf | S
     return drawn(0)
 
 
+def labelled(collective: str, labels: Sequence[str], facts: dict[str, Any]) -> DecisionFunction:
+    """Decide for the label whose number is that of the negative message size."""
+    methods = [Method(label, label, 7, {label: label}) for label in labels]
+    tree: Leaf | Split = Leaf(0)
+    for index in range(1, len(labels)):
+        tree = Split((Test("message_size", float(-index)),), (Leaf(index), tree))
+    return DecisionFunction(collective, methods, tree, provenance=facts)
+
+
 def hostile_labels() -> Sequence[str]:
     """Names that would end a comment or a literal, join lines or become other characters."""
     random = np.random.default_rng(3)

@@ -89,8 +89,8 @@ def test_searched_bands_cost_what_the_search_says_and_never_more_with_more_rules
     for rules in range(1, 11):
         bands = search.bands(rules)
         assert bands.rules <= rules
-        found = summarise(penalty(filled, bands.decision("bcast", methods_of(filled))))
-        assert found.mean == pytest.approx(search.costs[rules - 1])
+        figures = summarise(penalty(filled, bands.decision("bcast", methods_of(filled))))
+        assert figures.mean == pytest.approx(search.costs[rules - 1])
 
 
 @pytest.mark.parametrize("rules", [1, 2, 3, 4])

@@ -145,11 +145,11 @@ def test_the_bundle_holds_everything_and_is_the_same_each_time() -> None:
 
 
 def test_the_report_tells_what_was_lost() -> None:
-    told = report(write(Order("ucc", (decided(),), {"bcast": cube()})))
-    assert "Penalty as decided: mean 0 %" in told
-    assert "Penalty as the file says it: mean 275 %" in told
-    assert "It has no 'linear'" in told
-    assert "decides 2 of 8 measured cells as decided" in told
+    text = report(write(Order("ucc", (decided(),), {"bcast": cube()})))
+    assert "Penalty as decided: mean 0 %" in text
+    assert "Penalty as the file says it: mean 275 %" in text
+    assert "It has no 'linear'" in text
+    assert "decides 2 of 8 measured cells as decided" in text
 
 
 @pytest.mark.parametrize("target", list(TARGETS))

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact
 from dashboard.export import ExportError, source_lines, to_c
 from tests.export.compiling import (
     INT_MAX,
@@ -21,6 +21,7 @@ from tests.export.compiling import (
     Compiler,
     drawn_tree,
     hostile_labels,
+    labelled,
     random_sizes,
     sizes_at_borders,
     small_sizes,
@@ -29,8 +30,8 @@ from tests.export.compiling import (
 
 
 def assert_same(compiler: Compiler, decision: DecisionFunction, comm: np.ndarray, message: np.ndarray) -> None:
-    found = compiler.answers(to_c(decision), comm, message)
-    np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message))
+    answers = compiler.answers(to_c(decision), comm, message)
+    np.testing.assert_array_equal(answers[:, 0], decision.predict(comm, message))
 
 
 def test_exact_source_answers_the_measured_best_at_every_cell(compiler: Compiler, fast_ethernet: xr.DataTree) -> None:
@@ -39,8 +40,8 @@ def test_exact_source_answers_the_measured_best_at_every_cell(compiler: Compiler
     source = to_c([exact(dmap) for dmap in maps])
     for column, dmap in enumerate(maps):
         comm, message = np.meshgrid(dmap["comm_size"].values, dmap["message_size"].values, indexing="ij")
-        found = compiler.answers(source, comm.ravel(), message.ravel())
-        np.testing.assert_array_equal(found[:, column], dmap["best"].values.ravel())
+        answers = compiler.answers(source, comm.ravel(), message.ravel())
+        np.testing.assert_array_equal(answers[:, column], dmap["best"].values.ravel())
 
 
 @pytest.mark.parametrize("decision", trees(), ids=repr)
@@ -67,8 +68,8 @@ def tree_of(attribute: str, cut: float) -> Split:
 def test_derived_attributes_are_those_of_python(compiler: Compiler, attribute: str, cut: float) -> None:
     decision = DecisionFunction("bcast", METHODS, tree_of(attribute, cut))
     comm, message = random_sizes(5000)
-    some = np.array([-3, -1, 0, 1, 2, 3, 1000, 1024])
-    comm, message = np.append(comm, np.repeat(some, 4)), np.append(message, np.tile([0, 1, 10**12, -(10**12)], 8))
+    sizes = np.array([-3, -1, 0, 1, 2, 3, 1000, 1024])
+    comm, message = np.append(comm, np.repeat(sizes, 4)), np.append(message, np.tile([0, 1, 10**12, -(10**12)], 8))
     assert_same(compiler, decision, comm, message)
 
 
@@ -96,8 +97,8 @@ class TestProcessesPerNode:
         for comm, message in (random_sizes(100_000), small_sizes(100_000)):
             ppn = random.integers(-2, 64, comm.size)
             ppn[:4] = INT_MIN, INT_MAX, 0, 1
-            found = compiler.answers(to_c(decision), comm, message, ppn)
-            np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message, ppn=ppn))
+            answers = compiler.answers(to_c(decision), comm, message, ppn)
+            np.testing.assert_array_equal(answers[:, 0], decision.predict(comm, message, ppn=ppn))
 
     @pytest.mark.parametrize("name", ["nodes", "data_per_node"])
     def test_ends_of_the_c_types(self, compiler: Compiler, name: str) -> None:
@@ -106,8 +107,8 @@ class TestProcessesPerNode:
         comm, message, ppn = (axis.ravel() for axis in np.meshgrid(ends, sizes, ends, indexing="ij"))
         for cut in (-(2.0**62), -1.0, 0.0, 3.0, 2.0**30, 2.0**62):
             decision = DecisionFunction("bcast", METHODS, tree_of(name, cut))
-            found = compiler.answers(to_c(decision), comm, message, ppn)
-            np.testing.assert_array_equal(found[:, 0], decision.predict(comm, message, ppn=ppn))
+            answers = compiler.answers(to_c(decision), comm, message, ppn)
+            np.testing.assert_array_equal(answers[:, 0], decision.predict(comm, message, ppn=ppn))
 
     def test_the_plain_name_decides_as_at_the_most_measured(self, compiler: Compiler) -> None:
         decision = DecisionFunction(
@@ -118,9 +119,9 @@ class TestProcessesPerNode:
         loop = "for (int p = 0; p < 70; p++) for (int m = 0; m < 300; m++)"
         call = 'printf("%d\\n", colltune_bcast(p, m))'
         program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} {call}; return 0; }}")
-        found = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
+        output = subprocess.run([program], capture_output=True, text=True, check=True).stdout.split()
         expected = decision.predict(np.arange(70)[:, None], np.arange(300), ppn=4)
-        np.testing.assert_array_equal(np.array(found, dtype=int), expected.ravel())
+        np.testing.assert_array_equal(np.array(output, dtype=int), expected.ravel())
 
 
 class TestSeveralCollectives:
@@ -162,12 +163,8 @@ def test_cuts_at_and_beyond_the_ends_of_the_c_types(compiler: Compiler, attribut
 
 def test_names_from_files_can_do_no_harm(compiler: Compiler) -> None:
     labels = hostile_labels()
-    methods = [Method(label, label, 7, {label: label}) for label in labels]
-    tree: Leaf | Split = Leaf(0)
-    for index in range(1, len(labels)):
-        tree = Split((Test("message_size", float(-index)),), (Leaf(index), tree))
     facts = {"system": "*/ #error", "network": "??/\n", "date": "*/", "library": "\\"}
-    source = to_c(DecisionFunction("bcast */", methods, tree, provenance=facts), provenance=facts)
+    source = to_c(labelled("bcast */", labels, facts), provenance=facts)
     loop = f"for (int i = 0; i < {len(labels)}; i++) {{ puts(colltune_bcast____methods[i]); }}"
     program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} return 0; }}\n")
     done = subprocess.run([program], capture_output=True, check=True)

@@ -25,9 +25,9 @@ from tests.export.compiling import (
 
 
 def assert_same(compiler: Compiler, decision: DecisionFunction, *columns: np.ndarray) -> None:
-    found = compiler.answers(to_c_table(decision), *columns)
+    answers = compiler.answers(to_c_table(decision), *columns)
     given = {"ppn": columns[2]} if len(columns) > 2 else {}
-    np.testing.assert_array_equal(found[:, 0], decision.predict(*columns[:2], **given))
+    np.testing.assert_array_equal(answers[:, 0], decision.predict(*columns[:2], **given))
 
 
 def body_of(source: str) -> str:

@@ -20,12 +20,12 @@ C = ("nested ifs", "tables", "tree in memory")
 
 def test_every_variant_decides_alike_and_is_timed_over_all_sizes(gcc: str) -> None:
     decision = exact(decision_map(synthetic_cube(9, 12, 6, 4, noise=0.5)))
-    found = decide_time(decision, FEW, rounds=2, compiler=gcc)
-    assert [one.name for one in found] == [*C, "Python function", "Python object", "empty call"]
-    for one in found:
-        assert list(one.nanoseconds) == list(FEW)
-        assert all(math.isfinite(ns) and ns > 0 for ns in one.nanoseconds.values())
-    ifs, table, memory = (one for one in found if one.name in C)
+    variants = decide_time(decision, FEW, rounds=2, compiler=gcc)
+    assert [variant.name for variant in variants] == [*C, "Python function", "Python object", "empty call"]
+    for variant in variants:
+        assert list(variant.nanoseconds) == list(FEW)
+        assert all(math.isfinite(ns) and ns > 0 for ns in variant.nanoseconds.values())
+    ifs, table, memory = (variant for variant in variants if variant.name in C)
     # One test less than leaves, of the tree with equal neighbours merged.
     assert ifs.tests == decision.simplified().leaves - 1
     assert table.tests is None
@@ -37,20 +37,20 @@ def test_every_variant_decides_alike_and_is_timed_over_all_sizes(gcc: str) -> No
 @pytest.mark.parametrize("attributes", [("comm_size", "total_size"), ("ppn", "nodes"), ("even", "power_of_two")])
 def test_trees_of_other_attributes_are_timed_too(gcc: str, attributes: tuple[str, ...]) -> None:
     decision = DecisionFunction("bcast", LETTERS, drawn_tree(attributes, seed=3, depth=4))
-    assert {one.name for one in decide_time(decision, FEW, rounds=1, compiler=gcc)} >= set(C)
+    assert {variant.name for variant in decide_time(decision, FEW, rounds=1, compiler=gcc)} >= set(C)
 
 
 def test_a_tree_of_one_leaf_has_nothing_to_walk(gcc: str) -> None:
-    found = decide_time(DecisionFunction("bcast", LETTERS[:2], Leaf(1)), FEW, rounds=1, compiler=gcc)
-    assert {one.tests for one in found} == {None}
+    variants = decide_time(DecisionFunction("bcast", LETTERS[:2], Leaf(1)), FEW, rounds=1, compiler=gcc)
+    assert {variant.tests for variant in variants} == {None}
 
 
 def test_deeper_trees_in_memory_are_larger(gcc: str) -> None:
     dmap = decision_map(synthetic_cube(16, 24, 8, 5, noise=0.5))
     sizes = []
     for depth in (1, 3):
-        found = {one.name: one for one in decide_time(quadtree(dmap, max_depth=depth), FEW, rounds=1, compiler=gcc)}
-        sizes.append(found["tree in memory"].size or 0)
+        variants = decide_time(quadtree(dmap, max_depth=depth), FEW, rounds=1, compiler=gcc)
+        sizes.append(next(variant.size for variant in variants if variant.name == "tree in memory") or 0)
     assert sizes[0] < sizes[1]
 
 

@@ -14,7 +14,7 @@ from tests.cubes import cube_of
 OPEN_MPI = {"library": "Open MPI"}
 
 
-def one(collective: str, method: Method, **facts: str) -> DecisionFunction:
+def leaf(collective: str, method: Method, **facts: str) -> DecisionFunction:
     return DecisionFunction(collective, [method], Leaf(0), provenance=facts)
 
 
@@ -24,7 +24,7 @@ def section(text: str, title: str) -> str:
 
 def test_each_library_is_told_in_its_own_words() -> None:
     segmented = Method("pipeline 8KiB", "pipeline", 8192, {"library_id": 3})
-    text = to_mpirun([one("bcast", segmented, **OPEN_MPI), one("allgather", Method("ring", "ring"))])
+    text = to_mpirun([leaf("bcast", segmented, **OPEN_MPI), leaf("allgather", Method("ring", "ring"))])
     here = section(text, "Open MPI 5.0")
     for option in (
         "--mca coll_tuned_use_dynamic_rules 1",
@@ -41,15 +41,15 @@ def test_each_library_is_told_in_its_own_words() -> None:
 
 
 def test_intel_s_numbers_are_written_where_they_were_measured() -> None:
-    text = to_mpirun(one("bcast", Method("shm", "shm", 0, {"library_id": 12}), library="Intel MPI 2021.11"))
+    text = to_mpirun(leaf("bcast", Method("shm", "shm", 0, {"library_id": 12}), library="Intel MPI 2021.11"))
     assert "-genv I_MPI_ADJUST_BCAST 12" in section(text, "Intel")
     assert "mpirun" not in section(text, "Open MPI")
 
 
 def test_parameters_are_forced_too() -> None:
     chain, knomial = Method("chain", "chain", 0, {"fan_out": 8}), Method("knomial", "knomial", 0, {"radix": 3})
-    assert "--mca coll_tuned_reduce_algorithm_chain_fanout 8" in to_mpirun(one("reduce", chain))
-    assert "--mca coll_tuned_bcast_algorithm_knomial_radix 3" in to_mpirun(one("bcast", knomial))
+    assert "--mca coll_tuned_reduce_algorithm_chain_fanout 8" in to_mpirun(leaf("reduce", chain))
+    assert "--mca coll_tuned_bcast_algorithm_knomial_radix 3" in to_mpirun(leaf("bcast", knomial))
 
 
 def tree() -> DecisionFunction:
@@ -79,13 +79,13 @@ def test_without_measurements_several_methods_are_refused() -> None:
 
 def test_what_no_library_has_is_refused() -> None:
     with pytest.raises(ExportError, match="no library can be forced to: bcast by 'mine'"):
-        to_mpirun(one("bcast", Method("mine", "mine")))
+        to_mpirun(leaf("bcast", Method("mine", "mine")))
 
 
 def test_the_own_decision_of_one_library_is_not_that_of_another() -> None:
     text = to_mpirun(
-        [one("bcast", Method("default", "default"), library="MPICH"), one("reduce", Method("linear", "linear"))]
+        [leaf("bcast", Method("default", "default"), library="MPICH"), leaf("reduce", Method("linear", "linear"))]
     )
     assert "bcast: left to the library" in section(text, "Open MPI")
     with pytest.raises(ExportError, match="'7'"):
-        to_mpirun(one("bcast", Method("binomial", "binomial")), version="7")
+        to_mpirun(leaf("bcast", Method("binomial", "binomial")), version="7")

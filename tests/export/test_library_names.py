@@ -41,8 +41,8 @@ def test_numbers_and_names_are_those_that_ompi_info_prints(samples: Path, versio
 
 @pytest.mark.parametrize("collective", MODELS)
 def test_names_of_the_models_become_the_library_s_numbers(collective: str) -> None:
-    found = {name: choice_of(Method(name, name), collective).algorithm for name in MODELS[collective]}
-    assert found == MODELS[collective]
+    numbers = {name: choice_of(Method(name, name), collective).algorithm for name in MODELS[collective]}
+    assert numbers == MODELS[collective]
 
 
 def test_the_measured_number_goes_before_the_name() -> None:

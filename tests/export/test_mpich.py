@@ -54,12 +54,12 @@ def test_written_files_are_complete_and_decide_the_same_on_100000_points(collect
     read = read_text(to_mpich(decision, base=generic))
     assert [fault for fault in read.faults if fault.severity == "error"] == []
     assert len(read.decisions) == 44
-    found = read.decisions[collective]
+    function = read.decisions[collective]
     comm, message = random_sizes(5, 100_000)
-    names = [read_name(method.algorithm) for method in found.methods]
+    names = [read_name(method.algorithm) for method in function.methods]
     wanted = [read_name(written(collective, method.algorithm)) for method in decision.methods]
     ours = [wanted[k] for k in decision.predict(comm, message)]
-    assert [names[k] for k in found.predict(comm, message)] == ours
+    assert [names[k] for k in function.predict(comm, message)] == ours
 
 
 def written(collective: str, name: str) -> str:
@@ -149,7 +149,7 @@ def test_read_back_over_the_library_s_own_file_it_is_left_alone_where_nothing_wa
     read = form.read(text).decisions
     assert [name for name, each in read.items() if not is_default(each)] == ["bcast"]
     taken = [read["bcast"].methods[read["bcast"].predict_one(8, size)] for size in (64, 1024, 1025)]
-    assert [one.algorithm for one in taken] == ["tree", "tree", "default"]
+    assert [method.algorithm for method in taken] == ["tree", "tree", "default"]
     assert taken[0].parameters["k"] == "4"
     # Written once more, it keeps all that the file says of the algorithm, without what is left alone.
     assert json.loads(form.write(list(read.values()))) == json.loads(text)

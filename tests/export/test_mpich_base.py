@@ -33,9 +33,9 @@ def test_of_several_texts_the_complete_one_is_taken(tmp_path: Path, generic: str
     posix = json.dumps(
         {"collective=bcast": {"algorithm=MPIDI_POSIX_mpi_bcast_release_gather": {}}}, separators=(",", ":")
     )
-    found = embedded(library(tmp_path, "collective=", '{"collective=broken', posix, generic))
-    assert found == generic
-    assert read_text(found).errors == 0
+    text = embedded(library(tmp_path, "collective=", '{"collective=broken', posix, generic))
+    assert text == generic
+    assert read_text(text).errors == 0
 
 
 @pytest.mark.parametrize("texts", [(), ('{"collective=bcast":{}}',)], ids=["none", "incomplete"])
@@ -52,9 +52,9 @@ def test_without_a_base_the_installed_library_s_own_is_changed(
     (tmp_path / "bin").mkdir()
     path = library(tmp_path / "lib", generic)
     monkeypatch.setattr(mpich_base.sys, "executable", str(tmp_path / "bin" / "python"))
-    found = mpich_base.installed()
-    assert found is not None
-    assert found[0] == path
+    base = mpich_base.installed()
+    assert base is not None
+    assert base[0] == path
     decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0))
     assert len(json.loads(mpich.to_mpich(decision))) == 44
 

@@ -105,8 +105,8 @@ def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
     best = str(ratios.drop_sel(method="hypercube").idxmin().values)
     assert f"has no 'hypercube'; '{best}' is written instead" in " ".join(text.replace("\n#", "").split())
     read = read_text(text).decisions["bcast"]
-    found = summarise(penalty(cube, fitted(read, cube, "5.0")))
-    assert found.mean == pytest.approx(100 * (ratios.values[names.index(best)] - 1))
+    figures = summarise(penalty(cube, fitted(read, cube, "5.0")))
+    assert figures.mean == pytest.approx(100 * (ratios.values[names.index(best)] - 1))
 
 
 @pytest.mark.parametrize(("size", "best"), [(0, "binomial"), (1, "chain")])
@@ -133,10 +133,10 @@ def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties(write: Callabl
     else:
         assert read.decisions["bcast"].leaves <= 5
     assert [fault for fault in read.faults if fault.severity != "note"] == []
-    found = summarise(penalty(cube, fitted(read.decisions["bcast"], cube, version)))
-    told = " ".join(text.replace("\n#", "").replace('",\n', "").replace('"', "").split())
-    assert "rules would say all of it, 5 are allowed" in told
-    assert f"these rules: mean {found.mean:.4g} %" in told
+    figures = summarise(penalty(cube, fitted(read.decisions["bcast"], cube, version)))
+    remarks = " ".join(text.replace("\n#", "").replace('",\n', "").replace('"', "").split())
+    assert "rules would say all of it, 5 are allowed" in remarks
+    assert f"these rules: mean {figures.mean:.4g} %" in remarks
 
 
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
@@ -214,7 +214,7 @@ def test_what_is_decided_for_one_process_on_each_node_comes_first_in_version_3()
     decision = DecisionFunction("bcast", methods, root, provenance={"ppns": [1, 4]})
     text = to_openmpi_json(decision, provenance=FACTS)
     sets = json.loads(text)["collectives"]["bcast"]
-    assert [(one["comm_rank_distribution"], one["rules"][0]["alg"]) for one in sets] == [
+    assert [(band["comm_rank_distribution"], band["rules"][0]["alg"]) for band in sets] == [
         ("one-per-node", 6),
         ("any", 1),
     ]

@@ -39,12 +39,12 @@ def mixed(collective: str, seed: int) -> DecisionFunction:
 
 def meant(decision: DecisionFunction, comm: np.ndarray, message: np.ndarray) -> list[str]:
     """What answers at each pair of sizes; of tuned which algorithm."""
-    found = []
+    words = []
     for method in (decision.methods[place] for place in decision.predict(comm, message)):
         word = word_of(method, decision.collective)
         number = method.parameters.get("library_id") or 0
-        found.append(f"tuned {number} {method.segment_size if number else 0}" if word == TUNED else word)
-    return found
+        words.append(f"tuned {number} {method.segment_size if number else 0}" if word == TUNED else word)
+    return words
 
 
 @pytest.mark.parametrize("version", ["5.0", "6.0"])
@@ -78,7 +78,7 @@ def test_of_what_han_s_rules_do_not_name_han_decides_whatever_the_rules_of_tuned
     first, second = parted(to_openmpi_nodes([mixed("bcast", 5), mixed("reduce", 6)]))
     alone = parted(to_openmpi_nodes(mixed("bcast", 5)))[1]
     read = read_text(joined(first, alone))
-    assert [one.algorithm for one in read.decisions["reduce"].methods] == ["han"]
+    assert [method.algorithm for method in read.decisions["reduce"].methods] == ["han"]
     assert [fault.text for fault in read.faults] == ["HAN's rules say nothing of reduce"]
     assert not read_text(joined(first, second)).faults
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_said_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("rules", "told", "kept"),
+    ("rules", "message", "kept"),
     [
         ("1 bcast 1 2 2 1 1 0 han 8 1 0 tuned", "", 2),
         ("1 7 1 2 1 1 2 0 6 4096 3", "", 2),
@@ -211,11 +211,11 @@ def test_what_cannot_be_said_is_refused() -> None:
         ("1 bcast 1 2 1 1 1 0 han 5", "beyond the declared number of collectives", 1),
     ],
 )
-def test_of_han_s_rules_what_stands_before_a_fault_acts(rules: str, told: str, kept: int) -> None:
-    found = openmpi_han.read(rules)
-    said = " ".join(fault.text for fault in found.faults)
-    assert told in said if told else not found.faults
-    assert sum(decision.leaves for decision in found.decisions.values()) == kept
+def test_of_han_s_rules_what_stands_before_a_fault_acts(rules: str, message: str, kept: int) -> None:
+    han = openmpi_han.read(rules)
+    said = " ".join(fault.text for fault in han.faults)
+    assert message in said if message else not han.faults
+    assert sum(decision.leaves for decision in han.decisions.values()) == kept
 
 
 def test_the_component_that_was_selected_last_and_can_answers() -> None:

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
+from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact
 from dashboard.export import to_python
 from tests.cubes import synthetic_cube
 from tests.export.compiling import (
@@ -18,6 +18,7 @@ from tests.export.compiling import (
     METHODS,
     drawn_tree,
     hostile_labels,
+    labelled,
     module_of,
     sizes_at_borders,
     small_sizes,
@@ -26,8 +27,8 @@ from tests.export.compiling import (
 
 def assert_same(decision: DecisionFunction, *columns: np.ndarray, **given: Any) -> None:
     decide = module_of(to_python(decision))["colltune_bcast"]
-    found = [decide(*sizes) for sizes in zip(*(column.tolist() for column in columns), strict=True)]
-    np.testing.assert_array_equal(found, decision.predict(*columns[:2], **given))
+    answers = [decide(*sizes) for sizes in zip(*(column.tolist() for column in columns), strict=True)]
+    np.testing.assert_array_equal(answers, decision.predict(*columns[:2], **given))
 
 
 def test_processes_per_node_are_a_further_parameter() -> None:
@@ -74,11 +75,7 @@ def test_nothing_but_sys_is_imported() -> None:
 
 def test_names_from_files_can_do_no_harm() -> None:
     labels = ['"""', "'''", "\ud800", "\\", "\nimport os", *hostile_labels()]
-    methods = [Method(label, label, 7, {label: label}) for label in labels]
-    tree: Leaf | Split = Leaf(0)
-    for index in range(1, len(labels)):
-        tree = Split((Test("message_size", float(-index)),), (Leaf(index), tree))
     facts = {"system": "\nimport os", "network": '"""', "date": "\r\nx", "library": "\\"}
-    module = module_of(to_python(DecisionFunction("bcast\n", methods, tree, provenance=facts), provenance=facts))
+    module = module_of(to_python(labelled("bcast\n", labels, facts), provenance=facts))
     assert module["colltune_bcast__methods"] == tuple(labels)
     assert module["colltune_bcast_"](2, -5) == 5

@@ -37,10 +37,10 @@ def test_intel_settings_decide_the_same_on_100000_points(seed: int) -> None:
     text = to_intel(decision, provenance=FACTS)
     read = read_text(text)
     assert read.faults == ()
-    found = read.decisions["bcast"]
+    function = read.decisions["bcast"]
     comm, message = random_sizes(seed, 100_000)
-    numbers = [method.parameters.get("library_id") for method in found.methods]
-    assert [numbers[k] for k in found.predict(comm, message)] == [int(k) + 1 for k in decision.predict(comm, message)]
+    numbers = [method.parameters.get("library_id") for method in function.methods]
+    assert [numbers[k] - 1 for k in function.predict(comm, message)] == decision.predict(comm, message).tolist()
 
 
 def test_intel_s_numbers_must_have_been_measured() -> None:
@@ -55,9 +55,9 @@ def test_ucc_strings_decide_the_same_on_100000_points(collective: str) -> None:
     decision = drawn(collective, [Method(name, name) for name in names], seed=len(collective))
     read = read_text(to_ucc(decision, provenance=FACTS))
     assert read.faults == ()
-    found = read.decisions[collective]
+    function = read.decisions[collective]
     comm, message = random_sizes(2, 100_000)
-    theirs = [found.methods[k].algorithm for k in found.predict(comm, message)]
+    theirs = [function.methods[k].algorithm for k in function.predict(comm, message)]
     assert theirs == [names[decision.methods[k].algorithm] for k in decision.predict(comm, message)]
 
 

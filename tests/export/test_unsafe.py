@@ -44,7 +44,7 @@ def test_no_target_writes_an_algorithm_that_gives_wrong_results(target: str) -> 
 def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:
     cube = measured(["sparbit", "ring", "bruck"])
     read = read_text(TARGETS["openmpi"].write([decision("allgather", "sparbit", 7)], cubes={"allgather": cube}))
-    assert {int(one.parameters["library_id"]) for one in read.decisions["allgather"].methods} == {4}
+    assert {int(method.parameters["library_id"]) for method in read.decisions["allgather"].methods} == {4}
 
 
 def test_what_is_right_for_operations_that_commute_is_written_and_the_head_says_so() -> None:
@@ -68,13 +68,13 @@ def test_results_of_a_faulty_library_leave_the_method_out_and_say_why() -> None:
 
 
 def test_what_campaigns_found_is_left_out_also_where_several_were_joined() -> None:
-    def found(label: str, *, excluded: bool = True) -> str:
+    def finding(label: str, *, excluded: bool = True) -> str:
         case = {"collective": "allgather", "label": label, "case": "in place", "effect": "wrong", "excluded": excluded}
         return json.dumps([case])
 
-    cube = measured(["ring", "bruck", "linear"], **{CHECKED: f"{found('ring')}; {found('linear', excluded=False)}"})
+    cube = measured(["ring", "bruck", "linear"], **{CHECKED: f"{finding('ring')}; {finding('linear', excluded=False)}"})
     assert unsafe_methods(cube) == {"ring": "in place: wrong"}
-    gone = without_unsafe(measured(["bruck"], **{CHECKED: found("ring")}))
+    gone = without_unsafe(measured(["bruck"], **{CHECKED: finding("ring")}))
     assert gone.attrs[LEFT_OUT] == "left out: ring, in place: wrong"
     assert list(gone["method"].values) == ["bruck"]
 

@@ -17,13 +17,13 @@ HIGHEST = 48
 
 def methods_for(collective: str, version: str = "5.0") -> list[Method]:
     """All the library's algorithms that may be written, segmented ones in two segment sizes, and its own decision."""
-    found = [Method("default", "default")]
+    methods = [Method("default", "default")]
     for number, name in algorithms(collective, version).items():
         if name == "two_proc" or (collective, name) == ("allgather", "sparbit"):
             continue
         segments = (0, 8192) if takes_segments(collective, number) else (0,)
-        found += [Method(f"{name} {segment}", name, segment, {"library_id": number}) for segment in segments]
-    return found
+        methods += [Method(f"{name} {segment}", name, segment, {"library_id": number}) for segment in segments]
+    return methods
 
 
 def random_decision(

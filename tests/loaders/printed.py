@@ -28,8 +28,8 @@ class Reading:
         rows = self.rows
         for name, value in where.items():
             rows = rows[rows[name].isna() if value is None else rows[name] == value]
-        (found,) = rows["time"]
-        return round(float(found) * 1e6, 6)
+        (time,) = rows["time"]
+        return round(float(time) * 1e6, 6)
 
 
 def read(form: Format, path: Path, **options: object) -> Reading:
@@ -50,8 +50,8 @@ def read_text(form: Format, folder: Path, text: str | bytes, **options: object) 
 
 def present(path: Path, headers: bytes = b"") -> int:
     """Lines of a file that are neither blank nor comments, less those that hold the text of a header."""
-    found = _PRESENT.findall(path.read_bytes())
-    return len(found) - (sum(headers in line for line in found) if headers else 0)
+    lines = _PRESENT.findall(path.read_bytes())
+    return len(lines) - (sum(headers in line for line in lines) if headers else 0)
 
 
 def samples_of(folder: Path) -> list[Path]:

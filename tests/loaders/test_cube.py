@@ -57,8 +57,8 @@ def test_the_same_method_measured_twice_is_pooled_by_repetitions(tmp_path: Path)
 
 def test_beside_pooled_cells_what_was_measured_once_keeps_its_deviation_or_has_none() -> None:
     measured = {"message_size": [1, 1, 8, 64, 512, 512], "time": [10.0, 20.0, 7.0, 7.0, 1.0, 3.0]}
-    told = {"time_std": [0.0, 0.0, 3.0, np.nan, np.nan, np.nan], "repetitions": [1, 1, 5, 4, np.nan, np.nan]}
-    cube = cube_of(algorithm="x", comm_size=2, **measured, **told)
+    spread = {"time_std": [0.0, 0.0, 3.0, np.nan, np.nan, np.nan], "repetitions": [1, 1, 5, 4, np.nan, np.nan]}
+    cube = cube_of(algorithm="x", comm_size=2, **measured, **spread)
     assert cube["time"].values.ravel().tolist() == [15.0, 7.0, 7.0, 2.0]
     # Of 10 and 20, and of 1 and 3: half the square of their difference.
     assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5], nan_ok=True)
@@ -89,12 +89,12 @@ def test_how_far_the_rows_of_a_file_are_apart_is_of_that_file_alone() -> None:
 
 
 def test_processes_per_node_are_a_dimension_only_where_they_differ() -> None:
-    one = cube_of(algorithm="x", comm_size=[2, 4], message_size=1, ppn=2, time=[1.0, 2.0])
-    assert one["time"].dims == ("method", "comm_size", "message_size")
-    assert one.attrs["ppn"] == 2
-    two = cube_of(algorithm="x", comm_size=[4, 4], message_size=1, ppn=[1, 2], time=[1.0, 2.0])
-    assert two["time"].dims == ("method", "comm_size", "message_size", "ppn")
-    assert two["time"].values.ravel().tolist() == [1.0, 2.0]
+    cube = cube_of(algorithm="x", comm_size=[2, 4], message_size=1, ppn=2, time=[1.0, 2.0])
+    assert cube["time"].dims == ("method", "comm_size", "message_size")
+    assert cube.attrs["ppn"] == 2
+    cube = cube_of(algorithm="x", comm_size=[4, 4], message_size=1, ppn=[1, 2], time=[1.0, 2.0])
+    assert cube["time"].dims == ("method", "comm_size", "message_size", "ppn")
+    assert cube["time"].values.ravel().tolist() == [1.0, 2.0]
 
 
 def test_methods_keep_the_order_of_their_first_appearance(tmp_path: Path) -> None:

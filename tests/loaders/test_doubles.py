@@ -43,9 +43,9 @@ def test_the_one_without_parameters_gives_the_name() -> None:
 
 @given(st.lists(st.tuples(st.sampled_from("abc"), st.lists(st.sampled_from("xyz"), max_size=2)), max_size=8))
 def test_a_double_is_never_of_a_double(drawn: list[tuple[str, list[str]]]) -> None:
-    found = doubles([Ran(number, digest, tuple(names)) for number, (digest, names) in enumerate(drawn)])
-    assert not set(found.values()) & set(found)
-    assert all(drawn[double][0] == drawn[other][0] for double, other in found.items())
+    pairs = doubles([Ran(number, digest, tuple(names)) for number, (digest, names) in enumerate(drawn)])
+    assert not set(pairs.values()) & set(pairs)
+    assert all(drawn[double][0] == drawn[other][0] for double, other in pairs.items())
 
 
 @pytest.mark.parametrize(
@@ -76,8 +76,8 @@ POINTS = [
 def run(tmp_path: Path) -> Path:
     path = tmp_path / "a.jsonl"
     with RunWriter(path, {"library": "Open MPI"}) as writer:
-        for one in POINTS:
-            writer.append(one)
+        for point in POINTS:
+            writer.append(point)
     return path
 
 
@@ -106,8 +106,8 @@ def test_doubles_stay_marked_when_saved_and_when_joined_with_other_files(run: Pa
 
 def test_without_graphs_a_cube_says_nothing_of_doubles(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "a.jsonl", {}) as writer:
-        for one in POINTS:
-            writer.append({name: value for name, value in one.items() if name != "graph"})
+        for point in POINTS:
+            writer.append({name: value for name, value in point.items() if name != "graph"})
     cube = open_results(tmp_path / "a.jsonl")["bcast"].to_dataset()
     assert "double_of" not in cube
     assert np.isfinite(cube["time"].values).sum() == 5

@@ -163,9 +163,9 @@ def test_files_of_one_folder_that_differ_far_are_not_averaged_unasked(tmp_path: 
     with pytest.raises(MissingHintError, match=r"'milan.csv' \(1 file\) and 'skylake.csv' .* up to 2\.5 times apart"):
         open_results(tmp_path)
     assert first(tmp_path, select="campaign=milan.csv") == pytest.approx(2.5)
-    told = open_results(tmp_path, join="campaign")["bcast"].attrs["apart"]
-    assert "differ by up to 2.5 times" in told
-    assert "milan.csv, skylake.csv" in told
+    remark = open_results(tmp_path, join="campaign")["bcast"].attrs["apart"]
+    assert "differ by up to 2.5 times" in remark
+    assert "milan.csv, skylake.csv" in remark
     apart = open_results(tmp_path, pattern="{placement}.csv", select="placement=milan")["bcast"]
     assert apart["time"].item() == pytest.approx(2.5e-6)
 

@@ -23,11 +23,11 @@ LARGEST = 40_000
 
 
 def small_samples(samples: Path) -> list[Path]:
-    found = []
+    small = []
     for folder in FORMATS_OF:
         files = [f for f in sorted((samples / folder).iterdir()) if f.is_file() and f.name != "SOURCES.md"]
-        found += [f for f in files if f.stat().st_size <= LARGEST][:8]
-    return found
+        small += [f for f in files if f.stat().st_size <= LARGEST][:8]
+    return small
 
 
 def test_damaged_files_raise_nothing_but_load_errors_and_every_row_is_counted(samples: Path) -> None:

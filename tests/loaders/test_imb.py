@@ -66,8 +66,8 @@ def test_times_read_by_eye(
 ) -> None:
     """The time is t_max; where None is given, only the cell must be there."""
     (file,) = (samples / "imb").glob(name)
-    found = read(FORM, file).time(collective=collective, comm_size=comm_size, message_size=size)
-    assert time is None or found == time
+    value = read(FORM, file).time(collective=collective, comm_size=comm_size, message_size=size)
+    assert time is None or value == time
 
 
 def test_one_file_of_4_1_holds_collectives_and_patterns(samples: Path) -> None:

@@ -23,18 +23,18 @@ def medians(factors: dict[int, float], points: int = 40, noise: float = 0.02) ->
 
 
 def test_a_launch_on_a_busy_machine_stands_out() -> None:
-    found = compare(medians({1: 1.0, 2: 1.0, 3: 1.6, 4: 1.0}))
-    assert [one.outlier for one in found] == [False, False, True, False]
-    assert found[2].ratio == pytest.approx(1.6, rel=0.05)
-    assert found[2].points == 40
+    launches = compare(medians({1: 1.0, 2: 1.0, 3: 1.6, 4: 1.0}))
+    assert [launch.outlier for launch in launches] == [False, False, True, False]
+    assert launches[2].ratio == pytest.approx(1.6, rel=0.05)
+    assert launches[2].points == 40
 
 
 def test_launches_of_equal_speed_do_not_stand_out() -> None:
-    assert not any(one.outlier for one in compare(medians(dict.fromkeys(range(1, 9), 1.0), noise=0.1)))
+    assert not any(launch.outlier for launch in compare(medians(dict.fromkeys(range(1, 9), 1.0), noise=0.1)))
 
 
 def test_of_two_launches_none_is_the_outlier() -> None:
-    assert [one.outlier for one in compare(medians({1: 1.0, 2: 3.0}))] == [False, False]
+    assert [launch.outlier for launch in compare(medians({1: 1.0, 2: 3.0}))] == [False, False]
 
 
 def test_points_of_one_launch_only_say_nothing() -> None:

@@ -57,22 +57,22 @@ def test_topology_is_a_parameter_of_the_method(tmp_path: Path) -> None:
 )
 def test_spellings_separators_and_units(header: str, scale: float, tmp_path: Path) -> None:
     separator = next((s for s in (",", "\t") if s in header), " ")
-    row = "bcast linear chain 0 4 16 12.5 7".replace(" ", separator)
-    reading = read_text(FORMAT, tmp_path, f"{header}\n{row}\n")
+    line = "bcast linear chain 0 4 16 12.5 7".replace(" ", separator)
+    reading = read_text(FORMAT, tmp_path, f"{header}\n{line}\n")
     assert FORMAT.recognises(header.encode(), tmp_path / "x")
-    (found,) = reading.rows.itertuples()
-    assert found.time == pytest.approx(12.5 * scale)
-    assert (found.comm_size, found.message_size, found.topology, found.repetitions) == (4, 16, "chain", 7)
+    (row,) = reading.rows.itertuples()
+    assert row.time == pytest.approx(12.5 * scale)
+    assert (row.comm_size, row.message_size, row.topology, row.repetitions) == (4, 16, "chain", 7)
 
 
 def test_other_names_and_orders_are_mapped(tmp_path: Path) -> None:
     text = "T ranks bytes coll topo seg method\n3.5 8 1024 bcast tree 64 split\n"
     columns = {"T": "time_us", "bytes": "message_size", "topo": "topology", "method": "algorithm"}
     reading = read_text(FORMAT, tmp_path, text, columns=columns)
-    (found,) = reading.rows.itertuples()
-    assert (found.comm_size, found.message_size, found.segment_size) == (8, 1024, 64)
-    assert (found.topology, found.algorithm) == ("tree", "split")
-    assert found.time == pytest.approx(3.5e-6)
+    (row,) = reading.rows.itertuples()
+    assert (row.comm_size, row.message_size, row.segment_size) == (8, 1024, 64)
+    assert (row.topology, row.algorithm) == ("tree", "split")
+    assert row.time == pytest.approx(3.5e-6)
 
 
 def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:

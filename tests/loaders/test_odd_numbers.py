@@ -44,8 +44,8 @@ def good(**changed: str) -> str:
 def test_a_row_of_skampi_with_such_a_number_is_left_out_and_counted(tmp_path: Path, row: str, reason: str) -> None:
     path = skampi(tmp_path, good(), row, good(size="2"))
     results = open_results(path, **HINTS)
-    (told,) = json.loads(results.attrs["sources"])
-    assert (told["rows"], told["skipped"], told["reasons"]) == (2, 1, {reason: 1})
+    (source,) = json.loads(results.attrs["sources"])
+    assert (source["rows"], source["skipped"], source["reasons"]) == (2, 1, {reason: 1})
     assert results["bcast"]["comm_size"].values.tolist() == [4]
     assert results["bcast"]["message_size"].values.tolist() == [1, 2]
 
@@ -81,9 +81,9 @@ def run_file(folder: Path, **changed: object) -> Path:
 def test_a_point_of_a_run_with_such_a_number_is_left_out_and_counted(
     tmp_path: Path, changed: dict[str, object], reason: str
 ) -> None:
-    (told,) = scan(run_file(tmp_path, **changed))
-    assert (told["rows"], told["skipped"], told["error"]) == (1, 1, None)
-    assert told["reasons"] == {reason: 1}
+    (report,) = scan(run_file(tmp_path, **changed))
+    assert (report["rows"], report["skipped"], report["error"]) == (1, 1, None)
+    assert report["reasons"] == {reason: 1}
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63) - 1, 10**400])

@@ -294,9 +294,9 @@ def test_a_list_of_tests_in_the_tarball_names_them(tmp_path: Path) -> None:
     members = {f"t/{place}/8_{name}_int32.csv": text for place, name in enumerate(("ring", "ring", "x"))}
     path = tar_of(tmp_path / "a.tar.gz", {**members, "m_metadata.csv": tests})
     reading = read(FORMAT, path)
-    found = reading.rows.drop_duplicates("collective").set_index("collective")
-    assert dict(found["comm_size"]) == {"bcast": 16, "gather": 4}
-    assert dict(found["message_size"]) == {"bcast": 32, "gather": 8}
+    rows = reading.rows.drop_duplicates("collective").set_index("collective")
+    assert dict(rows["comm_size"]) == {"bcast": 16, "gather": 4}
+    assert dict(rows["message_size"]) == {"bcast": 32, "gather": 8}
     assert reading.source.rows + reading.source.skipped == 33
 
 
@@ -386,12 +386,12 @@ def test_damaged_summaries_and_samples_end_in_rows_or_a_load_error(folder: Path,
 def test_damaged_tarballs_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
     rng = random.Random(80)
     members: dict[str, str | bytes] = {f"t/0/{n}_ring_int32.csv": samples_text(range(100, 110)) for n in (8, 16, 32)}
-    whole = tar_of(tmp_path / "a.tar.gz", members)
+    packed = tar_of(tmp_path / "a.tar.gz", members)
     unpacked = tmp_path / "a.tar"
-    with tarfile.open(whole) as tar, tarfile.open(unpacked, "w") as plain:
+    with tarfile.open(packed) as tar, tarfile.open(unpacked, "w") as plain:
         for member in tar:
             plain.addfile(member, tar.extractfile(member))
-    contents = [whole.read_bytes(), unpacked.read_bytes()]
+    contents = [packed.read_bytes(), unpacked.read_bytes()]
     assert isinstance(read(FORMAT, unpacked, collective="bcast").rows, pd.DataFrame)
     for _ in range(200):
         read_text(FORMAT, tmp_path, damaged(rng.choice(contents), rng), collective="bcast")

@@ -32,9 +32,9 @@ def test_samples_of_unequal_number_are_made_piece_by_piece(uneven: xr.DataTree, 
     table = pd.read_csv(tmp_path / "t.csv")
     cells = table.groupby(["algorithm", "comm_size", "message_size"])["time_ns"]
     for (method, comm_size, message_size), times in cells:
-        found = sample.sel({"method": method, "comm_size": comm_size, "message_size": message_size}).values
-        np.testing.assert_allclose(found[: len(times)], times * 1e-9)
-        assert np.isnan(found[len(times) :]).all()
+        values = sample.sel({"method": method, "comm_size": comm_size, "message_size": message_size}).values
+        np.testing.assert_allclose(values[: len(times)], times * 1e-9)
+        assert np.isnan(values[len(times) :]).all()
     medians = uneven["bcast"]["time"].to_series().dropna().sort_index()
     np.testing.assert_allclose(medians, cells.median().sort_index() * 1e-9)
     # Which method the repetitions cannot tell from the best is worked out from the same pieces.

@@ -37,9 +37,9 @@ def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
     with RunWriter(path, {}) as run:
         run.append(POINT)
         run.append({**POINT, "comm_size": 16})
-    whole = path.read_bytes()
-    for cut in range(len(whole) - 60, len(whole) - 1):
-        path.write_bytes(whole[:cut])
+    content = path.read_bytes()
+    for cut in range(len(content) - 60, len(content) - 1):
+        path.write_bytes(content[:cut])
         with RunWriter(path, {}) as run:
             run.append({**POINT, "comm_size": 4})
         cube = open_results(path)["bcast"]

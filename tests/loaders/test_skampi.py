@@ -123,9 +123,9 @@ def test_fast_and_careful_reading_agree_on_real_files(samples: Path, tmp_path: P
     lines = source.read_text().splitlines(keepends=True)
     at = next(i for i, line in enumerate(lines) if line.startswith("nodes=")) + 1
     disturbed = write(tmp_path / "d.sko", "".join([*lines[:at], "# acc_sync_time = 1.0\n", *lines[at:]]))
-    one, other = (open_results(f, algorithm="x")["bcast"].to_dataset() for f in (source, disturbed))
+    fast, careful = (open_results(f, algorithm="x")["bcast"].to_dataset() for f in (source, disturbed))
     for name in ("time", "time_std", "repetitions"):
-        np.testing.assert_array_equal(one[name], other[name])
+        np.testing.assert_array_equal(fast[name], careful[name])
 
 
 def test_ping_pong_is_half_the_round_trip_as_elsewhere(tmp_path: Path) -> None:

@@ -18,15 +18,15 @@ def write(folder: Path, text: str, name: str = "calls.csv") -> Path:
 
 def test_names_are_the_projects_and_equal_calls_are_summed(tmp_path: Path) -> None:
     path = write(tmp_path, f"# of a run\n{HEADER}\nMPI_Allreduce,4,8,3\nbroadcast,4,8,1\nallreduce,4,8,2.5\n")
-    found = read_workload(path)
-    assert found.to_numpy().tolist() == [["allreduce", 4, 8, 5.5], ["bcast", 4, 8, 1.0]]
-    assert found.attrs == {"path": str(path), "lines": 3}
+    workload = read_workload(path)
+    assert workload.to_numpy().tolist() == [["allreduce", 4, 8, 5.5], ["bcast", 4, 8, 1.0]]
+    assert workload.attrs == {"path": str(path), "lines": 3}
 
 
 def test_columns_may_stand_in_any_order_with_tabs_and_others_between(tmp_path: Path) -> None:
     text = "calls\tppn\tseconds\tMessage_Size\tcomm_size\tcollective\n7\t2\t0.1\t1e3\t4\tbcast\n7\t\t0.1\t0\t4\tbcast\n"
-    found = read_workload(write(tmp_path, "\ufeff" + text, "calls.tsv"))
-    assert found[["collective", "comm_size", "message_size", "calls", "ppn"]].to_numpy().tolist() == [
+    workload = read_workload(write(tmp_path, "\ufeff" + text, "calls.tsv"))
+    assert workload[["collective", "comm_size", "message_size", "calls", "ppn"]].to_numpy().tolist() == [
         ["bcast", 4, 1000, 7, 2],
         ["bcast", 4, 0, 7, 0],
     ]

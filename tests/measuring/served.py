@@ -86,10 +86,10 @@ def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
     thread.join(_PATIENCE_S)
 
 
-def seen_after(place: Locator, told: str) -> float:
+def seen_after(place: Locator, text: str) -> float:
     """Wait until a text is seen; how many seconds that took."""
     started = time.monotonic()
-    expect(place).to_have_text(re.compile(told), timeout=1000 * _PATIENCE_S)
+    expect(place).to_have_text(re.compile(text), timeout=1000 * _PATIENCE_S)
     return time.monotonic() - started
 
 

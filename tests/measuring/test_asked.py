@@ -53,13 +53,13 @@ def test_an_offer_counts_what_will_be_measured() -> None:
 
 
 def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
-    whole = offer(ASKED, HERE)
-    assert offer(replace(ASKED, message_sizes="8"), HERE).points < whole.points
-    assert offer(replace(ASKED, point_seconds=0.5), HERE).at_most < whole.at_most
+    full = offer(ASKED, HERE)
+    assert offer(replace(ASKED, message_sizes="8"), HERE).points < full.points
+    assert offer(replace(ASKED, point_seconds=0.5), HERE).at_most < full.at_most
 
 
 @pytest.mark.parametrize(
-    ("change", "told"),
+    ("change", "message"),
     [
         ({"collectives": ()}, "no collective is chosen"),
         ({"message_sizes": "8-4"}, "message sizes: .* ends at 4"),
@@ -77,8 +77,8 @@ def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
         ({"ranks": 17, "comm_sizes": "2"}, "at most 16 on this machine"),
     ],
 )
-def test_what_cannot_be_measured_is_refused_with_what_would_be_right(change: dict, told: str) -> None:
-    with pytest.raises(PlanError, match=told):
+def test_what_cannot_be_measured_is_refused_with_what_would_be_right(change: dict, message: str) -> None:
+    with pytest.raises(PlanError, match=message):
         offer(replace(ASKED, **change), HERE)
 
 
@@ -102,11 +102,11 @@ def test_a_cluster_is_not_bound_by_this_machine() -> None:
     assert offer(large, HERE, here=False).plan.ranks == 512
 
 
-@pytest.mark.parametrize(("cores", "ranks", "told"), [(1, 2, "one core"), (4, 8, "8 ranks share 4 cores")])
-def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: int, ranks: int, told: str) -> None:
+@pytest.mark.parametrize(("cores", "ranks", "text"), [(1, 2, "one core"), (4, 8, "8 ranks share 4 cores")])
+def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: int, ranks: int, text: str) -> None:
     monkeypatch.setattr(module.os, "cpu_count", lambda: cores)
     (remark,) = offer(replace(ASKED, ranks=ranks), HERE).remarks
-    assert told in remark
+    assert text in remark
 
 
 @pytest.mark.parametrize("name", ["relative_error", "rounds", "launches", "point_seconds", "iterations"])

@@ -89,8 +89,8 @@ def test_a_longer_list_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(kept, "MOST_CAMPAIGNS", 2)
     for name in ("a", "b", "c"):
         create(tmp_path, name, PLAN)
-    found, faults = campaigns(tmp_path)
-    assert len(found) == 2
+    entries, faults = campaigns(tmp_path)
+    assert len(entries) == 2
     assert faults == ["1 older than the 2 newest; move folders elsewhere to see them"]
 
 
@@ -98,8 +98,8 @@ def test_a_longer_list_says_what_it_leaves_out(tmp_path: Path, monkeypatch: pyte
 def test_a_state_that_cannot_be_read_hides_no_other_campaign(tmp_path: Path, record: dict) -> None:
     create(tmp_path, "sound", PLAN)
     write_json(create(tmp_path, "odd", PLAN).state_file, record)
-    found, faults = campaigns(tmp_path)
-    assert [entry.name for entry in found] == ["sound"]
+    entries, faults = campaigns(tmp_path)
+    assert [entry.name for entry in entries] == ["sound"]
     assert [fault.partition(":")[0] for fault in faults] == ["odd"]
 
 
@@ -117,12 +117,12 @@ def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Pa
     (tmp_path / "torn").mkdir()
     (tmp_path / "torn" / "plan.json").write_text("{", encoding="utf-8")
     (tmp_path / "else").mkdir()
-    found, faults = campaigns(tmp_path)
-    assert [(one.name, one.state, one.done, one.points, one.where) for one in found] == [
+    entries, faults = campaigns(tmp_path)
+    assert [(entry.name, entry.state, entry.done, entry.points, entry.where) for entry in entries] == [
         ("ended", "failed", 1, 4, "local"),
         ("planned", "planned", 0, 4, ""),
     ]
-    assert found[0].reason == "exit code 3"
+    assert entries[0].reason == "exit code 3"
     assert len(faults) == 1
     assert faults[0].startswith("torn: ")
     assert str(tmp_path) not in faults[0]

@@ -164,10 +164,10 @@ def test_what_there_is_to_measure_with_is_looked_for_once(monkeypatch: pytest.Mo
 
     monkeypatch.setattr(launching, "find", find)
     monkeypatch.setattr(slurm, "available", lambda: "no Slurm here")
-    found = Surroundings(None, "no MPI: install one with: pip install 'colltune[mpi]'", "no Slurm here")
-    assert look_around() == look_around() == found
+    surroundings = Surroundings(None, "no MPI: install one with: pip install 'colltune[mpi]'", "no Slurm here")
+    assert look_around() == look_around() == surroundings
     assert len(looks) == 1
-    assert look_around(again=True) == found
+    assert look_around(again=True) == surroundings
     assert len(looks) == 2
 
 
@@ -178,9 +178,9 @@ def test_a_slurm_that_does_not_answer_is_no_choice(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(launching, "find", lambda: here)
     monkeypatch.setattr(slurm, "available", lambda: "")
     monkeypatch.setattr(slurm, "partitions", partitions)
-    found = look_around(again=True)
-    assert found.no_slurm == "Slurm does not answer: sinfo: unable to contact slurm controller"
-    assert found.installation is here
+    surroundings = look_around(again=True)
+    assert surroundings.no_slurm == "Slurm does not answer: sinfo: unable to contact slurm controller"
+    assert surroundings.installation is here
     # It may answer the next one who asks.
     monkeypatch.setattr(slurm, "partitions", lambda: [{"name": "debug"}])
     assert look_around().no_slurm == ""

@@ -44,14 +44,14 @@ def test_names_that_mean_the_same_algorithm(collective: str, algorithm: str, exp
 
 
 def test_a_chain_of_fan_out_one_is_the_pipeline() -> None:
-    one = model_for("bcast", Method("chain fanout=1", "chain", 0, {"fanout": 1}))
-    assert one is MODELS["bcast"]["pipeline"]
+    model = model_for("bcast", Method("chain fanout=1", "chain", 0, {"fanout": 1}))
+    assert model is MODELS["bcast"]["pipeline"]
     assert model_for("bcast", Method("chain fanout=4", "chain", 0, {"fanout": 4})) is None
 
 
 def test_methods_of_the_sample_data(fast_ethernet_bcast: xr.Dataset) -> None:
-    found, missing = covered("bcast", methods_of(fast_ethernet_bcast))
-    assert len(found) == 17
+    models, missing = covered("bcast", methods_of(fast_ethernet_bcast))
+    assert len(models) == 17
     assert {label.split()[0] for label in missing} == {
         "chain",
         "knomial",

@@ -40,11 +40,11 @@ def is_exact(each: CollectiveModel, model: ModelName) -> bool:
 @pytest.mark.parametrize(("each", "model"), FORMULAS, ids=IDS)
 def test_each_formula_is_exact_or_a_bound(each: CollectiveModel, model: ModelName) -> None:
     name = f"{each.collective}-{each.algorithm}-{model}"
-    found = compare(each.collective, each.algorithm, model, comm_sizes=FEW_SIZES, segment_counts=FEW_COUNTS)
+    comparison = compare(each.collective, each.algorithm, model, comm_sizes=FEW_SIZES, segment_counts=FEW_COUNTS)
     if name in BELOW:
-        assert -BELOW[name] < found.low < 0
+        assert -BELOW[name] < comparison.low < 0
     else:
-        assert found.verdict == ("exact" if is_exact(each, model) else "bound")
+        assert comparison.verdict == ("exact" if is_exact(each, model) else "bound")
 
 
 CORRECTED = [(each, model) for each, model in FORMULAS if printed(each, model)]
@@ -68,11 +68,11 @@ def test_pipelines_hold_where_the_processor_is_the_bottleneck() -> None:
     busy = PLogP.of_microseconds(
         latency=40, sizes=(0, 1, 65536), gap=(8, 8, 700), send_overhead=(6, 6, 500), receive_overhead=(7, 7, 600)
     )
-    found = compare("bcast", "pipeline", "plogp", network=busy, comm_sizes=(3, 8), segment_counts=(1, 16))
+    comparison = compare("bcast", "pipeline", "plogp", network=busy, comm_sizes=(3, 8), segment_counts=(1, 16))
     wrong = compare(
         "bcast", "pipeline", "plogp", variant="as_published", network=busy, comm_sizes=(3, 8), segment_counts=(1, 16)
     )
-    assert found.verdict == "exact"
+    assert comparison.verdict == "exact"
     assert wrong.low < -20
 
 

@@ -24,53 +24,53 @@ def sparse(cube: xr.Dataset, share: float, seed: int = 3) -> xr.Dataset:
     return cube.assign(time=cube["time"].where(random.random(cube["time"].shape) >= share))
 
 
-def whole() -> xr.Dataset:
+def predicted() -> xr.Dataset:
     return predicted_cube(Covered.of("bcast", candidates("bcast", segment_sizes=(0, 1024))), P, SIZES, HOCKNEY)
 
 
 def test_a_perfect_model_gives_back_what_was_left_out() -> None:
     # Three times as slow as predicted, all of it: that is what calibration takes from the measured cells.
-    full = whole().assign(time=whole()["time"] * 3)
-    found = completed(sparse(full, 0.6), HOCKNEY)
-    np.testing.assert_allclose(found["time"], full["time"])
-    assert np.array_equal(found["modelled"], np.isnan(sparse(full, 0.6)["time"]))
-    count = int(found["modelled"].sum())
-    assert found.attrs["completion"] == f"{count} times predicted by the hockney model, calibrated by method"
-    assert found.attrs["digest"] != full.attrs["digest"]
+    full = predicted().assign(time=predicted()["time"] * 3)
+    filled = completed(sparse(full, 0.6), HOCKNEY)
+    np.testing.assert_allclose(filled["time"], full["time"])
+    assert np.array_equal(filled["modelled"], np.isnan(sparse(full, 0.6)["time"]))
+    count = int(filled["modelled"].sum())
+    assert filled.attrs["completion"] == f"{count} times predicted by the hockney model, calibrated by method"
+    assert filled.attrs["digest"] != full.attrs["digest"]
     plain = completed(sparse(full, 0.6), HOCKNEY, calibrate=False)
-    np.testing.assert_allclose(plain["time"], full["time"].where(~plain["modelled"], whole()["time"]))
+    np.testing.assert_allclose(plain["time"], full["time"].where(~plain["modelled"], predicted()["time"]))
 
 
 def test_a_method_that_was_never_measured_takes_what_is_usual() -> None:
-    full = whole().assign(time=whole()["time"] * 3)
+    full = predicted().assign(time=predicted()["time"] * 3)
     gaps = full.assign(time=full["time"].where(full["method"] != "pipeline"))
     np.testing.assert_allclose(completed(gaps, HOCKNEY)["time"], full["time"])
 
 
 def test_measured_times_and_methods_without_a_model_stay() -> None:
     cube = synthetic_cube(6, 9, 14, seed=4, missing=0.5)
-    found = completed(cube, HOCKNEY)
+    filled = completed(cube, HOCKNEY)
     measured = cube["time"].notnull().values
-    assert np.array_equal(found["time"].values[measured], cube["time"].values[measured])
+    assert np.array_equal(filled["time"].values[measured], cube["time"].values[measured])
     uncovered = np.isin(cube["algorithm"].values, ["chain", "scatter_allgather"])
-    assert not found["modelled"].values[uncovered].any()
-    assert found["time"].notnull().values[~uncovered].all()
-    assert "no model covers chain" in found.attrs["completion"]
-    again = completed(found, HOCKNEY)
-    assert np.array_equal(again["modelled"], found["modelled"])
+    assert not filled["modelled"].values[uncovered].any()
+    assert filled["time"].notnull().values[~uncovered].all()
+    assert "no model covers chain" in filled.attrs["completion"]
+    again = completed(filled, HOCKNEY)
+    assert np.array_equal(again["modelled"], filled["modelled"])
 
 
 def test_each_number_of_processes_per_node_by_itself() -> None:
-    full = whole()
+    full = predicted()
     both = xr.concat([full, full.assign(time=full["time"] * 5)], "ppn").assign_coords(ppn=[1, 4])
     random = np.random.default_rng(1)
     gaps = both.assign(time=both["time"].where(random.random(both["time"].shape) > 0.5)).assign_attrs(full.attrs)
-    found = completed(gaps, HOCKNEY)["time"]
-    np.testing.assert_allclose(found, both["time"].transpose(*found.dims))
+    filled = completed(gaps, HOCKNEY)["time"]
+    np.testing.assert_allclose(filled, both["time"].transpose(*filled.dims))
 
 
 def test_a_time_of_zero_is_refused() -> None:
-    cube = whole()
+    cube = predicted()
     cube["time"][0, 0, 0] = 0
     with pytest.raises(ModelError, match="a time is 0 s"):
         completed(cube, HOCKNEY)

@@ -84,18 +84,18 @@ def test_each_cell_takes_what_is_fastest_one_by_one(collective: str, model: Mode
 
 
 def test_most_votes_win_and_trust_breaks_ties() -> None:
-    found = model_map(known(), P, SIZES, Ensemble(NETWORK, "vote"))
-    votes = np.stack([found.votes[name] for name in ("hockney", "loggp", "plogp")])
-    for row, column in np.ndindex(found.best.shape):
+    outcome = model_map(known(), P, SIZES, Ensemble(NETWORK, "vote"))
+    votes = np.stack([outcome.votes[name] for name in ("hockney", "loggp", "plogp")])
+    for row, column in np.ndindex(outcome.best.shape):
         cast = votes[:, row, column].tolist()
         winner = max(set(cast), key=cast.count)
         # All three differ: PLogP is trusted most (5.2.3).
-        assert found.best[row, column] == (winner if cast.count(winner) > 1 else cast[2])
+        assert outcome.best[row, column] == (winner if cast.count(winner) > 1 else cast[2])
     differing = (votes[0] != votes[1]) & (votes[1] != votes[2]) & (votes[0] != votes[2])
     others = model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust={"hockney": 5.0, "loggp": 1.0, "plogp": 1.0}))
     assert (others.best[differing] == votes[0][differing]).all()
     # Trust in one does not outdo two who agree.
-    assert (others.best[~differing] == found.best[~differing]).all()
+    assert (others.best[~differing] == outcome.best[~differing]).all()
     with pytest.raises(ModelError, match="trust in loggp is 0"):
         model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust={"hockney": 1.0, "loggp": 0.0, "plogp": 1.0}))
 
@@ -151,10 +151,10 @@ def test_it_is_an_ordinary_decision_function(fast_ethernet_bcast: xr.Dataset) ->
 
 def test_trust_alone_decides_by_weight() -> None:
     trust = {"hockney": 3.0, "loggp": 1.0, "plogp": 1.0}
-    found = model_map(known(), P, SIZES, Ensemble(NETWORK, "weight", trust=trust))
+    outcome = model_map(known(), P, SIZES, Ensemble(NETWORK, "weight", trust=trust))
     # One who is trusted more than both others together is always followed (5.2.3).
-    assert (found.best == found.votes["hockney"]).all()
-    assert (model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust=trust)).best != found.best).any()
+    assert (outcome.best == outcome.votes["hockney"]).all()
+    assert (model_map(known(), P, SIZES, Ensemble(NETWORK, "vote", trust=trust)).best != outcome.best).any()
     even = model_map(known(), P, SIZES, Ensemble(NETWORK, "weight"))
     assert (even.best == model_map(known(), P, SIZES, Ensemble(NETWORK, "vote")).best).all()
 
@@ -240,9 +240,9 @@ def test_like_the_dissertation(
     loggp: tuple[float, float],
     plogp: tuple[float, float],
 ) -> None:
-    found = model_penalties(Problem.of(fast_ethernet[collective].to_dataset()), fast_ethernet_parameters)
+    penalties = model_penalties(Problem.of(fast_ethernet[collective].to_dataset()), fast_ethernet_parameters)
     for model, (low, high) in {"hockney": hockney, "loggp": loggp, "plogp": plogp}.items():
-        fair = found[model][0]
+        fair = penalties[model][0]
         assert low <= fair.mean <= high
         assert fair.unmeasured == 0
 

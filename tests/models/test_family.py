@@ -37,14 +37,14 @@ def test_it_stands_beside_the_others_while_it_is_wanted(fast_ethernet: xr.DataTr
     problem = Problem.of(fast_ethernet["allgather"].to_dataset())
     before = dict.fromkeys(FAMILIES)
     with FAMILIES.also(family_of(NETWORK)):
-        found = frontier(problem, families=["model", "exact"], held_out=None)
-        assert found.table["family"].tolist().count("model") == 4
+        front = frontier(problem, families=["model", "exact"], held_out=None)
+        assert front.table["family"].tolist().count("model") == 4
         # Another network for a while, then the first again.
         with FAMILIES.also(family_of(of_machine(machine("boba")))):
             assert FAMILIES["model"].option("parameters").default == "boba"
         assert FAMILIES["model"].option("parameters").default.startswith("test network: hockney")
     assert dict.fromkeys(FAMILIES) == before
-    assert (found.table["leaves"] > 0).all()
+    assert (front.table["leaves"] > 0).all()
     with pytest.raises(OptionError, match="a family exact already"), FAMILIES.also(FAMILIES["exact"]):
         pass
 
@@ -54,16 +54,16 @@ def test_options_are_those_of_deciding(fast_ethernet_bcast: xr.Dataset) -> None:
     text = write_set(NETWORK)
     trust = "hockney=9,loggp=1,plogp=1"
     options = {"model": "weight", "parameters": text, "trust": trust, "variant": "as_published", "encode": "cart"}
-    found = FAMILY.grow(problem, **options)
+    decision = FAMILY.grow(problem, **options)
     expected = model_decision(
         problem,
         Ensemble(read_set(text), "weight", {"hockney": 9, "loggp": 1, "plogp": 1}, "as_published"),
         grow=FAMILIES["cart"].grow,
         options=options,
     )
-    assert found == expected
-    assert found.options == options
-    assert FAMILY.grow(problem, **found.options) == found
+    assert decision == expected
+    assert decision.options == options
+    assert FAMILY.grow(problem, **decision.options) == decision
     filled = FAMILY.grow(problem, model="loggp", fill=True, methods="binomial,pipeline 8KiB")
     assert {method.label for method in filled.methods} == {"binomial", "pipeline 8KiB"}
 
@@ -76,8 +76,8 @@ def test_a_network_is_the_default_of_its_own_family(fast_ethernet_bcast: xr.Data
     assert decision == model_decision(problem, Ensemble(ParameterSet("alone", {"hockney": HOCKNEY}), "hockney"))
     assert decision.options == {"model": "hockney"}
     # The numbers themselves, not their six digits.
-    told = decision.provenance["models"]["parameters"]["hockney"]
-    assert told == HOCKNEY.to_dict()
+    parameters = decision.provenance["models"]["parameters"]["hockney"]
+    assert parameters == HOCKNEY.to_dict()
     with pytest.raises(OptionError, match="alone has no PLogP parameters"):
         alone.grow(problem, model="plogp")
 
@@ -86,9 +86,9 @@ def test_without_a_network_parameters_are_fitted() -> None:
     decision = FAMILY.grow(Problem.of(CUBE), model="hockney")
     # Measured by the model itself: the fit finds its parameters, and so its decisions.
     assert Problem.of(CUBE).summary(decision).max < 1e-6
-    told = decision.provenance["models"]
-    assert told["parameters_name"] == "fitted to these measurements"
-    assert told["parameters"]["hockney"]["alpha"] == pytest.approx(HOCKNEY.alpha, rel=1e-3)
+    models = decision.provenance["models"]
+    assert models["parameters_name"] == "fitted to these measurements"
+    assert models["parameters"]["hockney"]["alpha"] == pytest.approx(HOCKNEY.alpha, rel=1e-3)
     with pytest.raises(OptionError, match="all times are of messages of 100 B"):
         FAMILY.grow(Problem.of(CUBE.isel(message_size=[1])), model="hockney")
 
@@ -140,9 +140,9 @@ def test_a_network_comes_back_from_its_line() -> None:
     assert again.name == "test network"
     assert again.models == NETWORK.models
     for model in NETWORK.models:
-        told, known = again.of(model).to_dict(), NETWORK.of(model).to_dict()
+        fields, known = again.of(model).to_dict(), NETWORK.of(model).to_dict()
         for name, value in known.items():
-            assert told[name] == (pytest.approx(value, rel=1e-5) if name != "model" else value)
+            assert fields[name] == (pytest.approx(value, rel=1e-5) if name != "model" else value)
     # What is written of it is written again.
     assert write_set(again) == write_set(NETWORK)
     assert write_set(of_machine(machine("boba"))) == "boba"

@@ -38,8 +38,8 @@ def test_what_is_observed_is_of_the_processes_per_node_asked_for_and_says_what_n
     cube = measured(HOCKNEY).drop_vars("time_std", errors="ignore")
     both = xr.concat([cube, cube.assign(time=3 * cube["time"])], dim=xr.DataArray([1, 2], dims="ppn", name="ppn"))
     both = both.assign(time=both["time"].transpose("method", "comm_size", "message_size", "ppn"))
-    one, two = (observe(both, ppn=ppn) for ppn in (1, 2))
-    for first, second in zip(one.lines, two.lines, strict=True):
+    single, paired = (observe(both, ppn=ppn) for ppn in (1, 2))
+    for first, second in zip(single.lines, paired.lines, strict=True):
         assert second.time == pytest.approx(3 * first.time)
     names = [*cube["algorithm"].values[:-1], "witchcraft"]
     labels = [*cube["method"].values[:-1], "witchcraft"]
@@ -51,30 +51,31 @@ def test_what_is_observed_is_of_the_processes_per_node_asked_for_and_says_what_n
 @pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "allreduce"])
 def test_hockney_is_found_again(collective: str) -> None:
     start = Hockney(1e-6, 1e-9, delta=HOCKNEY.delta)  # copies do not show apart, so their time is kept
-    found = fit(observe(measured(HOCKNEY, collective)), "hockney", start=start).parameters
-    assert isinstance(found, Hockney)
-    assert (found.alpha, found.beta) == (pytest.approx(HOCKNEY.alpha, rel=1e-4), pytest.approx(HOCKNEY.beta, rel=1e-4))
+    parameters = fit(observe(measured(HOCKNEY, collective)), "hockney", start=start).parameters
+    assert isinstance(parameters, Hockney)
+    assert parameters.alpha == pytest.approx(HOCKNEY.alpha, rel=1e-4)
+    assert parameters.beta == pytest.approx(HOCKNEY.beta, rel=1e-4)
     if collective in ("reduce", "allreduce"):
-        assert found.gamma == pytest.approx(HOCKNEY.gamma, rel=1e-2)
+        assert parameters.gamma == pytest.approx(HOCKNEY.gamma, rel=1e-2)
     else:
-        assert found.gamma == 0
+        assert parameters.gamma == 0
 
 
 def test_loggp_is_found_again_where_it_shows() -> None:
-    found = fit(observe(measured(LOGGP)), "loggp")
-    assert isinstance(found.parameters, LogGP)
+    result = fit(observe(measured(LOGGP)), "loggp")
+    assert isinstance(result.parameters, LogGP)
     for name in ("latency", "overhead", "gap", "gap_per_byte"):
-        assert getattr(found.parameters, name) == pytest.approx(getattr(LOGGP, name), rel=0.01)
-    assert found.median_error < 0.01
+        assert getattr(result.parameters, name) == pytest.approx(getattr(LOGGP, name), rel=0.01)
+    assert result.median_error < 0.01
 
 
 def test_plogp_is_found_again_at_the_sizes_that_were_sent() -> None:
-    found = fit(observe(measured(PLOGP)), "plogp", start=PLOGP)
-    assert isinstance(found.parameters, PLogP)
-    assert found.parameters.latency == pytest.approx(PLOGP.latency, rel=0.02)
+    result = fit(observe(measured(PLOGP)), "plogp", start=PLOGP)
+    assert isinstance(result.parameters, PLogP)
+    assert result.parameters.latency == pytest.approx(PLOGP.latency, rel=0.02)
     for size in SIZES[1:]:
-        assert found.parameters.gap_at(size) == pytest.approx(PLOGP.gap_at(size), rel=0.02)
-    assert any("as given" in note for note in found.notes)
+        assert result.parameters.gap_at(size) == pytest.approx(PLOGP.gap_at(size), rel=0.02)
+    assert any("as given" in note for note in result.notes)
     assert any("half of the gap" in note for note in fit(observe(measured(PLOGP)), "plogp").notes)
 
 
@@ -82,27 +83,27 @@ def test_a_pipeline_and_a_barrier_give_the_gap_of_nothing() -> None:
     # As 4.4.1: the flat-tree barrier shows g(0), the pipeline without segments L + g(m); the overheads are given.
     barriers = predicted_cube(Covered.of("barrier", candidates("barrier", ["flat_tree"])), P, [0], PLOGP)
     pipeline = measured(PLOGP).sel(method=["pipeline"])
-    found = fit(observe([pipeline, barriers]), "plogp", start=PLOGP).parameters
-    assert isinstance(found, PLogP)
-    assert found.latency == pytest.approx(PLOGP.latency, rel=0.01)
-    assert found.gap_at(0) == pytest.approx(PLOGP.gap_at(0), rel=0.01)
-    assert found.gap_at(SIZES) == pytest.approx(PLOGP.gap_at(SIZES), rel=0.02)
+    parameters = fit(observe([pipeline, barriers]), "plogp", start=PLOGP).parameters
+    assert isinstance(parameters, PLogP)
+    assert parameters.latency == pytest.approx(PLOGP.latency, rel=0.01)
+    assert parameters.gap_at(0) == pytest.approx(PLOGP.gap_at(0), rel=0.01)
+    assert parameters.gap_at(SIZES) == pytest.approx(PLOGP.gap_at(SIZES), rel=0.02)
 
 
 def test_a_few_wild_times_change_little() -> None:
-    found = fit(observe(measured(HOCKNEY, noise=0.03, wild=0.05, seed=1)), "hockney").parameters
-    assert isinstance(found, Hockney)
-    assert found.alpha == pytest.approx(HOCKNEY.alpha, rel=0.02)
-    assert found.beta == pytest.approx(HOCKNEY.beta, rel=0.02)
+    parameters = fit(observe(measured(HOCKNEY, noise=0.03, wild=0.05, seed=1)), "hockney").parameters
+    assert isinstance(parameters, Hockney)
+    assert parameters.alpha == pytest.approx(HOCKNEY.alpha, rel=0.02)
+    assert parameters.beta == pytest.approx(HOCKNEY.beta, rel=0.02)
 
 
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     runs, level = 60, 0.9
     inside = {"alpha": 0, "beta": 0}
     for seed in range(runs):
-        found = fit(observe(measured(HOCKNEY, noise=0.08, seed=seed)), "hockney", level=level)
+        result = fit(observe(measured(HOCKNEY, noise=0.08, seed=seed)), "hockney", level=level)
         for name in inside:
-            low, high = found.intervals[name]
+            low, high = result.intervals[name]
             inside[name] += low <= getattr(HOCKNEY, name) <= high
     # Binomial: 90 % of 60 is 54; fewer than 47 would happen once in a thousand times.
     for count in inside.values():
@@ -111,15 +112,15 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
 
 def test_what_the_measurements_do_not_show_is_said() -> None:
     cube = measured(LOGGP)
-    found = fit(observe(cube, ["pipeline"]), "loggp")
+    result = fit(observe(cube, ["pipeline"]), "loggp")
     # A pipeline without segments takes (P - 1)(L + 2 o + (m - 1) G): o and L show in their sum only, g not at all.
     for name in ("latency", "overhead", "gap"):
-        assert found.intervals[name] == (0.0, float("inf"))
-    assert found.intervals["gap_per_byte"][1] < 2 * LOGGP.gap_per_byte
-    assert isinstance(found.parameters, LogGP)
-    total = found.parameters.latency + 2 * found.parameters.overhead
+        assert result.intervals[name] == (0.0, float("inf"))
+    assert result.intervals["gap_per_byte"][1] < 2 * LOGGP.gap_per_byte
+    assert isinstance(result.parameters, LogGP)
+    total = result.parameters.latency + 2 * result.parameters.overhead
     assert total == pytest.approx(LOGGP.latency + 2 * LOGGP.overhead, rel=1e-3)
-    assert any("latency, overhead, gap" in note for note in found.notes)
+    assert any("latency, overhead, gap" in note for note in result.notes)
 
 
 def test_residuals_are_of_each_cell() -> None:
@@ -138,9 +139,9 @@ def test_all_three_as_a_set_that_is_saved(tmp_path_factory: pytest.TempPathFacto
     network.save(path)
     assert load_parameters(path).of("hockney") == network.of("hockney")
     assert set(fits) == {"hockney", "loggp", "plogp"}
-    told = network.provenance["fits"]["hockney"]
-    assert told["methods"][0] == "linear"
-    assert told["intervals"]["alpha"][0] < HOCKNEY.alpha
+    record = network.provenance["fits"]["hockney"]
+    assert record["methods"][0] == "linear"
+    assert record["intervals"]["alpha"][0] < HOCKNEY.alpha
 
 
 def _one_size(cube: xr.Dataset) -> xr.Dataset:

@@ -56,8 +56,8 @@ def test_logarithms_of_powers_of_two_are_whole() -> None:
 
 def test_sums_and_cases_go_over_arrays() -> None:
     counts = np.arange(1, 65)
-    found = Scope({"P": counts.astype(float), "m": 10.0}).of(
+    values = Scope({"P": counts.astype(float), "m": 10.0}).of(
         Cases(IsPowerOfTwo(P), series(0, log2_p - 1, two_to(k) * m), 0 * m)
     )
     expected = [(count - 1) * 10 if count.bit_count() == 1 else 0 for count in counts.tolist()]
-    assert found.tolist() == expected
+    assert values.tolist() == expected

@@ -71,10 +71,10 @@ def test_linear_grids_take_what_their_phases_take(results: dict[str, xr.Dataset]
     function = fitted(results["bcast"], LINEAR)
     _, predictions = predict(function, "bcast", 16, 100_000, 2)
     for each in predictions:
-        found = deviation(results["bcast"], LINEAR, "linear", 100_000, each)
+        error = deviation(results["bcast"], LINEAR, "linear", 100_000, each)
         # Published: bcast accurate but not exact, the others below 5 %.
-        assert found.total is not None
-        assert abs(found.total) < 12
+        assert error.total is not None
+        assert abs(error.total) < 12
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.json")))

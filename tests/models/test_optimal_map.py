@@ -17,14 +17,14 @@ SIZES = np.array([1, 100, 2000, 10_000])
 @pytest.mark.parametrize("model", ["hockney", "loggp", "plogp"])
 def test_no_segment_size_is_much_better(model: str) -> None:
     network = next(each for name, each in NETWORKS.items() if name == model)
-    found = optimal_map("bcast", network, [2, 5, 12], SIZES)
+    optimum = optimal_map("bcast", network, [2, 5, 12], SIZES)
     every = np.concatenate([[0], np.arange(1, 10_001)])
-    for row, count in enumerate(found["comm_size"].values):
+    for row, count in enumerate(optimum["comm_size"].values):
         for column, size in enumerate(SIZES):
             best = min(each.predict(network, count, size, every).min() for each in models_of("bcast").values())
             # Closed forms take numbers of segments that are not whole: a few percent.
-            assert best <= found["time"].values[row, column] * (1 + 1e-12)
-            assert found["time"].values[row, column] <= best * 1.06
+            assert best <= optimum["time"].values[row, column] * (1 + 1e-12)
+            assert optimum["time"].values[row, column] <= best * 1.06
 
 
 def test_what_figure_6_2_shows() -> None:
@@ -42,9 +42,9 @@ def test_what_figure_6_2_shows() -> None:
 
 
 def test_collectives_without_segments_and_wrong_arguments() -> None:
-    found = optimal_map("allgather", NETWORKS["loggp"], [3, 4, 6], [8, 65536])
-    assert (found["segment_size"] == 0).all()
-    assert (found["algorithm"] >= 0).all()
+    optimum = optimal_map("allgather", NETWORKS["loggp"], [3, 4, 6], [8, 65536])
+    assert (optimum["segment_size"] == 0).all()
+    assert (optimum["algorithm"] >= 0).all()
     only = optimal_map("allgather", NETWORKS["loggp"], [3, 4], [8], ["recursive_doubling"])
     assert only["algorithm"].values.tolist() == [[-1], [0]]
     assert np.isnan(only["time"].values[0, 0])

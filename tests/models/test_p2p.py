@@ -36,12 +36,12 @@ def test_a_gap_that_falls_at_the_end_does_not_become_negative() -> None:
 
 
 def test_log_gp_of_p_log_p_is_table_4_1() -> None:
-    found = PLOGP.to_loggp()
-    assert found.latency * 1e6 == pytest.approx(30.4 + 9.1 - 4.1 - 5.1)
-    assert found.overhead * 1e6 == pytest.approx((4.1 + 5.1) / 2)
-    assert found.gap * 1e6 == pytest.approx(9.1)
-    assert found.gap_per_byte * 1e6 == pytest.approx((151_000 - 1520) / (10_000_000 - 100_000))
-    assert (found.gamma, found.delta) == (PLOGP.gamma, PLOGP.delta)
+    loggp = PLOGP.to_loggp()
+    assert loggp.latency * 1e6 == pytest.approx(30.4 + 9.1 - 4.1 - 5.1)
+    assert loggp.overhead * 1e6 == pytest.approx((4.1 + 5.1) / 2)
+    assert loggp.gap * 1e6 == pytest.approx(9.1)
+    assert loggp.gap_per_byte * 1e6 == pytest.approx((151_000 - 1520) / (10_000_000 - 100_000))
+    assert (loggp.gamma, loggp.delta) == (PLOGP.gamma, PLOGP.delta)
 
 
 @given(latency=micro, overhead=micro, more=st.floats(0, 100), slope=per_byte, size=st.integers(1, 1 << 24))

@@ -17,18 +17,18 @@ from tests.models.networks import NETWORKS
 def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
     known = ParameterSet("mine", NETWORKS, {"how": "made up", "sources": ["a", "b"], "assumed": []})
     known.save(tmp_path / "mine.json")
-    found = load_parameters(tmp_path / "mine.json")
-    assert found == known
-    assert found.models == ("hockney", "loggp", "plogp")
+    network = load_parameters(tmp_path / "mine.json")
+    assert network == known
+    assert network.models == ("hockney", "loggp", "plogp")
     assert find_parameters(str(tmp_path / "mine.json")) == known
 
 
 def test_a_published_machine_by_its_name() -> None:
-    found = find_parameters("grig-mx")
-    assert found.of("loggp") == machine("grig-mx").loggp
-    assert "4.12" in str(found.provenance["sources"])
+    network = find_parameters("grig-mx")
+    assert network.of("loggp") == machine("grig-mx").loggp
+    assert "4.12" in str(network.provenance["sources"])
     with pytest.raises(NotApplicableError, match="grig-mx has no PLogP parameters; there are Hockney"):
-        found.of("plogp")
+        network.of("plogp")
     with pytest.raises(ParameterError, match="did you mean grig-mx"):
         find_parameters("grig_mx")
 

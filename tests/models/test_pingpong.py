@@ -55,16 +55,16 @@ def test_a_quarter_of_wild_times_does_not_bend_the_line_either() -> None:
 
 def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
     measured = PingPong(SIZES, 50e-6 + 8e-9 * SIZES, ("here",))
-    found = parameters_of_pingpong(measured)
-    loggp, plogp = found.of("loggp"), found.of("plogp")
+    network = parameters_of_pingpong(measured)
+    loggp, plogp = network.of("loggp"), network.of("plogp")
     assert isinstance(loggp, LogGP)
     assert isinstance(plogp, PLogP)
     # What a ping-pong does measure holds, however it was divided.
     assert loggp.latency + 2 * loggp.overhead == pytest.approx(50e-6)
     assert plogp.message_time(SIZES) == pytest.approx(measured.time)
-    assert found.provenance["sources"] == ["here"]
-    assert any("Table 4.13" in note for note in found.provenance["assumed"])
-    assert found.provenance["assumed"][-1].startswith("gamma = 0")
+    assert network.provenance["sources"] == ["here"]
+    assert any("Table 4.13" in note for note in network.provenance["assumed"])
+    assert network.provenance["assumed"][-1].startswith("gamma = 0")
     timed = parameters_of_pingpong(measured, gamma=2e-10).provenance["assumed"]
     assert not any(note.startswith("gamma = 0") for note in timed)
     with pytest.raises(ParameterError, match=r"overhead share is 0\.6"):
@@ -87,8 +87,8 @@ def test_what_is_no_ping_pong(size: list[float], time: list[float], words: str) 
 
 
 def test_the_ping_pong_of_the_sample_data(fast_ethernet: xr.DataTree) -> None:
-    found = pingpong_of(fast_ethernet["pt2pt"].to_dataset())
-    hockney, _ = hockney_of(found)
+    measured = pingpong_of(fast_ethernet["pt2pt"].to_dataset())
+    hockney, _ = hockney_of(measured)
     # Fast Ethernet carries 12.5 MB/s less its headers; the README names 11.7 MB/s and 104 to 130 µs.
     assert 100e-6 < hockney.alpha < 135e-6
     assert 10.5e6 < 1 / hockney.beta < 11.8e6
@@ -109,8 +109,8 @@ def test_a_ping_pong_of_imb(samples: Path) -> None:
 
 def test_the_table_of_the_sample_data() -> None:
     table = read_logp_table(TABLE)
-    found = parameters_of_table(table, sources=[TABLE.name])
-    plogp, loggp, hockney = (found.of(name) for name in ("plogp", "loggp", "hockney"))
+    network = parameters_of_table(table, sources=[TABLE.name])
+    plogp, loggp, hockney = (network.of(name) for name in ("plogp", "loggp", "hockney"))
     assert isinstance(plogp, PLogP)
     assert isinstance(loggp, LogGP)
     # The file's own comment: L = half round trip(0 B) - g(0 B) = 114.2 us.
@@ -122,7 +122,7 @@ def test_the_table_of_the_sample_data() -> None:
     assert loggp.overhead == pytest.approx((9.01e-6 + 2.03e-6) / 2)
     assert loggp.gap_per_byte == pytest.approx((89545.04 - 45035.72) / 524288 * 1e-6, rel=1e-6)
     assert 0 < plogp.gamma < 1e-10
-    assert any("o_s cut down to the gap at 6 of 28 sizes" in note for note in found.provenance["assumed"])
+    assert any("o_s cut down to the gap at 6 of 28 sizes" in note for note in network.provenance["assumed"])
 
 
 def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
@@ -131,28 +131,28 @@ def test_what_was_timed_locally_is_gamma_and_delta(tmp_path: Path) -> None:
         f"{size},{100 + size},{10 + size},3,3,{5 + 2e-4 * size},{1 + 1e-4 * size}\n" for size in (0, 8, 1024, 65536)
     ]
     (tmp_path / "table.csv").write_text(head + "".join(rows))
-    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
-    for model in found.models:
-        assert found.of(model).gamma == pytest.approx(2e-10)
-        assert found.of(model).delta == pytest.approx(1e-10)
-    assert found.provenance["assumed"] == []
+    network = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    for model in network.models:
+        assert network.of(model).gamma == pytest.approx(2e-10)
+        assert network.of(model).delta == pytest.approx(1e-10)
+    assert network.provenance["assumed"] == []
 
 
 def test_one_large_size_tells_no_slope(tmp_path: Path) -> None:
     # Of two sizes one alone is in the larger half, and through one point goes any line.
     head = "bytes,halfrtt_median_us,gap_us,os_us,or_us,reduce_local_us\n"
     (tmp_path / "table.csv").write_text(f"{head}0,112,10,3,3,5\n8,113,11,3,3,6\n")
-    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
-    assert {found.of(model).gamma for model in found.models} == {0.0}
-    assert any(note.startswith("gamma = 0") and "does not grow" in note for note in found.provenance["assumed"])
+    network = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    assert {network.of(model).gamma for model in network.models} == {0.0}
+    assert any(note.startswith("gamma = 0") and "does not grow" in note for note in network.provenance["assumed"])
 
 
 def test_overheads_that_leave_no_latency_leave_loggp_out(tmp_path: Path) -> None:
     head = "bytes,halfrtt_median_us,gap_us,os_us,or_us\n"
     (tmp_path / "table.csv").write_text(f"{head}0,12,10,9,9\n8,13,11,9,9\n")
-    found = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
-    assert found.models == ("hockney", "plogp")
-    assert any("LogP / LogGP left out: Table 4.1 gives a latency of" in note for note in found.provenance["assumed"])
+    network = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
+    assert network.models == ("hockney", "plogp")
+    assert any("LogP / LogGP left out: Table 4.1 gives a latency of" in note for note in network.provenance["assumed"])
 
 
 def test_wrong_tables(tmp_path: Path) -> None:

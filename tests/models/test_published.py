@@ -13,8 +13,8 @@ KB = 1000
 
 def gains(name: str, collective: str, processes: int, size: float) -> list[float | None]:
     """Improvement of all grids of two dimensions, by growing first factor, in percent with one digit."""
-    _, found = predict(machine(name, collective), collective, processes, size, 2)
-    return [None if one.improvement is None else round(one.improvement, 1) for one in found]
+    _, predictions = predict(machine(name, collective), collective, processes, size, 2)
+    return [None if prediction.improvement is None else round(prediction.improvement, 1) for prediction in predictions]
 
 
 @pytest.mark.parametrize(
@@ -51,16 +51,16 @@ def test_gathers_on_the_t3e_are_those_of_section_6() -> None:
     assert gains("t3e", "gather", 48, 500 * KB) == [15.2, 30.4, 33.2, 36.0, 37.4, 38.8, 39.5, 4.8]
     assert gains("t3e", "gather", 96, 500 * KB) == [11.9, 28.7, 34.1, 41.1, 42.4, 43.6, 44.3, 5.2, 8.6, -5.7]
     for processes in (48, 96):
-        assert all(one is not None and one < 0 for one in gains("t3e", "gather", processes, 50 * KB))
+        assert all(gain is not None and gain < 0 for gain in gains("t3e", "gather", processes, 50 * KB))
 
 
 def test_the_coefficient_that_is_not_printed_is_missing_by_name() -> None:
     with pytest.raises(ModelError, match="t_c of CLiC reduce up to 4 processes is not printed"):
         machine("clic-lam", "reduce").seconds(4, KB)
-    _, found = predict(machine("clic-lam", "reduce"), "reduce", 48, 100 * KB, 2)
+    _, predictions = predict(machine("clic-lam", "reduce"), "reduce", 48, 100 * KB, 2)
     # Only grids without a factor of up to 4 are known: 6x8 and 8x6.
-    assert [str(one.grid) for one in found if one.time is not None] == ["6x8", "8x6"]
-    assert all("t_c of CLiC reduce" in one.missing for one in found if one.time is None)
+    assert [str(prediction.grid) for prediction in predictions if prediction.time is not None] == ["6x8", "8x6"]
+    assert all("t_c of CLiC reduce" in prediction.missing for prediction in predictions if prediction.time is None)
 
 
 def test_sums_are_those_of_their_parts() -> None:
@@ -76,8 +76,8 @@ def test_sums_are_those_of_their_parts() -> None:
 
 def test_phases_carry_what_their_members_stand_for() -> None:
     scatter = machine("clic-lam", "scatter")
-    _, found = predict(scatter, "scatter", 12, 100, 3)
-    first = found[0]
+    _, predictions = predict(scatter, "scatter", 12, 100, 3)
+    first = predictions[0]
     assert first.grid.factors == (2, 2, 3)
     expected = (scatter.seconds(2, 600), scatter.seconds(2, 300), scatter.seconds(3, 100))
     assert first.phases == pytest.approx(expected)

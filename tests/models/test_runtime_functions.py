@@ -44,37 +44,37 @@ def test_the_change_of_algorithm_of_lam_mpi_is_found(noise: float) -> None:
 
 def test_gather_with_its_startup() -> None:
     time = GATHER[0] + (GATHER[1] + GATHER[2] * P) * B
-    (found,) = fit_ranges(P, B, time)
-    assert (found.startup, found.base, found.growth) == pytest.approx(GATHER, rel=1e-6)
+    (function,) = fit_ranges(P, B, time)
+    assert (function.startup, function.base, function.growth) == pytest.approx(GATHER, rel=1e-6)
     expected = GATHER[0] + (GATHER[1] + GATHER[2] * 10) * np.array([1e5, 2e5])
-    assert found.predict(10, [1e5, 2e5]) == pytest.approx(expected)
-    assert found.text() == "t = 0.009 + (-8.25e-08 + 9.29e-08 p) b"
+    assert function.predict(10, [1e5, 2e5]) == pytest.approx(expected)
+    assert function.text() == "t = 0.009 + (-8.25e-08 + 9.29e-08 p) b"
 
 
 def test_reduction_steps_with_the_levels_of_the_tree() -> None:
     # Table 1, MPI_Reduce: (τ + t_c ⌊log2(p - 1)⌋) b.
     time = (0.141e-6 + 0.101e-6 * np.floor(np.log2(P - 1))) * B
-    (found,) = fit_ranges(P, B, time)
-    assert found.form == "floor_logarithmic"
-    assert (found.base, found.growth) == pytest.approx((0.141e-6, 0.101e-6), rel=1e-6)
+    (function,) = fit_ranges(P, B, time)
+    assert function.form == "floor_logarithmic"
+    assert (function.base, function.growth) == pytest.approx((0.141e-6, 0.101e-6), rel=1e-6)
 
 
 def test_outliers_do_not_lead_astray() -> None:
     time = (0.1e-6 + 0.5e-6 * np.log2(P)) * B
     time[::17] *= 5
-    (found,) = fit_ranges(P, B, time)
-    assert found.form == "logarithmic"
-    assert found.growth == pytest.approx(0.5e-6, rel=0.05)
-    assert found.error < 5
+    (function,) = fit_ranges(P, B, time)
+    assert function.form == "logarithmic"
+    assert function.growth == pytest.approx(0.5e-6, rel=0.05)
+    assert function.error < 5
 
 
 def test_a_method_of_the_sample_data_grows_as_it_must(fast_ethernet_bcast: xr.Dataset) -> None:
-    found = runtime_functions(fast_ethernet_bcast, ["linear", "binomial"], message_range=(10_000, 500_000))
-    (linear,) = found["linear"]
+    functions = runtime_functions(fast_ethernet_bcast, ["linear", "binomial"], message_range=(10_000, 500_000))
+    (linear,) = functions["linear"]
     # The root sends p - 1 messages over a wire of 11.7 MB/s: 0.085 µs for each byte and process.
     assert (linear.form, linear.growth) == ("linear", pytest.approx(0.085e-6, rel=0.02))
     assert linear.base == pytest.approx(-linear.growth, rel=0.05)
-    assert all(function.form != "linear" for function in found["binomial"])
+    assert all(function.form != "linear" for function in functions["binomial"])
 
 
 @pytest.mark.parametrize(

@@ -119,12 +119,12 @@ def test_what_one_process_contributes_reaches_all_who_need_it(each: CollectiveMo
             ),
             key=lambda event: event[:2],
         )
-        told: dict[object, set[int]] = {}
+        sent: dict[object, set[int]] = {}
         for _, starts, message in events:
             if starts:
-                told[message] = set(heard[message.source])
+                sent[message] = set(heard[message.source])
             else:
-                heard[message.to] |= told[message]
+                heard[message.to] |= sent[message]
         everybody = set(range(processes))
         if collective in ("barrier", "allgather", "alltoall", "reduce_scatter", "allreduce"):
             assert heard == [everybody] * processes

@@ -29,7 +29,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Folder:
 
 def test_with_the_folders_settings_it_is_what_the_folder_learnt(folder: Folder) -> None:
     course = Kept.of(folder).course(folder.learning)
-    assert [one["iteration"] for one in course.iterations] == [1, 2]
+    assert [iteration["iteration"] for iteration in course.iterations] == [1, 2]
     for number, model in enumerate(course.models, 1):
         known = load(folder.path / "models" / f"{number}.model").choices[NAME]
         assert np.array_equal(model.choices[NAME].best, known.best)
@@ -91,8 +91,8 @@ def test_a_simulation_is_told_as_the_command_tells_it() -> None:
     quick = replace(known, learning=replace(known.learning, rounds=10))
     coming = []
     course = simulated(quick, 3, 2, coming=coming.append)
-    told = [each.to_dict() for each in simulate(quick, 3, 2)]
-    assert [{name: one[name] for name in told[0]} for one in course.iterations] == told
+    rows = [each.to_dict() for each in simulate(quick, 3, 2)]
+    assert [{name: iteration[name] for name in rows[0]} for iteration in course.iterations] == rows
     assert [len(each.models) for each in coming] == [1, 2]
     # The truth says what is gained, not the noise of the timings.
     beside = beside_default(course, NAME)
@@ -103,11 +103,11 @@ def test_a_simulation_is_told_as_the_command_tells_it() -> None:
 def test_the_command_shows_the_course_by_other_settings(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     words = ["online", "show", str(folder.path), "--course", "--json", "--bins", "seen", "--block", f"{NAME}:{BEST}"]
     assert main(words) == 0
-    found = json.loads(capsys.readouterr().out)
+    answer = json.loads(capsys.readouterr().out)
     blocked = [Blocked(NAME, BEST)]
     course = Kept.of(folder).course(replace(folder.learning, bins="seen"), blocked)
-    assert found["course"] == json.loads(json.dumps(course.to_dict()))
-    assert found["learning"]["bins"] == "seen"
+    assert answer["course"] == json.loads(json.dumps(course.to_dict()))
+    assert answer["learning"]["bins"] == "seen"
     assert main(["online", "show", str(folder.path), "--course"]) == 0
     assert "tuned/best, median" in capsys.readouterr().out
     assert main(["online", "show", str(folder.path), "--course", "--block", "bcast:no"]) == 2

@@ -26,8 +26,8 @@ def timings(alg: int = 1, factor: float = 1.0, iteration: int = 1, each: int = 2
     generator = np.random.default_rng(alg * 100 + iteration)
     size, nodes = (axis.ravel() for axis in np.meshgrid(np.repeat(SIZES, each), NODES))
     time = factor * (1e-5 + 1e-9 * size) * np.exp(generator.normal(0, 0.2, size.size))
-    told = {"collective": "allreduce", "alg": alg, "message_size": size, "nodes": nodes, "ppn": 1, "time": time}
-    return pd.DataFrame({**told, "iteration": iteration, **more})
+    columns = {"collective": "allreduce", "alg": alg, "message_size": size, "nodes": nodes, "ppn": 1, "time": time}
+    return pd.DataFrame({**columns, "iteration": iteration, **more})
 
 
 @pytest.mark.parametrize("learner", ["gamma", "poisson", "log"])
@@ -41,8 +41,8 @@ def test_means_weighted_by_their_number_grow_the_trees_that_all_timings_grow(lea
     with threadpool_limits(1, user_api="openmp"):
         expected = all_of_them.fit(points, aim).predict(points)
     expected = (np.exp(expected) if learner == "log" else expected) * np.exp(line)
-    found = fit(summarise(frame), learner, 50).predict(points)
-    assert np.allclose(found, np.maximum(expected, frame["time"].min()), rtol=1e-6)
+    predicted = fit(summarise(frame), learner, 50).predict(points)
+    assert np.allclose(predicted, np.maximum(expected, frame["time"].min()), rtol=1e-6)
 
 
 def test_it_is_learnt_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,8 +60,8 @@ def test_it_is_learnt_in_one_thread(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_known_function_is_learnt() -> None:
-    found = fit(summarise(timings(each=100))).predict(np.array([[64, 4, 1], [65536, 8, 1]], dtype=float))
-    assert found == pytest.approx([1e-5 + 64e-9, 1e-5 + 65536e-9], rel=0.1)
+    predicted = fit(summarise(timings(each=100))).predict(np.array([[64, 4, 1], [65536, 8, 1]], dtype=float))
+    assert predicted == pytest.approx([1e-5 + 64e-9, 1e-5 + 65536e-9], rel=0.1)
 
 
 def test_a_method_with_too_few_timings_is_not_learnt() -> None:

@@ -79,8 +79,8 @@ def learnt(table: AlgTable, collective: str, labels: Mapping[int, str]) -> Selec
 
 def said(out: Path, mode: str = "tuning", run: str = "one", **more: str) -> Mapping[str, str]:
     """What the library is told."""
-    told = {f"COLLTUNE_ONLINE_{name.upper()}": value for name, value in more.items()}
-    return {"COLLTUNE_ONLINE": mode, "COLLTUNE_ONLINE_OUT": str(out), "COLLTUNE_ONLINE_RUN": run, **told}
+    settings = {f"COLLTUNE_ONLINE_{name.upper()}": value for name, value in more.items()}
+    return {"COLLTUNE_ONLINE": mode, "COLLTUNE_ONLINE_OUT": str(out), "COLLTUNE_ONLINE_RUN": run, **settings}
 
 
 def calls_of(out: Path, run: str = "one") -> pd.DataFrame:
@@ -189,14 +189,14 @@ def test_a_model_of_another_table_is_refused_with_both_named(
     other = default_table(table.version, segment_sizes=(4096,))
     save(learnt(other, "bcast", {0: "binomial 4KiB"}), tmp_path / "other.model")
     run = (program, "calls", "5", "64")
-    told = said(tmp_path, "tuned", model=str(tmp_path / "other.model"))
-    error = bench.run(2, *run, preload=tuner, said=told).stderr
+    settings = said(tmp_path, "tuned", model=str(tmp_path / "other.model"))
+    error = bench.run(2, *run, preload=tuner, said=settings).stderr
     assert table.digest in error
     assert other.digest in error
     assert not list(tmp_path.glob("*.trace"))
     (tmp_path / "torn.model").write_bytes((tmp_path / "other.model").read_bytes()[:100])
-    told = said(tmp_path, "tuned", model=str(tmp_path / "torn.model"))
-    assert "nothing is tuned" in bench.run(2, *run, preload=tuner, said=told).stderr
+    settings = said(tmp_path, "tuned", model=str(tmp_path / "torn.model"))
+    assert "nothing is tuned" in bench.run(2, *run, preload=tuner, said=settings).stderr
 
 
 def test_what_was_noted_before_a_crash_is_there(bench: Bench, tuner: Path, tmp_path: Path) -> None:
@@ -234,8 +234,8 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
     assert judged["default"]["calls"] == judged["tuned"]["calls"] == 600
     assert judged["tuned"]["collectives"] > 0
     # Two runs of a batch do not draw the same.
-    one, two = (own["alg"].tolist() for _, own in folder.calls().groupby("run"))
-    assert one != two
+    first, second = (own["alg"].tolist() for _, own in folder.calls().groupby("run"))
+    assert first != second
     # What is done is not done again: killed after training, only what is missing runs.
     before = {file: file.stat().st_mtime_ns for file in folder.traces.iterdir()}
     # A run that was killed left a part of its trace: it is run again, and counts once.
@@ -255,8 +255,8 @@ def test_choosing_and_noting_costs_little_beside_a_call(
     save(learnt(table, "allgather", {0: "bruck"}), tmp_path / "one.model")
     cost = bench.program("preload_cost", "-DALLGATHER")
     for mode, most in (("tuned", 300), ("tuning", 500)):
-        told = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
-        done = bench.run(2, cost, preload=tuner, said=told)
+        settings = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
+        done = bench.run(2, cost, preload=tuner, said=settings)
         added = float(re.findall(r"[\d.]+", done.stdout)[0])
         assert 0 < added < most
 
@@ -283,8 +283,8 @@ def test_a_program_in_python_tunes_its_own_methods(bench: Bench, tmp_path: Path)
     model = folder.train()
     # Gather and broadcast of Python objects, a millisecond late.
     assert model.choices["allreduce"].tuned(Calls.even([8], [1], [3])).tolist() == [2]
-    told = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
-    assert bench.run(3, *solver, said=told).stdout == "right\n"
+    settings = {**said(tmp_path, "tuned", "two", model=str(folder.model)), **own}
+    assert bench.run(3, *solver, said=settings).stdout == "right\n"
     assert set(calls_of(tmp_path, "two")["alg"]) == {2}
 
 

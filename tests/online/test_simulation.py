@@ -47,9 +47,9 @@ def test_after_a_drift_it_recovers_within_three_iterations() -> None:
 
 
 def test_the_same_seed_gives_the_same_figures_and_another_one_others() -> None:
-    one, again, other = (run("noisy", seed, 2)[-1].to_dict() for seed in (1, 1, 2))
-    assert one == again
-    assert one != other
+    first, again, other = (run("noisy", seed, 2)[-1].to_dict() for seed in (1, 1, 2))
+    assert first == again
+    assert first != other
 
 
 @pytest.mark.parametrize("logic", ["uniform", "epsilon-greedy", "ucb", "star"])

@@ -111,8 +111,8 @@ def test_the_decision_function_decides_as_the_look_up() -> None:
     choice = made.choices[name]
     expected = choice.best[choice.bins.number(size, nodes, ppn)]
     labels = ["default", *(method.label for method in made.table.methods[name])]
-    found = decision.predict(nodes * ppn, size, ppn=ppn)
-    assert [decision.methods[place].label for place in found] == [labels[alg] for alg in expected]
+    predicted = decision.predict(nodes * ppn, size, ppn=ppn)
+    assert [decision.methods[place].label for place in predicted] == [labels[alg] for alg in expected]
 
 
 def test_the_commands_train_show_export_and_profile(

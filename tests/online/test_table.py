@@ -21,10 +21,10 @@ def test_parameters_make_methods_of_their_own() -> None:
     labels = {name: [method.label for method in methods] for name, methods in table.methods.items()}
     # Eight as in the appendix: four algorithms, the segmented ring three times, and Rabenseifner's.
     assert len(labels["allreduce"]) == 8
-    assert [one for one in labels["bcast"] if one.startswith("chain")] == [
+    assert [label for label in labels["bcast"] if label.startswith("chain")] == [
         f"chain {size} fan_out={fan}" for size in ("1KiB", "1MiB", "8MiB") for fan in (1, 4, 16)
     ]
-    assert [one for one in labels["alltoall"] if one.startswith("linear_sync")] == [
+    assert [label for label in labels["alltoall"] if label.startswith("linear_sync")] == [
         f"linear_sync max_requests={most}" for most in (0, 64, 128, 512)
     ]
 
@@ -56,8 +56,8 @@ def test_what_a_method_that_cannot_be_would_have_got_goes_to_the_others_by_their
     sums = np.broadcast_to(prefix([0.2, 0.5, 0.3]), (bins.count, 3))
     choice = Choice(bins, sums, np.full(bins.count, 2, dtype=np.int32), needs)
     draw = (np.arange(10_000) + 0.5) / 10_000
-    found = choice.tried(Calls(np.full(10_000, 8), np.full(10_000, 3), np.ones(10_000), np.full(10_000, 3)), draw)
-    assert np.bincount(found, minlength=4) == pytest.approx([0, 4000, 0, 6000], abs=5)
+    numbers = choice.tried(Calls(np.full(10_000, 8), np.full(10_000, 3), np.ones(10_000), np.full(10_000, 3)), draw)
+    assert np.bincount(numbers, minlength=4) == pytest.approx([0, 4000, 0, 6000], abs=5)
     three = Calls(np.array([8]), np.array([3]), np.array([1]), np.array([3]))
     assert choice.tuned(three).tolist() == [3]
 

@@ -41,17 +41,18 @@ def test_exact_ones_keep_to_both_ends(performance: list[float]) -> None:
 def test_what_is_not_allowed_is_never_chosen(performance: list[float], data: st.DataObject) -> None:
     allowed = np.array(data.draw(st.lists(st.booleans(), min_size=len(performance), max_size=len(performance))))
     sums = prefix(probabilities(performance, allowed))
-    found = chosen(np.broadcast_to(sums, (66, sums.size)), np.append(np.linspace(0, 1, 65, endpoint=False), 1 - 2**-53))
+    numbers = np.append(np.linspace(0, 1, 65, endpoint=False), 1 - 2**-53)
+    choices = chosen(np.broadcast_to(sums, (66, sums.size)), numbers)
     if allowed.any():
-        assert allowed[found].all()
+        assert allowed[choices].all()
     else:
-        assert (found == -1).all()
+        assert (choices == -1).all()
 
 
 def test_draws_choose_each_method_as_often_as_its_probability_says() -> None:
     share = probabilities(TABLE_4_2)
-    found = chosen(np.broadcast_to(prefix(share), (100_000, 6)), draws(stream(7, 3), 0, np.arange(100_000)))
-    assert chisquare(np.bincount(found, minlength=6), share * 100_000).pvalue > 0.001
+    choices = chosen(np.broadcast_to(prefix(share), (100_000, 6)), draws(stream(7, 3), 0, np.arange(100_000)))
+    assert chisquare(np.bincount(choices, minlength=6), share * 100_000).pvalue > 0.001
 
 
 def test_draws_are_splitmix64() -> None:

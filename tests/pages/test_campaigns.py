@@ -47,8 +47,7 @@ def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
 def test_what_is_shown_is_what_the_decisions_cost() -> None:
     state, view = shown(campaign(1, "frodo"), campaign(2, "grig"))
     state.against = next(iter(state.loaded))
-    found = view._comparison.ported
-    table = found.table.set_index(["made", "judged"])["mean"]
+    table = view._comparison.ported.table.set_index(["made", "judged"])["mean"]
     assert view.maps.scene.cube.attrs["system"] == "frodo"
     assert f"{table['A', 'B'] - table['B', 'B']:+.2f} points" in view.penalties.object
     view.judged.value = "A"
@@ -71,5 +70,5 @@ def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     assert query["against"] == state.against
     stranger = State()
     stranger.show(register(campaign(2, "grig")))
-    (told,) = stranger.from_query({"against": "0123abcd"})
-    assert "not loaded in this session" in told
+    (message,) = stranger.from_query({"against": "0123abcd"})
+    assert "not loaded in this session" in message

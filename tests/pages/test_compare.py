@@ -11,17 +11,13 @@ from bokeh.document import Document
 from dashboard.pages.compare.page import ComparePage
 from dashboard.plots.difference import SAME
 from dashboard.session.choice import Choice
-from dashboard.session.registry import load_results
-from dashboard.session.samples import sample_start
 from dashboard.session.state import State
+from tests.states import sample_state
 
 
 @pytest.fixture
 def state() -> State:
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    state.page = "Compare"
-    return state
+    return sample_state(page="Compare")
 
 
 @pytest.fixture

@@ -68,12 +68,12 @@ def test_each_section_stands(page: DataPage, section: str) -> None:
 
 
 def test_pages_of_two_sessions_do_not_meet() -> None:
-    one, other = DataPage(State(), sample_start()), DataPage(State(), sample_start())
-    load(one)
-    one.chooser.kind = UPLOAD
-    assert other.headline.object == NOTHING
-    assert other.chooser.kind == SAMPLE
-    assert other.overview.param.collective.objects == []
+    first, second = DataPage(State(), sample_start()), DataPage(State(), sample_start())
+    load(first)
+    first.chooser.kind = UPLOAD
+    assert second.headline.object == NOTHING
+    assert second.chooser.kind == SAMPLE
+    assert second.overview.param.collective.objects == []
 
 
 def test_the_files_of_the_folder_given_can_be_ticked(tmp_path: Path) -> None:
@@ -139,16 +139,16 @@ def test_the_preview_of_a_pattern_quotes_names_without_markup(tmp_path: Path) ->
 
 
 @pytest.mark.parametrize(
-    ("name", "value", "told"),
+    ("name", "value", "message"),
     [("comm_size", "many", "comm_size"), ("segment_size", "-1", "segment_size"), ("pattern", "{who}", "who")],
 )
-def test_a_wrong_hint_is_explained(tmp_path: Path, name: str, value: str, told: str) -> None:
+def test_a_wrong_hint_is_explained(tmp_path: Path, name: str, value: str, message: str) -> None:
     (tmp_path / "run.txt").write_text(OSU)
     page = page_on(tmp_path)
     box = page.hints.pattern if name == "pattern" else page.hints.fields[name]
     box.value = value
     load(page)
-    assert told in page.state.error
+    assert message in page.state.error
     assert page.state.results is None
 
 

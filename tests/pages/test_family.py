@@ -49,11 +49,11 @@ def test_controls_and_choice_follow_each_other(controls: FamilyControls, state: 
 
 def test_an_odd_value_has_its_place_on_the_slider() -> None:
     option = Option("k", "leaves", "", None, "int", 1, unlimited="no limit")
-    found = steps(option, 37)
-    assert found["37"] == 37
-    assert next(iter(found)) == "1"
-    assert found["no limit"] == UNLIMITED
-    assert list(found.values())[:-1] == sorted(list(found.values())[:-1])
+    marks = steps(option, 37)
+    assert marks["37"] == 37
+    assert next(iter(marks)) == "1"
+    assert marks["no limit"] == UNLIMITED
+    assert list(marks.values())[:-1] == sorted(list(marks.values())[:-1])
 
 
 @pytest.mark.parametrize("name", FAMILIES)

@@ -22,9 +22,9 @@ def folder(tmp_path: Path) -> Path:
 
 
 def test_files_are_listed_by_their_names_relative_to_their_folder(folder: Path) -> None:
-    listed, found = list_files([folder])
+    listed, count = list_files([folder])
     assert [each.name for each in listed] == ["a.sko", "b.sko", "deeper/c.sko"]
-    assert found == 3
+    assert count == 3
     assert listed[0].size == 5
 
 
@@ -38,8 +38,8 @@ def test_links_out_of_the_folder_are_not_followed(folder: Path) -> None:
 
 
 def test_more_files_than_can_be_listed_are_counted(folder: Path) -> None:
-    listed, found = list_files([folder], most=2)
-    assert (len(listed), found) == (2, 3)
+    listed, count = list_files([folder], most=2)
+    assert (len(listed), count) == (2, 3)
 
 
 def test_a_zarr_store_is_one_file(folder: Path) -> None:

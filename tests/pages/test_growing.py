@@ -18,9 +18,9 @@ from dashboard.pages.parts.growing import Background, Growing
 from dashboard.session import prepared, registry
 from dashboard.session import view as viewed
 from dashboard.session.choice import Choice
-from dashboard.session.registry import Bounded, load_results
-from dashboard.session.samples import sample_start
+from dashboard.session.registry import Bounded
 from dashboard.session.state import State
+from tests.states import sample_state
 
 
 class Loop:
@@ -149,8 +149,7 @@ def test_what_cannot_be_done_is_told(loop: Loop) -> None:
 
 
 def test_a_state_shows_the_last_tree_until_the_new_one_has_come(loop: Loop) -> None:
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
+    state = sample_state()
     Growing(state)
     before = state.shown
     state.choose(Choice.of("cart", {"max_leaves": 13}))
@@ -167,9 +166,7 @@ def treating(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> tuple[State, Growin
     threads: list[threading.Thread] = []
     for name in ("outliers", "simplest", "indistinguishable"):
         monkeypatch.setattr(prepared, name, partial(_noted, threads, getattr(prepared, name)))
-    start = sample_start()
-    state = State()
-    state.show(load_results(start.paths, **start.hints))
+    state = sample_state()
     return state, Growing(state), threads
 
 
@@ -213,12 +210,12 @@ def test_a_treatment_that_is_cancelled_leaves_all_as_it_was(
     loop: Loop, treating: tuple[State, Growing, list[threading.Thread]]
 ) -> None:
     state, growing, _ = treating
-    told: list[Any] = []
-    state.param.watch(told.append, "outliers", onlychanged=False)
+    events: list[Any] = []
+    state.param.watch(events.append, "outliers", onlychanged=False)
     state.ask(outliers=True)
     growing.background.cancel.clicks += 1
     assert not state.outliers
-    assert told, "the switch is told to go back"
+    assert events, "the switch is told to go back"
     state.ask(interpolate=True)
     loop.run_until(lambda: state.interpolate)
     assert not state.outliers

@@ -57,7 +57,7 @@ def test_while_one_session_is_given_something_the_other_stays_the_current_one() 
 
 
 async def _give_one_while_the_other_is_busy() -> None:
-    async with two_sessions() as (one, other):
+    async with two_sessions() as (first, second):
         own, came = threading.current_thread(), asyncio.Event()
         reached, looked = threading.Event(), threading.Event()
         during: list[Any] = []
@@ -78,7 +78,7 @@ async def _give_one_while_the_other_is_busy() -> None:
             came.set()
 
         def beside() -> None:
-            hand_over(one, work)
+            hand_over(first, work)
             reached.set()
 
         def busy() -> None:
@@ -87,17 +87,17 @@ async def _give_one_while_the_other_is_busy() -> None:
             assert reached.wait(PATIENCE_S)
             during.append(pn.state.curdoc)
             try:
-                draw(other)
+                draw(second)
             finally:
                 looked.set()
                 thread.join(PATIENCE_S)
 
-        await in_session(one, lambda: draw(one))
-        one.on_change(changed)
-        await in_session(other, busy)
+        await in_session(first, lambda: draw(first))
+        first.on_change(changed)
+        await in_session(second, busy)
         await asyncio.wait_for(came.wait(), PATIENCE_S)
-        assert during == [other]
-        assert after == [(one, own)]
+        assert during == [second]
+        assert after == [(first, own)]
 
 
 def _longer() -> Callable[..., None]:
@@ -141,15 +141,15 @@ def test_work_beside_a_session_touches_its_document_on_its_own_thread_only(
 
 
 async def _watch_threads(begin: Callable[[Callable[[Any], None]], None]) -> None:
-    async with two_sessions() as (one, _):
-        came, touched, add = asyncio.Event(), set(), one.add_next_tick_callback
+    async with two_sessions() as (first, _):
+        came, touched, add = asyncio.Event(), set(), first.add_next_tick_callback
 
         def watched(work: Callable[[], None]) -> Any:
             touched.add(threading.current_thread())
             return add(work)
 
-        one.add_next_tick_callback = watched
-        await in_session(one, lambda: begin(lambda _: came.set()))
+        first.add_next_tick_callback = watched
+        await in_session(first, lambda: begin(lambda _: came.set()))
         await asyncio.wait_for(came.wait(), PATIENCE_S)
         assert touched == {threading.current_thread()}
 
@@ -159,15 +159,15 @@ def test_what_comes_for_a_session_that_has_ended_is_dropped() -> None:
 
 
 async def _give_one_that_ends() -> None:
-    async with two_sessions() as (one, other):
+    async with two_sessions() as (first, second):
         given: list[Any] = []
-        thread = threading.Thread(target=hand_over, args=(one, lambda: given.append("done")))
+        thread = threading.Thread(target=hand_over, args=(first, lambda: given.append("done")))
         thread.start()
         thread.join(PATIENCE_S)
-        one._session_context = None
-        await in_session(other, lambda: None)
-        hand_over(one, lambda: given.append("done"))
-        await in_session(other, lambda: None)
+        first._session_context = None
+        await in_session(second, lambda: None)
+        hand_over(first, lambda: given.append("done"))
+        await in_session(second, lambda: None)
         assert given == []
 
 

@@ -84,6 +84,6 @@ def test_the_preview_shows_what_a_pattern_says_and_what_does_not_match() -> None
     names = ["bcast__chain__seg8192.sko", "README.md"]
     shown, matching, error = pattern_preview("{collective}__{algorithm}__seg{segment_size}.sko", names)
     assert (matching, error) == (1, "")
-    told = dict(shown)
-    assert "does not match" in told["README.md"]
-    assert all(part in told[names[0]] for part in ("bcast", "chain", "8192"))
+    remarks = dict(shown)
+    assert "does not match" in remarks["README.md"]
+    assert all(part in remarks[names[0]] for part in ("bcast", "chain", "8192"))

@@ -15,8 +15,8 @@ def test_classes_tell_who_is_better_and_by_how_much() -> None:
     first = np.array([[0.0, 30.0, 3.0, 0.0, 1.0, np.nan]])
     second = np.array([[30.0, 0.0, 0.0, 0.5, 1.0, 4.0]])
     same = np.array([[False, False, False, False, True, False]])
-    told = [LABELS[each] if each >= 0 else "" for each in difference_classes(first, second, same)[0]]
-    assert told == [
+    labels = [LABELS[each] if each >= 0 else "" for each in difference_classes(first, second, same)[0]]
+    assert labels == [
         "A better by 25 and more",
         "B better by 25 and more",
         "B better by 1 – 5",
@@ -36,12 +36,12 @@ def test_the_legend_counts_every_cell() -> None:
 def test_the_table_of_figures_has_both_and_the_difference() -> None:
     cube = synthetic_cube(5, 6, 4, seed=1, noise=1)
     dmap = decision_map(cube)
-    found = [
+    figures = [
         statistics(cube, tree, penalties=penalty(cube, tree)) for tree in (quadtree(dmap, max_depth=1), quadtree(dmap))
     ]
-    text = figures_table(*found)
-    assert f"{found[1]['leaves'] - found[0]['leaves']:+,}" in text
-    assert f"{-found[0]['penalty']['mean']:+,.2f}" in text
+    text = figures_table(*figures)
+    assert f"{figures[1]['leaves'] - figures[0]['leaves']:+,}" in text
+    assert f"{-figures[0]['penalty']['mean']:+,.2f}" in text
 
 
 def test_equal_settings_are_said_to_be_equal() -> None:

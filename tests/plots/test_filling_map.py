@@ -16,16 +16,16 @@ use_bokeh()
 def test_the_legend_counts_the_cells_of_each_winner() -> None:
     dmap = xr.Dataset({"best": (("comm_size", "message_size"), [[0, 2, 2], [-1, 2, -1]])})
     key = MethodKey.of(["<default>", "linear", "pipeline"])
-    told = winners_legend(key, dmap, 6)
-    assert "4 of 6 cells measured; 2 of 3 methods are best somewhere" in told
-    assert told.index("pipeline") < told.index("&lt;default&gt;")
-    assert "linear" not in told
+    legend = winners_legend(key, dmap, 6)
+    assert "4 of 6 cells measured; 2 of 3 methods are best somewhere" in legend
+    assert legend.index("pipeline") < legend.index("&lt;default&gt;")
+    assert "linear" not in legend
 
 
-@pytest.mark.parametrize(("planned", "told"), [(1, "None of 1 cell"), (9, "None of 9 cells")])
-def test_before_anything_is_measured_it_says_so(planned: int, told: str) -> None:
+@pytest.mark.parametrize(("planned", "message"), [(1, "None of 1 cell"), (9, "None of 9 cells")])
+def test_before_anything_is_measured_it_says_so(planned: int, message: str) -> None:
     dmap = xr.Dataset({"best": (("comm_size", "message_size"), [[-1]])})
-    assert told in winners_legend(MethodKey.of(["a"]), dmap, planned)
+    assert message in winners_legend(MethodKey.of(["a"]), dmap, planned)
 
 
 def test_the_expected_loss_is_drawn_on_its_way_to_the_end_of_the_budget() -> None:

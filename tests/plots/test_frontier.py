@@ -51,9 +51,9 @@ def test_a_tap_on_a_point_means_it(seed: int) -> None:
     points = pd.DataFrame({"leaves": random.integers(1, 300, 20), "value": random.random(20) * 100})
     x, y = positions(points["leaves"], points["value"])
     for row in range(20):
-        found = nearest(points, "value", x[row], y[row])
-        assert found is not None
-        assert (points.loc[found] == points.loc[row]).all()
+        place = nearest(points, "value", x[row], y[row])
+        assert place is not None
+        assert (points.loc[place] == points.loc[row]).all()
     assert nearest(points, "value", x.max() + 9, y.max()) is None
 
 
@@ -81,6 +81,6 @@ def test_tables_tell_the_front_and_where_families_fall_below(points: pd.DataFram
     assert "one" in text
     assert "three" not in text
     falls = pd.DataFrame({"family": ["cart"], "below_5": [pd.NA], "least": [5.0], "least_leaves": [4]})
-    told = family_table(falls, TITLES, {"octree": "needs <ppn>"})
-    assert "leaves for &lt; 5 %" in told
-    assert "needs &lt;ppn&gt;" in told
+    table = family_table(falls, TITLES, {"octree": "needs <ppn>"})
+    assert "leaves for &lt; 5 %" in table
+    assert "needs &lt;ppn&gt;" in table

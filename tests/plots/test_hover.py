@@ -30,19 +30,19 @@ def parts(side: int) -> tuple[xr.Dataset, xr.Dataset, xr.Dataset]:
 
 
 def rendered(side: int) -> tuple[CellFigures, HoverTool, tuple[xr.Dataset, xr.Dataset, xr.Dataset]]:
-    cube, dmap, found = parts(side)
+    cube, dmap, penalties = parts(side)
     axes, key = Axes.of(dmap), MethodKey.of(dmap["method"].values)
     figures = CellFigures(axes, key, "bcast")
-    figures.offer(lambda: cell_columns(cube, dmap, found))
+    figures.offer(lambda: cell_columns(cube, dmap, penalties))
     image = method_image(dmap["best"].values, Raster.of(axes), key)
     plot = hv.renderer("bokeh").get_plot(stacked("map", axes, {"image": image}, LiveSources(), figures.hook))
     (tool,) = [tool for tool in plot.state.tools if isinstance(tool, HoverTool)]
-    return figures, tool, (cube, dmap, found)
+    return figures, tool, (cube, dmap, penalties)
 
 
 def test_columns_hold_every_figure_of_every_cell() -> None:
-    cube, dmap, found = parts(6)
-    columns = cell_columns(cube, dmap, found)
+    cube, dmap, penalties = parts(6)
+    columns = cell_columns(cube, dmap, penalties)
     assert set(columns) == {
         *("chosen", "chosen_time", "chosen_repetitions", "unmeasured"),
         *("best", "best_time", "best_repetitions"),
@@ -58,17 +58,17 @@ def test_columns_hold_every_figure_of_every_cell() -> None:
 
 
 def test_the_figures_of_a_small_map_lie_beside_it() -> None:
-    _, tool, (_, _, found) = rendered(6)
+    _, tool, (_, _, penalties) = rendered(6)
     arguments = tool.formatters["@image"].args
     assert arguments["collective"] == "bcast"
     assert arguments["x_names"][:2] == ["1 B", "2 B"]
     assert arguments["y_names"][0] == "2 processes"
-    assert arguments["cells"].data["chosen"].tolist() == found["chosen"].values.ravel().tolist()
+    assert arguments["cells"].data["chosen"].tolist() == penalties["chosen"].values.ravel().tolist()
 
 
 def test_new_figures_replace_the_old_ones() -> None:
-    figures, tool, (cube, dmap, found) = rendered(6)
-    changed = found.assign(chosen=found["chosen"] * 0)
+    figures, tool, (cube, dmap, penalties) = rendered(6)
+    changed = penalties.assign(chosen=penalties["chosen"] * 0)
     figures.offer(lambda: cell_columns(cube, dmap, changed))
     assert set(tool.formatters["@image"].args["cells"].data["chosen"]) == {0}
 
@@ -88,12 +88,12 @@ def test_times_that_cannot_be_trusted_are_told_at_their_cell_and_crossed() -> No
     times = np.array([[[7995, 10, 47.6]], [[9, 11, 50]]]) * 1e-6
     cube = cube_of(times, [4], [8, 64, 1 << 18], benchmark="colltune bench, skampi")
     prepared = prepare(cube)
-    told = prepared.untrusted
-    assert told is not None
-    assert [words.split(": ")[0] for words in told.ravel()] == [str(cube["method"].values[0]), "", ""]
-    found = penalty(prepared.problem.slices[0].cube, quadtree(prepared.decision_map, max_depth=1))
-    columns = cell_columns(prepared.shown, prepared.decision_map, found, told)
-    assert columns["untrusted"].tolist() == told.ravel().tolist()
-    (box,) = tie_boxes(told != "", Axes.of(prepared.decision_map))
+    untrusted = prepared.untrusted
+    assert untrusted is not None
+    assert [words.split(": ")[0] for words in untrusted.ravel()] == [str(cube["method"].values[0]), "", ""]
+    penalties = penalty(prepared.problem.slices[0].cube, quadtree(prepared.decision_map, max_depth=1))
+    columns = cell_columns(prepared.shown, prepared.decision_map, penalties, untrusted)
+    assert columns["untrusted"].tolist() == untrusted.ravel().tolist()
+    (box,) = tie_boxes(untrusted != "", Axes.of(prepared.decision_map))
     assert box[2] - box[0] == Axes.of(prepared.decision_map).x.edges[1] - Axes.of(prepared.decision_map).x.edges[0]
     assert prepare(cube.assign_attrs(benchmark="OSU Micro-Benchmarks")).untrusted is None

@@ -15,7 +15,7 @@ hv.extension("bokeh")
 
 
 @pytest.fixture
-def found() -> Improvement:
+def gains() -> Improvement:
     time = np.array([[[2.0, 4.0], [1.0, 1.0]], [[1.0, 1.0], [1.0, 20.0]]])
     cube = cube_of(time, [4, 8], [8, 1024]).assign_coords(method=["default", "tuned"])
     return improvement(cube)
@@ -26,40 +26,40 @@ def marks(chart: hv.Overlay) -> hv.Scatter:
     return scatter
 
 
-def test_half_the_time_lies_one_up_and_twenty_times_lies_below_with_ticks_in_percent(found: Improvement) -> None:
-    chart = improvement_chart({"rules": found}, "message_size", 4)
+def test_half_the_time_lies_one_up_and_twenty_times_lies_below_with_ticks_in_percent(gains: Improvement) -> None:
+    chart = improvement_chart({"rules": gains}, "message_size", 4)
     assert marks(chart).dimension_values(1).tolist() == pytest.approx([1.0, 2.0])
     assert marks(chart).dimension_values("percent").tolist() == ["+50.00 %", "+75.00 %"]
-    below = marks(improvement_chart({"rules": found}, "comm_size", 1024))
+    below = marks(improvement_chart({"rules": gains}, "comm_size", 1024))
     assert below.dimension_values(1).tolist() == pytest.approx([2.0, -np.log2(20)])
     ticks = dict(hv.Store.lookup_options("bokeh", chart, "plot").kwargs["yticks"])
     assert ticks[0.0] == "0"
     assert ticks[1.0] == "+50"
 
 
-def test_marks_are_filled_where_the_difference_is_beyond_noise(found: Improvement) -> None:
-    chart = improvement_chart({"rules": found}, "message_size", 8)
+def test_marks_are_filled_where_the_difference_is_beyond_noise(gains: Improvement) -> None:
+    chart = improvement_chart({"rules": gains}, "message_size", 8)
     assert marks(chart).dimension_values("beyond").tolist() == [0.0, 1.0]
     assert marks(chart).dimension_values("told").tolist() == ["within noise", "slower beyond noise"]
 
 
-def test_times_of_both_are_drawn(found: Improvement) -> None:
-    scatters = [layer for layer in time_chart(found, "message_size", 4) if isinstance(layer, hv.Scatter)]
+def test_times_of_both_are_drawn(gains: Improvement) -> None:
+    scatters = [layer for layer in time_chart(gains, "message_size", 4) if isinstance(layer, hv.Scatter)]
     assert [layer.label for layer in scatters] == ["default", "tuned"]
     assert scatters[0].dimension_values("text").tolist() == ["2.000 s", "4.000 s"]
 
 
-def test_charts_render(found: Improvement) -> None:
+def test_charts_render(gains: Improvement) -> None:
     renderer = hv.renderer("bokeh")
-    for chart in (improvement_chart({"a": found, "b": found}, "comm_size", 8), time_chart(found, "comm_size", 8)):
+    for chart in (improvement_chart({"a": gains, "b": gains}, "comm_size", 8), time_chart(gains, "comm_size", 8)):
         assert renderer.get_plot(chart).state.renderers
 
 
-def test_tables_tell_the_figures_and_escape_names(found: Improvement) -> None:
-    text = improvement_table({"<b>": found})
+def test_tables_tell_the_figures_and_escape_names(gains: Improvement) -> None:
+    text = improvement_table({"<b>": gains})
     assert "&lt;b&gt;" in text
     assert "−1,900.0 %" in text
     decision = DecisionFunction("bcast", [Method("<i>", "linear")], Leaf(0))
-    verdicts = verdict_table(judge(found, decision))
+    verdicts = verdict_table(judge(gains, decision))
     assert "&lt;i&gt;" in verdicts
     assert "everywhere" in verdicts

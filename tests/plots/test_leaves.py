@@ -20,13 +20,13 @@ AXES = Axes.of(DMAP)
 def covered(segments: np.ndarray) -> set[tuple[float, ...]]:
     """Borders between single cells that lines run along."""
     x, y = AXES.x.edges, AXES.y.edges
-    found = set()
+    borders = set()
     for x0, y0, x1, y1 in segments:
         if x0 == x1:
-            found |= {("x", x0, at) for at in y[:-1] if min(y0, y1) <= at < max(y0, y1)}
+            borders |= {("x", x0, at) for at in y[:-1] if min(y0, y1) <= at < max(y0, y1)}
         else:
-            found |= {("y", y0, at) for at in x[:-1] if min(x0, x1) <= at < max(x0, x1)}
-    return found
+            borders |= {("y", y0, at) for at in x[:-1] if min(x0, x1) <= at < max(x0, x1)}
+    return borders
 
 
 def test_rectangles_have_the_same_lines_either_way() -> None:

@@ -52,10 +52,10 @@ def cube() -> xr.Dataset:
 
 def test_the_legend_lists_methods_that_are_seen_most_frequent_first(cube: xr.Dataset) -> None:
     dmap = decision_map(cube)
-    found = penalty(cube, quadtree(dmap, max_depth=2))
+    penalties = penalty(cube, quadtree(dmap, max_depth=2))
     key = MethodKey.of(dmap["method"].values)
-    shares = method_shares(key, dmap["best"].values, found["chosen"].values)
-    assert set(shares["method"]) == set(np.unique(dmap["best"])) | set(np.unique(found["chosen"]))
+    shares = method_shares(key, dmap["best"].values, penalties["chosen"].values)
+    assert set(shares["method"]) == set(np.unique(dmap["best"])) | set(np.unique(penalties["chosen"]))
     assert shares["best"].is_monotonic_decreasing
     assert shares["best"].sum() == pytest.approx(1)
     assert shares["chosen"].sum() == pytest.approx(1)
@@ -118,15 +118,15 @@ def test_the_list_marks_ties_and_the_chosen_method() -> None:
 
 def test_the_table_holds_what_the_maps_show(cube: xr.Dataset) -> None:
     dmap = decision_map(cube)
-    found = penalty(cube, quadtree(dmap, max_depth=2))
-    frame = decision_table(dmap, found)
+    penalties = penalty(cube, quadtree(dmap, max_depth=2))
+    frame = decision_table(dmap, penalties)
     assert len(frame) == 240
     row = frame[(frame["processes"] == 5) & (frame["message size [B]"] == 64)].iloc[0]
-    here = found.sel(comm_size=5, message_size=64)
+    here = penalties.sel(comm_size=5, message_size=64)
     assert row["chosen"] == str(cube["method"].values[int(here["chosen"])])
     assert row["best time [µs]"] == pytest.approx(float(here["best_time"]) * 1e6)
     worst = ordered(frame, "largest penalty first")
-    assert worst["penalty [%]"].iloc[0] == pytest.approx(float(found["penalty"].max()))
+    assert worst["penalty [%]"].iloc[0] == pytest.approx(float(penalties["penalty"].max()))
     assert [len(ordered(frame, order)) for order in ORDERS] == [240, 240, 240]
 
 

@@ -31,11 +31,11 @@ def view(fast_ethernet_bcast: xr.Dataset) -> View:
 
 
 def test_methods_that_are_the_same_algorithm_are_found(fast_ethernet_bcast: xr.Dataset) -> None:
-    found = {each.measured: each for each in model_methods("bcast", fast_ethernet_bcast)}
-    assert found["split_binary_tree 8KiB"] == ModelMethod("split_binary", 8192, "split_binary_tree 8KiB")
-    assert found["binary_tree"].algorithm == "binary"
+    methods = {each.measured: each for each in model_methods("bcast", fast_ethernet_bcast)}
+    assert methods["split_binary_tree 8KiB"] == ModelMethod("split_binary", 8192, "split_binary_tree 8KiB")
+    assert methods["binary_tree"].algorithm == "binary"
     # Open MPI's chains have a fan-out of 4, its k-nomial tree a radix of 4: other algorithms.
-    assert not {"chain", "knomial", "scatter_allgather"} & set(found)
+    assert not {"chain", "knomial", "scatter_allgather"} & set(methods)
 
 
 def test_without_measurements_every_algorithm_is_offered() -> None:

@@ -42,15 +42,15 @@ def test_measured_methods_keep_their_colours_beside_others(fast_ethernet_bcast: 
 
 
 def test_penalties_are_written_with_those_of_votes_apart(fast_ethernet_bcast: xr.Dataset) -> None:
-    found = model_penalties(Problem.of(fast_ethernet_bcast), NETWORK)
-    told = penalties_table(found)
-    assert told.count("<tr") == 1 + 5
-    before, _, after = told.partition('<tr class="apart">')
+    penalties = model_penalties(Problem.of(fast_ethernet_bcast), NETWORK)
+    table = penalties_table(penalties)
+    assert table.count("<tr") == 1 + 5
+    before, _, after = table.partition('<tr class="apart">')
     assert "PLogP" in before
     assert after.index("vote of all") < after.index("weight of all")
-    fair, every = found["hockney"]
-    assert f"{fair.mean:.2f} %" in told
-    assert f"{every.max:.1f} %" in told or f"{every.max:.2f} %" in told
+    fair, every = penalties["hockney"]
+    assert f"{fair.mean:.2f} %" in table
+    assert f"{every.max:.1f} %" in table or f"{every.max:.2f} %" in table
 
 
 @pytest.mark.parametrize("count", [0, 3])

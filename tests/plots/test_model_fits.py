@@ -14,35 +14,35 @@ from tests.models.networks import HOCKNEY
 
 
 @pytest.fixture(scope="module")
-def found() -> Fit:
+def result() -> Fit:
     known = Covered.of("bcast", candidates("bcast", segment_sizes=(0, 8192)))
     cube = predicted_cube(known, [2, 4, 8, 16], [1, 1024, 65536], HOCKNEY)
     noise = np.random.default_rng(1).normal(1, 0.05, cube["time"].shape)
     return fit(observe(cube.assign(time=cube["time"] * noise)), "hockney")
 
 
-def test_intervals_hold_their_values(found: Fit) -> None:
-    told = interval_table(found)
-    assert "95 % confidence intervals" in told
-    low, high = found.intervals["beta"]
-    for value in (found.value("beta"), low, high):
-        assert f"{value * 1e9:.4g} ns/B" in told
+def test_intervals_hold_their_values(result: Fit) -> None:
+    table = interval_table(result)
+    assert "95 % confidence intervals" in table
+    low, high = result.intervals["beta"]
+    for value in (result.value("beta"), low, high):
+        assert f"{value * 1e9:.4g} ns/B" in table
 
 
-def test_every_method_has_its_residuals(found: Fit) -> None:
-    told = method_table(found)
-    methods = list(dict.fromkeys(found.residuals["method"]))
+def test_every_method_has_its_residuals(result: Fit) -> None:
+    table = method_table(result)
+    methods = list(dict.fromkeys(result.residuals["method"]))
     assert len(methods) > 7
-    assert told.count("<tr>") == 1 + len(methods)
-    assert f"{found.median_error:.2f} %" in told
+    assert table.count("<tr>") == 1 + len(methods)
+    assert f"{result.median_error:.2f} %" in table
     # They have the colours and letters of the maps.
     key = MethodKey.of(methods)
     for color, line, letter in zip(key.colors, key.lines, key.letters, strict=True):
-        assert f'background: {color}">{letter}</span>' in told
-        assert f"color: {line}" in told
+        assert f'background: {color}">{letter}</span>' in table
+        assert f"color: {line}" in table
 
 
-def test_the_chart_has_a_point_for_each_time(found: Fit) -> None:
-    points = residual_chart(found).get(1)
-    assert len(points) == len(found.residuals)
-    assert points.dimension_values("above") == pytest.approx(100 * found.residuals["residual"].to_numpy())
+def test_the_chart_has_a_point_for_each_time(result: Fit) -> None:
+    points = residual_chart(result).get(1)
+    assert len(points) == len(result.residuals)
+    assert points.dimension_values("above") == pytest.approx(100 * result.residuals["residual"].to_numpy())

@@ -10,24 +10,24 @@ from dashboard.plots.models.formulas import errata_list, formulas
 
 def test_every_algorithm_stands_with_three_formulas() -> None:
     for collective, known in MODELS.items():
-        told = formulas(known.values())
-        assert told.count("<h3>") == len(known)
-        assert all(f"({collective} {name})" in told for name in known)
-        assert told.count("<math") >= 3 * len(known)
+        text = formulas(known.values())
+        assert text.count("<h3>") == len(known)
+        assert all(f"({collective} {name})" in text for name in known)
+        assert text.count("<math") >= 3 * len(known)
 
 
 def test_what_was_printed_stands_beside_with_the_proof() -> None:
     wrong = [each for each in ALL if each.loggp.printed is not None]
     assert wrong
     for each in wrong:
-        told = formulas([each])
-        assert "As published:" in told
-        assert each.loggp.erratum.split(" ")[0] in told
+        text = formulas([each])
+        assert "As published:" in text
+        assert each.loggp.erratum.split(" ")[0] in text
 
 
 def test_formulas_say_how_they_compare_with_the_simulation() -> None:
-    told = formulas(MODELS["bcast"].values(), table())
-    assert told.count("Exact: ") + told.count("An upper bound: ") + told.count("An estimate: ") == 3 * 5
+    text = formulas(MODELS["bcast"].values(), table())
+    assert text.count("Exact: ") + text.count("An upper bound: ") + text.count("An estimate: ") == 3 * 5
 
 
 def test_every_erratum_is_listed() -> None:

@@ -42,17 +42,17 @@ def test_maps_show_what_was_found() -> None:
     said = {(text, int(method)) for text, method in zip(letters, best, strict=True) if text}
     assert said == {(key.letters[method], method) for method in set(best.tolist()) if method >= 0}
     cells = model_optimal.segment_layers(FOUND, axes, raster)["segments cells"]
-    told = cells.dimension_values("segments").tolist()
-    for text, size in zip(told, FOUND["segment_size"].values.ravel(), strict=True):
+    segments = cells.dimension_values("segments").tolist()
+    for text, size in zip(segments, FOUND["segment_size"].values.ravel(), strict=True):
         assert text == (format_bytes(round(size)) if size else "not segmented")
 
 
 def test_legends_count_the_cells() -> None:
     key = model_optimal.algorithm_key(FOUND)
-    told = model_optimal.algorithm_legend(FOUND, key)
+    legend = model_optimal.algorithm_legend(FOUND, key)
     best = FOUND["algorithm"].values
     for place in np.unique(best):
-        assert f"{key.labels[place]}</td>" in told
-        assert f"{100 * (best == place).mean():.1f} %" in told
+        assert f"{key.labels[place]}</td>" in legend
+        assert f"{100 * (best == place).mean():.1f} %" in legend
     cut = int((FOUND["segment_size"].values > 0).sum())
     assert f">{best.size - cut}</td>" in model_optimal.segment_legend(FOUND)

@@ -20,43 +20,43 @@ GRIG = MACHINES["grig-tcp"]
 @pytest.mark.parametrize(("message_size", "printed"), [(768 << 10, 10116), (2 << 20, 16519)])
 def test_the_optimum_is_that_of_table_6_1(message_size: int, printed: int) -> None:
     """Split-binary broadcast on 64 processes of Grig, Fast Ethernet, under Hockney."""
-    found = Segmentation.of("bcast", "split_binary", GRIG.hockney, 64, message_size)
-    assert found.optimum == pytest.approx(printed, rel=0.005)
-    assert found.pays
-    assert found.time < found.whole_time
+    segments = Segmentation.of("bcast", "split_binary", GRIG.hockney, 64, message_size)
+    assert segments.optimum == pytest.approx(printed, rel=0.005)
+    assert segments.pays
+    assert segments.time < segments.whole_time
 
 
 def test_ranges_hold_the_best_and_each_other() -> None:
-    found = Segmentation.of("bcast", "pipeline", GRIG.hockney, 16, 65536)
-    (low5, high5), (low10, high10) = found.within(5), found.within(10)
-    assert low10 <= low5 <= found.curve.best <= high5 <= high10
-    at, time = found.stretch(5)
-    known = dict(zip(found.curve.segment_size, found.curve.time, strict=True))
+    segments = Segmentation.of("bcast", "pipeline", GRIG.hockney, 16, 65536)
+    (low5, high5), (low10, high10) = segments.within(5), segments.within(10)
+    assert low10 <= low5 <= segments.curve.best <= high5 <= high10
+    at, time = segments.stretch(5)
+    known = dict(zip(segments.curve.segment_size, segments.curve.time, strict=True))
     least = min(known.values())
     assert all(known[size] <= 1.05 * least for size, each in zip(at, time, strict=True) if np.isfinite(each))
     assert all(known[size] > 1.05 * least for size in known if not low5 <= size <= high5)
 
 
 def test_where_segments_do_not_pay_the_table_says_so() -> None:
-    found = Segmentation.of("bcast", "linear", GRIG.hockney, 16, 65536)
-    assert not found.pays
-    assert found.optimum == 65536
-    assert "segments do not pay" in segment_table({"hockney": found})
+    segments = Segmentation.of("bcast", "linear", GRIG.hockney, 16, 65536)
+    assert not segments.pays
+    assert segments.optimum == 65536
+    assert "segments do not pay" in segment_table({"hockney": segments})
 
 
 def test_the_chart_shows_measurements_too(fast_ethernet_bcast: xr.Dataset) -> None:
     view = View("bcast", "segment_size", (), ("hockney",), 16, 65536)
-    found = {"hockney": Segmentation.of("bcast", "pipeline", GRIG.hockney, 16, 65536)}
-    columns = segment_columns(found, view, ModelMethod("pipeline"), fast_ethernet_bcast)
+    segments = {"hockney": Segmentation.of("bcast", "pipeline", GRIG.hockney, 16, 65536)}
+    columns = segment_columns(segments, view, ModelMethod("pipeline"), fast_ethernet_bcast)
     assert columns["measured"]["at"].tolist() == [1024, 8192, 16384, 65536]
     live = LiveSources()
     hv.renderer("bokeh").get_plot(segment_chart(view, columns, live))
     (plot,) = live._plots["hockney best"]
-    assert plot.handles["source"].data["at"].tolist() == [found["hockney"].optimum]
+    assert plot.handles["source"].data["at"].tolist() == [segments["hockney"].optimum]
 
 
 @pytest.mark.parametrize("message_size", [1, 2, 15])
 def test_tiny_messages_have_a_chart(message_size: int) -> None:
-    found = Segmentation.of("bcast", "split_binary", GRIG.loggp, 3, message_size)
-    assert found.curve.segment_size.size >= 1
-    assert np.isfinite(found.time)
+    segments = Segmentation.of("bcast", "split_binary", GRIG.loggp, 3, message_size)
+    assert segments.curve.segment_size.size >= 1
+    assert np.isfinite(segments.time)

@@ -48,9 +48,9 @@ def test_probabilities_are_stacked_and_the_likeliest_at_the_end_comes_first() ->
     assert heights[:3] == pytest.approx(SHARE[0])
     assert heights[3:] == pytest.approx(SHARE[1])
     assert drawn["y1"][[2, 5]] == pytest.approx([1, 1])
-    told = online.bands_legend(key, SHARE)
-    assert "chain &lt;4&gt;" in told
-    assert told.index("linear") < told.index("ring")
+    legend = online.bands_legend(key, SHARE)
+    assert "chain &lt;4&gt;" in legend
+    assert legend.index("linear") < legend.index("ring")
     hv.render(online.bands_chart(SHARE, [1, 2], key, ""))
     hv.render(online.bands_chart(np.empty((0, 3)), [], key, ""))
 
@@ -97,8 +97,8 @@ def test_bins_with_more_timings_are_darker_and_what_is_gained_is_green() -> None
 
 
 def test_the_table_tells_what_the_chart_draws() -> None:
-    told = online.iterations_table(ITERATIONS)
-    assert "tuned / best" in told
-    assert "1.250" in told
-    assert "default / best" not in told
-    assert told.count("<tr>") == 3
+    table = online.iterations_table(ITERATIONS)
+    assert "tuned / best" in table
+    assert "1.250" in table
+    assert "default / best" not in table
+    assert table.count("<tr>") == 3

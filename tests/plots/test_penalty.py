@@ -39,10 +39,10 @@ def test_white_dimmed_on_a_dark_page_is_below_5_percent_and_nothing_is_no_class(
 def test_cells_whose_choice_was_not_measured_are_left_open() -> None:
     cube = synthetic_cube(8, 8, 4, seed=2, missing=0.4)
     dmap = decision_map(cube)
-    found = penalty(cube, quadtree(dmap, max_depth=1))
-    image = penalty_image(found["penalty"].values, Raster.of(Axes.of(dmap)))
+    penalties = penalty(cube, quadtree(dmap, max_depth=1))
+    image = penalty_image(penalties["penalty"].values, Raster.of(Axes.of(dmap)))
     open_cells = (image.dimension_values(2, flat=False) == 255).sum()
-    assert open_cells == np.isnan(found["penalty"].values).sum() > 0
+    assert open_cells == np.isnan(penalties["penalty"].values).sum() > 0
 
 
 def test_figures_are_written_from_5_percent_on() -> None:

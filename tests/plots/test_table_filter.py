@@ -46,8 +46,8 @@ def test_rows_of_which_all_parts_hold(frame: pd.DataFrame, asked: str, rows: lis
 
 
 @pytest.mark.parametrize(
-    ("asked", "told"), [("speed > 3", "no column"), ("size > much", "not a size"), ("penalty < x", "no number")]
+    ("asked", "message"), [("speed > 3", "no column"), ("size > much", "not a size"), ("penalty < x", "no number")]
 )
-def test_what_cannot_be_compared_is_said(frame: pd.DataFrame, asked: str, told: str) -> None:
-    with pytest.raises(ValueError, match=told):
+def test_what_cannot_be_compared_is_said(frame: pd.DataFrame, asked: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
         matching(frame, asked)

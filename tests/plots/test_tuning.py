@@ -26,12 +26,12 @@ def test_stages_stand_in_their_order_and_say_how_they_stand() -> None:
         Step("measure", "running", None, "12 points", 0.25),
         Step("decide", "waiting", None, ""),
     ]
-    told = tuning.stage_list(steps)
-    assert re.findall(r'<li class="(\w+)"', told) == ["done", "running", "waiting"]
-    assert "5 &lt;methods&gt;" in told
-    assert 'style="width: 25%"' in told
-    assert told.count('class="bar"') == 1
-    assert "the recommended tree of each collective" in told
+    text = tuning.stage_list(steps)
+    assert re.findall(r'<li class="(\w+)"', text) == ["done", "running", "waiting"]
+    assert "5 &lt;methods&gt;" in text
+    assert 'style="width: 25%"' in text
+    assert text.count('class="bar"') == 1
+    assert "the recommended tree of each collective" in text
 
 
 def test_a_gain_is_drawn_with_its_interval_and_what_is_not_kept_is_not() -> None:
@@ -50,9 +50,9 @@ def test_rules_that_are_kept_come_first_and_the_others_say_why() -> None:
         {**rule, "collective": "bcast", "verdict": "same", "kept": False},
         {**rule, "collective": "reduce", "verdict": "faster", "kept": True},
     ]
-    told = tuning.rules_table(compared)
-    assert told.index("kept") < told.index("no faster beyond noise")
-    assert "m &gt; 64" in told
+    table = tuning.rules_table(compared)
+    assert table.index("kept") < table.index("no faster beyond noise")
+    assert "m &gt; 64" in table
     assert tuning.rules_table([]) == ""
 
 

@@ -61,9 +61,9 @@ def opened(context: BrowserContext, path: Path) -> tuple[Page, list[str]]:
 
 
 _DRAWN = """(count) => {
-    const found = (root) => [...root.querySelectorAll('*')].flatMap(
-        (e) => [...(e.tagName === 'CANVAS' && e.width > 200 ? [e] : []), ...(e.shadowRoot ? found(e.shadowRoot) : [])])
-    return found(document).length >= count
+    const all = (root) => [...root.querySelectorAll('*')].flatMap(
+        (e) => [...(e.tagName === 'CANVAS' && e.width > 200 ? [e] : []), ...(e.shadowRoot ? all(e.shadowRoot) : [])])
+    return all(document).length >= count
 }"""
 
 
@@ -161,8 +161,8 @@ def test_models_stand_beside_measurements_with_the_parameters_that_they_were_giv
     penalties = page.get_by_role("table", name=re.compile("^Penalty: against the best method that models cover"))
     # What was measured is what Hockney's model says: it is fitted exactly, and decides without a fault.
     assert penalties.get_by_role("row", name=re.compile("^Hockney 0 % 0 % 0 %")).count() == 1
-    found = model_penalties(Problem.of(cube), fitted_parameters(Problem.of(cube)))
-    for fair, _ in found.values():
+    figures = model_penalties(Problem.of(cube), fitted_parameters(Problem.of(cube)))
+    for fair, _ in figures.values():
         assert format_percent(fair.mean) in penalties.inner_text()
     curves = page.get_by_role("table", name="Lines, and how far the models are off")
     assert {name for name in ("linear", "binomial", "pipeline") if name in curves.inner_text()} != set()

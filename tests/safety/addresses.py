@@ -110,7 +110,7 @@ def _ask(at: tuple[str, int], address: bytes, headers: bytes) -> int:
     with socket.create_connection(at, timeout=SECONDS) as stream:
         try:
             stream.sendall(b"GET " + address + b" HTTP/1.1\r\nConnection: close\r\n" + headers + b"\r\n\r\n")
-            found = _STATUS.match(stream.recv(4096))
+            match = _STATUS.match(stream.recv(4096))
         except ConnectionError:
-            found = None
-    return int(found[1]) if found else 0
+            match = None
+    return int(match[1]) if match else 0

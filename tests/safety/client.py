@@ -68,8 +68,8 @@ class Visitor:
     def page(self) -> tuple[Answer, str]:
         """Ask for the page: the answer, and the token of the session that was opened (empty: none)."""
         answer = self.ask("/dashboard")
-        found = TOKEN.search(answer.text)
-        return answer, found[1] if found else ""
+        match = TOKEN.search(answer.text)
+        return answer, match[1] if match else ""
 
     def connects(self, token: str, origin: str | None = None, host: str | None = None) -> bool:
         """Whether the session of a token can be talked to: the server accepts the websocket and greets."""
@@ -84,14 +84,14 @@ class Visitor:
             **self._cookie(),
         }
         asked = "GET /dashboard/ws HTTP/1.1\r\n" + "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        told = b""
+        reply = b""
         with socket.create_connection((self._at.hostname, self._at.port), timeout=SECONDS) as stream:
             stream.sendall(f"{asked}\r\n".encode())
-            while b"ACK" not in told and (more := stream.recv(4096)):
-                told += more
-                if not told.startswith(b"HTTP/1.1 101"[: len(told)]):
+            while b"ACK" not in reply and (more := stream.recv(4096)):
+                reply += more
+                if not reply.startswith(b"HTTP/1.1 101"[: len(reply)]):
                     return False
-        return b"ACK" in told
+        return b"ACK" in reply
 
     def _cookie(self) -> dict[str, str]:
         return {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())} if self.cookies else {}

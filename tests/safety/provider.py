@@ -75,13 +75,13 @@ class _Authorize(_Handler):
         if self.get_argument("client_id") != CLIENT or self.get_argument("response_type") != "code":
             self.refuse("unauthorized_client")
             return
-        told = {"state": self.get_argument("state")}
+        query = {"state": self.get_argument("state")}
         if user == "mallory":
-            told["error"] = "access_denied"
+            query["error"] = "access_denied"
         else:
-            told["code"] = secrets.token_urlsafe()
-            self.provider.codes[told["code"]] = user, back
-        self.redirect(f"{back}?{urlencode(told)}")
+            query["code"] = secrets.token_urlsafe()
+            self.provider.codes[query["code"]] = user, back
+        self.redirect(f"{back}?{urlencode(query)}")
 
 
 class _Token(_Handler):

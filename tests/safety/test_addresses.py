@@ -37,8 +37,8 @@ def test_what_is_odd_in_an_address_does_not_keep_the_page_from_opening(base: str
 
 def test_no_address_is_an_error_of_the_server(base: str) -> None:
     assert set(statuses(base, OPENED[4:]).values()) == {200}
-    told = statuses(base, [*REFUSED, *LOGIN])
-    assert {address: status for address, status in told.items() if status >= 500} == {}
+    codes = statuses(base, [*REFUSED, *LOGIN])
+    assert {address: status for address, status in codes.items() if status >= 500} == {}
 
 
 def test_it_refuses_a_forged_origin(base: str) -> None:

@@ -19,13 +19,13 @@ def clock(monkeypatch: pytest.MonkeyPatch) -> SimpleNamespace:
     return at
 
 
-def _request(address: str, told: str = "") -> Any:
-    return SimpleNamespace(remote_ip=address, headers={"X-Forwarded-For": told} if told else {})
+def _request(address: str, forwarded: str = "") -> Any:
+    return SimpleNamespace(remote_ip=address, headers={"X-Forwarded-For": forwarded} if forwarded else {})
 
 
-def _tries(counts: Attempts, number: int, address: str, told: str = "") -> int:
+def _tries(counts: Attempts, number: int, address: str, forwarded: str = "") -> int:
     """How many of so many failing attempts are let through to the password."""
-    return sum(counts.begin(limits_of(_request(address, told))) is not None for _ in range(number))
+    return sum(counts.begin(limits_of(_request(address, forwarded))) is not None for _ in range(number))
 
 
 def test_each_address_has_its_own_count_and_a_minute_later_a_new_one(clock: SimpleNamespace) -> None:

@@ -54,10 +54,10 @@ def test_a_link_out_of_the_folder_is_neither_read_nor_written(
     with pytest.raises(CampaignError) as raised:
         control.start(campaign, LocalLauncher(FAKE), HERE, 5.0)
     statuses.append(main(["bench", "status", str(campaign.folder), "--log", "9"]))
-    told = capsys.readouterr()
-    assert f"{link} is a link that leads out of the campaign's folder" in f"{raised.value}{told.err}"
+    output = capsys.readouterr()
+    assert f"{link} is a link that leads out of the campaign's folder" in f"{raised.value}{output.err}"
     assert set(statuses) <= {0, 2}
-    assert THEIRS.strip() not in told.out + told.err
+    assert THEIRS.strip() not in output.out + output.err
     assert outside.read_text() == THEIRS
     assert list(outside.parent.iterdir()) == [outside]
 

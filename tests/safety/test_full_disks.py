@@ -235,8 +235,8 @@ def test_an_upload_that_does_not_fit_is_refused_and_gives_its_room_back(
     before = files._ROOM.left
     assert uploads.put("small.csv", b"a,b\n") is None
     fill(small_disk)
-    told = uploads.put("large.csv", bytes(300 << 10))
-    assert told == "large.csv: cannot be kept on this machine: No space left on device"
+    message = uploads.put("large.csv", bytes(300 << 10))
+    assert message == "large.csv: cannot be kept on this machine: No space left on device"
     assert files._ROOM.left == before - 4
     assert [path.name for path in uploads.paths] == ["small.csv"]
     uploads.close()
@@ -279,7 +279,7 @@ def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
         stream.truncate(1 << 40)
     (tmp_path / "endless.csv").symlink_to("/dev/zero")
     for path in (pipe, "/dev/zero", large, tmp_path / "endless.csv"):
-        told = "at most 67,108,864 bytes are read" if path == large else "is neither a file nor a folder"
+        reason = "at most 67,108,864 bytes are read" if path == large else "is neither a file nor a folder"
         for words in (
             ["lint", path],
             ["translate", path, "--to", "openmpi"],
@@ -290,7 +290,7 @@ def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
         ):
             assert main([str(word) for word in words]) == 2, words
             error = capsys.readouterr().err
-            assert told in error, (words, error)
+            assert reason in error, (words, error)
             assert error.count("error:") == 1
     with pytest.raises(OSError, match="is neither a file nor a folder"):
         disk.appended(pipe)

@@ -61,9 +61,9 @@ async def opened(served: Served) -> Session:
 async def piece(session: Session, name: str, number: int, pieces: int, size: int) -> None:
     """Send a piece of a file as the drop area does."""
     content = {"type": "bytes", "data": base64.b64encode(gzip.compress(b"x" * size)).decode()}
-    told = {"name": name, "chunk": number, "total_chunks": pieces, "data": content}
+    fields = {"name": name, "chunk": number, "total_chunks": pieces, "data": content}
     model = {"id": session.component("Dropper")["id"]}
-    data = {"type": "map", "entries": list(told.items())}
+    data = {"type": "map", "entries": list(fields.items())}
     await session.event("data_event", {"model": model, "data": data})
 
 
@@ -88,9 +88,9 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(served: Served) -> None
         session = await opened(served)
         for number in range(1, 6):
             await piece(session, "large.csv", number, 5, MEGABYTE)
-        told = await session.until_told("large.csv: this machine has no room for more uploads", 30.0)
+        message = await session.until_told("large.csv: this machine has no room for more uploads", 30.0)
         session.close()
-        return told
+        return message
 
     assert "Traceback" not in asyncio.run(dropped())
     alive(served)
@@ -135,8 +135,8 @@ def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
     asyncio.run(sent())
     assert psutil.Process(served.process.pid).memory_info().rss < before + (200 << 20)
     alive(served)
-    (told,) = [line for line in served.output if "unpack to more than" in line]
-    assert f"{REFUSED}: ValueError: " in told
+    (line,) = [line for line in served.output if "unpack to more than" in line]
+    assert f"{REFUSED}: ValueError: " in line
 
 
 def test_changes_that_no_browser_sends_are_a_line_of_the_log_each(served: Served) -> None:

@@ -142,10 +142,10 @@ def test_the_log_tells_no_password_and_no_token(served: Served, base: str) -> No
     _, token = _known(base, "alice").page()
     bob.ask(f"/dashboard?bokeh-token={token}")
     bob.ask("/dashboard?bokeh-session-id=abc")
-    told = "".join(served.output)
-    assert "403 GET /dashboard?bokeh-token=…" in told
-    assert token not in told
-    assert not [secret for secret in PASSWORDS.values() if secret in told]
+    log = "".join(served.output)
+    assert "403 GET /dashboard?bokeh-token=…" in log
+    assert token not in log
+    assert not [secret for secret in PASSWORDS.values() if secret in log]
 
 
 @pytest.mark.parametrize(
@@ -162,10 +162,10 @@ def test_a_file_damaged_while_it_serves_lets_nobody_in_and_the_log_names_the_lin
         file.write_text(content)
     assert answer.code == 403
     assert "The name or the password is wrong." in answer.text
-    told = "".join(served.output[before:])
-    assert f"nobody can log in: {file}, line {line}:" in told
-    assert "Traceback" not in told
-    assert "scrypt$ab" not in told
+    log = "".join(served.output[before:])
+    assert f"nobody can log in: {file}, line {line}:" in log
+    assert "Traceback" not in log
+    assert "scrypt$ab" not in log
 
 
 def _cookies(visitor: Visitor) -> bytes:
@@ -174,14 +174,14 @@ def _cookies(visitor: Visitor) -> bytes:
 
 def test_no_address_is_an_error_of_the_server(base: str) -> None:
     assert set(statuses(base, OPENED, _cookies(_known(base, "alice"))).values()) == {200}
-    told = statuses(base, [*REFUSED, *LOGIN])
-    assert {address: status for address, status in told.items() if status >= 500} == {}
+    codes = statuses(base, [*REFUSED, *LOGIN])
+    assert {address: status for address, status in codes.items() if status >= 500} == {}
 
 
 def test_no_name_of_the_server_is_an_error_of_its_own(base: str) -> None:
     cookies = _cookies(_known(base, "alice"))
-    told = {host: statuses(base, [b"/dashboard"], cookies, host)[b"/dashboard"] for host in HOSTS}
-    assert told == HOSTS
+    codes = {host: statuses(base, [b"/dashboard"], cookies, host)[b"/dashboard"] for host in HOSTS}
+    assert codes == HOSTS
 
 
 def test_who_guesses_is_slowed_down_and_another_address_is_not(base: str) -> None:
@@ -208,7 +208,7 @@ def test_a_hash_stands_for_its_password_alone() -> None:
 
 
 @pytest.mark.parametrize(
-    ("content", "mode", "told"),
+    ("content", "mode", "message"),
     [
         ('{"alice": "wonder"}', 0o644, "chmod 600"),
         ('{"alice": "wonder"}', 0o640, "chmod 600"),
@@ -223,11 +223,11 @@ def test_a_hash_stands_for_its_password_alone() -> None:
         pytest.param("[" * 100_000, 0o600, "JSON object", id="nested without end"),
     ],
 )
-def test_a_file_of_passwords_must_be_private_and_sound(tmp_path: Path, content: str, mode: int, told: str) -> None:
+def test_a_file_of_passwords_must_be_private_and_sound(tmp_path: Path, content: str, mode: int, message: str) -> None:
     file = tmp_path / "passwords.json"
     file.write_text(content)
     file.chmod(mode)
-    with pytest.raises(LoginError, match=told) as raised:
+    with pytest.raises(LoginError, match=message) as raised:
         read_passwords(file)
     assert "wonder" not in str(raised.value)
     assert stat.S_IMODE(file.stat().st_mode) == mode

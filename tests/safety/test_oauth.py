@@ -130,12 +130,12 @@ def test_a_code_is_not_good_twice(base: str) -> None:
 
 
 def test_what_is_told_of_an_error_is_text(base: str) -> None:
-    told = Visitor(base).ask("/login?error=%3Cscript%3Ealert(1)%3C/script%3E&error_description=%3Cimg%20onerror=x%3E")
-    assert told.code == 401
-    assert "<script>alert" not in told.text
-    assert "onerror" not in told.text.replace("&lt;img onerror", "")
+    answer = Visitor(base).ask("/login?error=%3Cscript%3Ealert(1)%3C/script%3E&error_description=%3Cimg%20onerror=x%3E")
+    assert answer.code == 401
+    assert "<script>alert" not in answer.text
+    assert "onerror" not in answer.text.replace("&lt;img onerror", "")
 
 
 def test_no_address_is_an_error_of_the_server(base: str) -> None:
-    told = statuses(base, [*OPENED, *REFUSED, *LOGIN])
-    assert {address: status for address, status in told.items() if status >= 500} == {}
+    codes = statuses(base, [*OPENED, *REFUSED, *LOGIN])
+    assert {address: status for address, status in codes.items() if status >= 500} == {}

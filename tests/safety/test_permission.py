@@ -159,9 +159,9 @@ def test_linux_tells_whose_socket_it_is(tmp_path: Path) -> None:
     assert peer.owners(("10.0.0.7", 0xD2F0), (table,)) == set()
 
 
-@pytest.mark.parametrize(("connected", "told"), [(1234, {1234}), (os.getuid(), {os.getuid()})])
+@pytest.mark.parametrize(("connected", "owners"), [(1234, {1234}), (os.getuid(), {os.getuid()})])
 def test_nobody_hides_behind_another_connection_of_the_same_port(
-    tmp_path: Path, connected: int, told: set[int]
+    tmp_path: Path, connected: int, owners: set[int]
 ) -> None:
     here, server, other = "0100007F:D2F0", "0100007F:138E", "0100007F:0016"
     # The same port was used for another server: that connection is over, and the system lists it as root's.
@@ -170,7 +170,7 @@ def test_nobody_hides_behind_another_connection_of_the_same_port(
     lines = [f"  {n}: {a} {b} {state} 0:0 00:0 0 {uid} 0 0" for n, (a, b, state, uid) in enumerate(sockets)]
     table = tmp_path / "tcp"
     table.write_text("\n".join(["head", *lines]))
-    assert peer.owners(("127.0.0.1", 0xD2F0), (table,)) == told
+    assert peer.owners(("127.0.0.1", 0xD2F0), (table,)) == owners
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux tells whose socket it is")
@@ -289,8 +289,8 @@ def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_p
         own = {"Host": f"localhost:{port}"}
         answer = there.ask("/dashboard", own)
         assert "Dropper" not in answer.text
-        found = TOKEN.search(answer.text)
-        for token in (here.page()[1], found[1] if found else ""):
+        match = TOKEN.search(answer.text)
+        for token in (here.page()[1], match[1] if match else ""):
             assert not there.connects(token)
             assert not there.connects(token, f"http://localhost:{port}")
             assert not there.connects(token, "http://evil.example", f"localhost:{port}")

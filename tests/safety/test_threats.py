@@ -28,7 +28,7 @@ def test_each_line_names_a_test_that_there_is() -> None:
         named = _named(line.rstrip(" |").rpartition(" | ")[2])
         assert named, line
         for file, test in named:
-            found = next((folder / file for folder in _FOLDERS if (folder / file).is_file()), None)
-            if found is None or (test and f"def {test}(" not in found.read_text(encoding="utf-8")):
+            path = next((folder / file for folder in _FOLDERS if (folder / file).is_file()), None)
+            if path is None or (test and f"def {test}(" not in path.read_text(encoding="utf-8")):
                 lacking.append(f"{file}::{test}")
     assert lacking == []

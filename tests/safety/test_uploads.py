@@ -37,17 +37,17 @@ def uploads() -> Iterator[Uploads]:
 
 
 @pytest.fixture
-def told() -> list[tuple[str, str | None]]:
+def messages() -> list[tuple[str, str | None]]:
     return []
 
 
 @pytest.fixture
-def dropper(uploads: Uploads, told: list[tuple[str, str | None]]) -> Dropper:
-    return Dropper(uploads, lambda name, why: told.append((name, why)))
+def dropper(uploads: Uploads, messages: list[tuple[str, str | None]]) -> Dropper:
+    return Dropper(uploads, lambda name, why: messages.append((name, why)))
 
 
 def test_two_gigabytes_are_refused_while_they_arrive(
-    dropper: Dropper, uploads: Uploads, told: list[tuple[str, str | None]]
+    dropper: Dropper, uploads: Uploads, messages: list[tuple[str, str | None]]
 ) -> None:
     piece, pieces, most = b"x" * CHUNK_BYTES, 2_000_000_000 // CHUNK_BYTES, 0
     for number in range(1, pieces + 1):
@@ -58,8 +58,8 @@ def test_two_gigabytes_are_refused_while_they_arrive(
     assert uploads.paths == []
     assert list(uploads.folder.iterdir()) == []
     # Once, and what comes of it afterwards does not take the word back.
-    assert [name for name, why in told if why and "20 MB" in why] == ["big.csv"]
-    assert len(told) == 1
+    assert [name for name, why in messages if why and "20 MB" in why] == ["big.csv"]
+    assert len(messages) == 1
 
 
 def test_pieces_are_smaller_than_the_largest_message() -> None:
@@ -87,12 +87,12 @@ def test_events_that_no_browser_sends_do_nothing(dropper: Dropper, uploads: Uplo
 
 def test_all_sessions_together_have_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(files, "_ROOM", files._Room(100))
-    one, other = Uploads(), Uploads()
-    assert one.put("a", b"x" * 80) is None
-    assert "no room" in str(other.put("b", b"x" * 30))
-    one.close()
-    assert other.put("b", b"x" * 30) is None
-    other.close()
+    first, second = Uploads(), Uploads()
+    assert first.put("a", b"x" * 80) is None
+    assert "no room" in str(second.put("b", b"x" * 30))
+    first.close()
+    assert second.put("b", b"x" * 30) is None
+    second.close()
     assert files._ROOM.left == 100
 
 

@@ -22,8 +22,8 @@ TREES: dict[str, Topology] = {
 
 def children(topology: Topology, processes: int) -> dict[int, tuple[int, ...]]:
     """Children of all that have some."""
-    places = {one: topology(one, processes).children for one in range(processes)}
-    return {one: below for one, below in places.items() if below}
+    places = {rank: topology(rank, processes).children for rank in range(processes)}
+    return {rank: below for rank, below in places.items() if below}
 
 
 def test_trees_are_those_of_figures_4_1_to_4_3() -> None:
@@ -61,13 +61,13 @@ def test_subtrees_of_the_binary_tree_are_balanced_and_mirrored() -> None:
 @pytest.mark.parametrize("topology", TREES.values(), ids=TREES)
 @given(processes=st.integers(1, 200))
 def test_every_process_is_the_child_of_its_parent_and_reaches_the_root(topology: Topology, processes: int) -> None:
-    places = [topology(one, processes) for one in range(processes)]
+    places = [topology(rank, processes) for rank in range(processes)]
     below = [child for place in places for child in place.children]
-    (root,) = (one for one, place in enumerate(places) if place.parent < 0)
+    (root,) = (rank for rank, place in enumerate(places) if place.parent < 0)
     assert sorted([*below, root]) == list(range(processes))
-    assert all(places[child].parent == one for one, place in enumerate(places) for child in place.children)
-    for one in range(processes):
-        path = [one]
+    assert all(places[child].parent == rank for rank, place in enumerate(places) for child in place.children)
+    for rank in range(processes):
+        path = [rank]
         while path[-1] != root:
             path.append(places[path[-1]].parent)
             assert len(path) <= processes
@@ -75,8 +75,8 @@ def test_every_process_is_the_child_of_its_parent_and_reaches_the_root(topology:
 
 @given(st.integers(1, 300))
 def test_subtrees_of_the_in_order_binomial_tree_are_ranges(processes: int) -> None:
-    def members(one: int) -> set[int]:
-        return {one}.union(*(members(child) for child in topologies.in_order_binomial(one, processes).children))
+    def members(rank: int) -> set[int]:
+        return {rank}.union(*(members(child) for child in topologies.in_order_binomial(rank, processes).children))
 
-    for one in range(processes):
-        assert members(one) == set(range(one, one + topologies.subtree(one, processes)))
+    for rank in range(processes):
+        assert members(rank) == set(range(rank, rank + topologies.subtree(rank, processes)))

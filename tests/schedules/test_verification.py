@@ -108,7 +108,7 @@ def changed(case: Case, change: dict[int, int], operation: int) -> str:
     """What verification says of a case whose first operation of a kind, of the last rank that has it, is changed."""
     made = schedule(case.call, case.algorithm, **case.parameters)
     programs = list(made.programs)
-    rank = max(one for one, each in enumerate(programs) if (each.rows[:, 0] == operation).any())
+    rank = max(number for number, each in enumerate(programs) if (each.rows[:, 0] == operation).any())
     lines = programs[rank].rows.copy()
     line = int(np.flatnonzero(lines[:, 0] == operation)[0])
     for column, value in change.items():
@@ -138,7 +138,7 @@ def test_an_input_that_is_written_to_is_seen() -> None:
 
 
 def test_the_operation_of_the_verification_keeps_order_only() -> None:
-    one, two, three = (values(rank, 50) for rank in range(3))
+    first, second, third = (values(rank, 50) for rank in range(3))
 
     def product(*factors: np.ndarray) -> np.ndarray:
         result = factors[-1].copy()
@@ -146,10 +146,10 @@ def test_the_operation_of_the_verification_keeps_order_only() -> None:
             multiply(factor, result)
         return result
 
-    assert (product(one, two) != product(two, one)).any(axis=(1, 2)).all()
-    right = product(one, two)
-    multiply(right, last := three.copy())
-    assert (last == product(one, two, three)).all()
+    assert (product(first, second) != product(second, first)).any(axis=(1, 2)).all()
+    right = product(first, second)
+    multiply(right, last := third.copy())
+    assert (last == product(first, second, third)).all()
 
 
 def test_a_commutative_order_of_operands_is_seen_by_matrices() -> None:

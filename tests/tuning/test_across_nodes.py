@@ -34,13 +34,13 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
     machine.times = seconds
     # Long enough to compare at all sizes.
     work = across_nodes(tmp_path / "t", seconds=240.0)
-    found = answer(work.folder, tune(work))
+    result = answer(work.folder, tune(work))
     plan = Campaign(tmp_path / "t" / "measure").plan()
     assert {"tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
     # Neither what it does by itself, which is measured as the default, nor segments, of which its rules cannot speak.
     assert [label(method) for method in plan.methods["bcast"] if method.algorithm == "han"] == ["han variant=simple"]
-    assert found["outcome"] == "proven"
-    assert {(one["collective"], one["method"]) for one in found["compared"] if one["kept"]} >= {("bcast", "basic")}
+    assert result["outcome"] == "proven"
+    assert {(rule["collective"], rule["method"]) for rule in result["compared"] if rule["kept"]} >= {("bcast", "basic")}
     bundle = tmp_path / "t" / "bundle"
     rules = rules_at(bundle / "rules.conf", bundle / "rules-han.conf")
     assert not rules.errors
@@ -64,8 +64,8 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
 def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, machine: Machine) -> None:
     machine.times, machine.harms = seconds, True
     work = across_nodes(tmp_path)
-    found = answer(work.folder, tune(work))
-    assert found["gain"].keys() == {"allreduce"}
+    result = answer(work.folder, tune(work))
+    assert result["gain"].keys() == {"allreduce"}
     summary = json.loads((tmp_path / "bundle" / "summary.json").read_text())
     # A start command says nothing of how many they are; its hosts need not be those of an allocation.
     assert summary["nodes"] == 2

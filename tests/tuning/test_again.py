@@ -16,11 +16,11 @@ from tests.tuning.machine import Machine, better, default_best, work_in
 
 def test_rules_that_still_hold_are_left_as_they_are(tuned: Path, machine: Machine) -> None:
     rules = (tuned / "bundle" / "rules.conf").read_text()
-    found = again(work_in(tuned))
-    assert found["anew"] == []
-    assert {name for name, one in found["checked"].items() if one["holds"]} == {"bcast", "allreduce"}
-    for one in found["checked"].values():
-        assert one["now"] == pytest.approx(one["before"], abs=3)
+    result = again(work_in(tuned))
+    assert result["anew"] == []
+    assert {name for name, check in result["checked"].items() if check["holds"]} == {"bcast", "allreduce"}
+    for check in result["checked"].values():
+        assert check["now"] == pytest.approx(check["before"], abs=3)
     assert (tuned / "bundle" / "rules.conf").read_text() == rules
     # Each check measures anew: what was measured a month ago says nothing of today.
     before = len(machine.campaigns)
@@ -38,10 +38,10 @@ def test_only_what_does_not_hold_any_more_is_measured_anew(tuned: Path, machine:
         return better(collective, algorithm, comm_size, message_size)
 
     machine.times = changed
-    found = again(work_in(tuned))
-    assert found["anew"] == ["bcast"]
-    assert found["checked"]["allreduce"]["holds"]
-    assert found["checked"]["bcast"]["now"] < 0 < found["checked"]["bcast"]["before"]
+    result = again(work_in(tuned))
+    assert result["anew"] == ["bcast"]
+    assert result["checked"]["allreduce"]["holds"]
+    assert result["checked"]["bcast"]["now"] < 0 < result["checked"]["bcast"]["before"]
     rules = read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions
     assert rules["bcast"].methods[rules["bcast"].predict_one(4, 32768)].algorithm == "binomial"
     assert rules["allreduce"].methods[rules["allreduce"].predict_one(4, 262144)].algorithm == "ring"
@@ -71,7 +71,7 @@ def test_the_rules_of_another_site_are_judged_by_these_measurements(
 
     machine.times = there
     tune(work_in(tmp_path / "there"))
-    rows = {one["collective"]: one for one in beside(Folder(tuned), Folder(tmp_path / "there"))}
+    rows = {row["collective"]: row for row in beside(Folder(tuned), Folder(tmp_path / "there"))}
     # Linear broadcast takes three times the library's own decision here, and the best a third of it at most.
     assert rows["bcast"]["other"] > 150
     assert rows["allreduce"]["own"] < rows["allreduce"]["default"] < rows["allreduce"]["other"]

@@ -52,7 +52,7 @@ def test_a_killed_tuning_goes_on_with_the_ranks_that_still_run(
 ) -> None:
     folder, points, status = tuned
     state: dict[str, Any] = json.loads((folder / "state.json").read_text())["stages"]
-    assert {one["state"] for one in state.values()} == {"done"}
+    assert {stage["state"] for stage in state.values()} == {"done"}
     assert status in (0, 3, 5)
     assert state["measure"]["facts"]["measured"] >= points
     chosen = json.loads((folder / "measure" / "chosen.json").read_text())
@@ -66,8 +66,8 @@ def test_a_killed_tuning_goes_on_with_the_ranks_that_still_run(
     lines = [json.loads(line) for line in (folder / "measure" / "results.jsonl").read_text().splitlines()]
     # Readers of the file know that its sizes were chosen.
     assert lines[0]["attrs"]["points"] == "adaptive"
-    first = [one for one in lines if "algorithm" in one and "again" not in one]
-    keys = [(one["algorithm"], one["comm_size"], one["message_size"]) for one in first]
+    first = [point for point in lines if "algorithm" in point and "again" not in point]
+    keys = [(point["algorithm"], point["comm_size"], point["message_size"]) for point in first]
     assert len(set(keys)) == len(keys)
 
 
@@ -75,8 +75,8 @@ def test_what_is_unsafe_is_excluded_with_the_case(tuned: tuple[Path, int, int]) 
     folder, *_ = tuned
     unsafe = json.loads((folder / "bundle" / "summary.json").read_text())["excluded"]
     methods = Campaign(folder / "measure").plan().methods["allgather"]
-    if "sparbit" in {one.algorithm for one in methods}:
-        assert any("sparbit" in one["method"] and "in place" in one["why"] for one in unsafe)
+    if "sparbit" in {method.algorithm for method in methods}:
+        assert any("sparbit" in case["method"] and "in place" in case["why"] for case in unsafe)
         assert "sparbit" in (folder / "bundle" / "README.md").read_text()
 
 
@@ -85,7 +85,7 @@ def test_again_nothing_is_measured(tuned: tuple[Path, int, int], capsys: pytest.
     results = folder / "measure" / "results.jsonl"
     before = results.stat().st_mtime_ns
     assert cli.main(["tune", str(folder), "--json"]) == status
-    found = json.loads(capsys.readouterr().out)
-    assert [name for name, one in found["stages"].items() if one["again"]] == ["look"]
+    answer = json.loads(capsys.readouterr().out)
+    assert [name for name, stage in answer["stages"].items() if stage["again"]] == ["look"]
     assert results.stat().st_mtime_ns == before
-    assert {Path(file).name for file in found["files"]} >= {"README.md", "summary.json", "report.html", "bundle.zip"}
+    assert {Path(file).name for file in answer["files"]} >= {"README.md", "summary.json", "report.html", "bundle.zip"}

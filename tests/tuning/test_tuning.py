@@ -32,17 +32,17 @@ def summary(folder: Path) -> dict[str, Any]:
 
 
 def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) -> None:
-    found = answer(work_in(finished).folder, dict.fromkeys(NAMES, True))
-    assert list(found["stages"]) == NAMES
-    assert {one["state"] for one in found["stages"].values()} == {"done"}
-    assert found["outcome"] == "proven"
-    assert found["proven"] > 0
-    kept = [one for one in found["compared"] if one["kept"]]
-    assert {one["verdict"] for one in kept} == {"faster"}
-    assert {one["method"] for one in kept} >= {"ring"}
-    told = read_rules(finished / "bundle" / "rules.conf", version="5.0")
-    assert not told.errors
-    for collective, decision in told.decisions.items():
+    result = answer(work_in(finished).folder, dict.fromkeys(NAMES, True))
+    assert list(result["stages"]) == NAMES
+    assert {stage["state"] for stage in result["stages"].values()} == {"done"}
+    assert result["outcome"] == "proven"
+    assert result["proven"] > 0
+    kept = [rule for rule in result["compared"] if rule["kept"]]
+    assert {rule["verdict"] for rule in kept} == {"faster"}
+    assert {rule["method"] for rule in kept} >= {"ring"}
+    rules = read_rules(finished / "bundle" / "rules.conf", version="5.0")
+    assert not rules.errors
+    for collective, decision in rules.decisions.items():
         for comm_size in (2, 4, 6):
             for message_size in (64, 512, 4096, 32768, 262144):
                 chosen = decision.methods[decision.predict_one(comm_size, message_size)].algorithm
@@ -50,8 +50,8 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
                 # Three percent are left to the library's own decision, which is the one to be beaten.
                 assert better(collective, chosen, *place) <= 1.001 * better(collective, "default", *place)
     # Ring takes two thirds of the time of the library's own decision, recursive doubling 14/15 of it.
-    assert 6 < found["gain"]["allreduce"]["low"] <= found["gain"]["allreduce"]["mean"] < 34
-    assert len(lines_of(found)) <= 10
+    assert 6 < result["gain"]["allreduce"]["low"] <= result["gain"]["allreduce"]["mean"] < 34
+    assert len(lines_of(result)) <= 10
 
 
 def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
@@ -142,8 +142,8 @@ def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Machine(default_best).put(monkeypatch)
-    found = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
-    assert EXITS[found["outcome"]] == 3
+    result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert EXITS[result["outcome"]] == 3
     assert sorted(file.name for file in (tmp_path / "bundle").iterdir()) == ["README.md", "summary.json"]
     assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
 
@@ -157,10 +157,10 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
 
     Machine(fresh=fresh).put(monkeypatch)
     tune(work_in(tmp_path))
-    found = summary(tmp_path)
-    assert found["outcome"] == "proven"
-    assert not [one for one in found["compared"] if one["kept"] and one["method"].startswith("pipeline")]
-    assert [one for one in found["compared"] if one["verdict"] == "slower" and not one["kept"]]
+    result = summary(tmp_path)
+    assert result["outcome"] == "proven"
+    assert not [rule for rule in result["compared"] if rule["kept"] and rule["method"].startswith("pipeline")]
+    assert [rule for rule in result["compared"] if rule["verdict"] == "slower" and not rule["kept"]]
     rules_file = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
     assert "bcast" not in rules_file.decisions
 
@@ -175,11 +175,11 @@ def test_what_a_second_comparison_does_not_confirm_is_left_to_the_library(tmp_pa
 
     machine.fresh = fresh
     tune(work_in(tmp_path))
-    found = summary(tmp_path)
-    ring = [one for one in found["compared"] if one["method"] == "ring"]
+    result = summary(tmp_path)
+    ring = [rule for rule in result["compared"] if rule["method"] == "ring"]
     assert ring
-    assert not any(one["kept"] for one in ring)
-    assert not [one for one in found["compared"] if one["kept"] and one["improvement"] <= 0]
+    assert not any(rule["kept"] for rule in ring)
+    assert not [rule for rule in result["compared"] if rule["kept"] and rule["improvement"] <= 0]
 
 
 def test_each_rule_is_compared_at_some_size_and_none_that_is_left_to_the_library(finished: Path) -> None:
@@ -209,10 +209,10 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
 
     machine.fresh = fresh
     work = work_in(tmp_path / "t", collectives=["allreduce"])
-    found = answer(work.folder, tune(work))
-    verdicts = {(one["verdict"], one["kept"]) for one in found["compared"] if one["method"] == "ring"}
+    result = answer(work.folder, tune(work))
+    verdicts = {(rule["verdict"], rule["kept"]) for rule in result["compared"] if rule["method"] == "ring"}
     assert verdicts == {("slower", False), ("faster", True)}
-    (kept,) = (one for one in found["compared"] if one["method"] == "ring" and one["kept"])
+    (kept,) = (rule for rule in result["compared"] if rule["method"] == "ring" and rule["kept"])
     assert kept["improvement"] == pytest.approx(100 / 3, abs=2)
 
 
@@ -237,10 +237,10 @@ def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven
 def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
     calls = tmp_path / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
-    found = answer(work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls))))
-    assert "bcast: the workload never calls it" in found["stages"]["decide"]["said"]
+    result = answer(work_in(tmp_path / "t").folder, tune(work_in(tmp_path / "t", workload=str(calls))))
+    assert "bcast: the workload never calls it" in result["stages"]["decide"]["said"]
     assert Campaign(tmp_path / "t" / "measure").plan().methods.keys() == {"allreduce"}
-    assert {row["collective"] for row in found["compared"]} == {"allreduce"}
+    assert {row["collective"] for row in result["compared"]} == {"allreduce"}
     calls.write_text("collective,comm_size,message_size,calls\nscan,4,262144,5\n")
     with pytest.raises(PlanError, match="calls none of bcast, allreduce"):
         tune(work_in(tmp_path / "other", workload=str(calls)))
@@ -255,8 +255,8 @@ def test_what_is_unproven_or_too_noisy_gives_no_rules(
 ) -> None:
     Machine(**given).put(monkeypatch)
     work = work_in(tmp_path, ranks=3, collectives=["allreduce"])
-    found = answer(work.folder, tune(work))
-    assert EXITS[found["outcome"]] == status
+    result = answer(work.folder, tune(work))
+    assert EXITS[result["outcome"]] == status
     assert not (tmp_path / "bundle" / "rules.conf").exists()
     assert said in (tmp_path / "bundle" / "README.md").read_text()
 
@@ -315,9 +315,9 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert not (tmp_path / "t").exists()
     assert cli.main(words) == 0
     out, err = capsys.readouterr()
-    found = json.loads(out)
-    assert list(found["stages"]) == NAMES
-    assert all(Path(file).exists() for file in found["files"])
+    result = json.loads(out)
+    assert list(result["stages"]) == NAMES
+    assert all(Path(file).exists() for file in result["files"])
     assert "next: . " in err
     machine.times = default_best
     assert cli.main(["tune", str(tmp_path / "t"), "-c", "bcast", "--json"]) == 3

@@ -5,8 +5,6 @@ from __future__ import annotations
 import json
 import os
 import platform
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,25 +14,16 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import processes
 from dashboard.measuring import tunings
 from dashboard.tuning import Asked, Folder, tune
+from tests.conftest import until
 from tests.tuning.machine import Machine, default_best, work_in
-
-PATIENCE_S = 60.0
-
-
-def until(done: Callable[[], bool]) -> None:
-    """Wait for what another process does."""
-    end = time.monotonic() + PATIENCE_S
-    while not done():
-        assert time.monotonic() < end
-        time.sleep(0.05)
 
 
 def test_a_finished_one_says_what_came_of_it_and_has_its_bundle(tuned: Path) -> None:
     (seen,), faults = tunings.tunings(tuned.parent)
     assert faults == []
     assert (seen.name, seen.state, seen.over) == ("tuned", "proven", True)
-    assert {one.state for one in seen.steps} == {"done"}
-    assert [one.name for one in seen.steps] == list(tunings.stages())
+    assert {step.state for step in seen.steps} == {"done"}
+    assert [step.name for step in seen.steps] == list(tunings.stages())
     assert seen.bundle == tuned / "bundle.zip"
     assert seen.campaign == tuned / "measure"
     assert seen.facts["gain"]["allreduce"]["mean"] > 0
@@ -59,7 +48,7 @@ def test_the_stage_at_work_says_how_far_it_is(tmp_path: Path, machine: Machine) 
     tune(type(work)(work.folder, work.asked, work.installation, work.launcher, look))
     for stage, seen in looks:
         assert seen.state == "running"
-        at_work = next(one for one in seen.steps if one.state == "running")
+        at_work = next(step for step in seen.steps if step.state == "running")
         assert stage in (at_work.name, "look")
     assert {stage for stage, _ in looks} == set(tunings.stages())
     assert tunings.look(tmp_path / "one").state == "proven"
@@ -96,7 +85,7 @@ def test_what_cannot_be_read_is_named_and_the_others_are_listed(tuned: Path) -> 
     (other / "state.json").write_text('{"colltune_tune": 99}')
     (tuned.parent / "link").symlink_to(tuned)
     there, faults = tunings.tunings(tuned.parent)
-    assert [one.name for one in there] == ["tuned"]
+    assert [tuning.name for tuning in there] == ["tuned"]
     assert len(faults) == 1
     assert "not of this version" in faults[0]
 

@@ -63,7 +63,7 @@ const deeds = [...DEEDS, ...ROLES.map(([selector, attributes]) => [selector, (pa
 const name = (part) => {
     for (const [selector, deed] of deeds) {
         if (part.matches && part.matches(selector)) deed(part)
-        for (const found of part.querySelectorAll(selector)) deed(found)
+        for (const element of part.querySelectorAll(selector)) deed(element)
     }
 }
 const followed = new WeakSet()

@@ -94,11 +94,11 @@ def test_with_a_workload_it_measures_where_the_calls_are(tmp_path: Path) -> None
 
 
 def test_killed_after_any_line_it_chooses_as_if_it_had_not_been(tmp_path: Path) -> None:
-    _, whole = measured(Campaign.create(tmp_path / "whole", plan_of(Goal(seconds=30))))
+    _, steps = measured(Campaign.create(tmp_path / "whole", plan_of(Goal(seconds=30))))
     campaign, parts = Campaign.create(tmp_path / "parts", plan_of(Goal(seconds=30))), []
     while step := measured(campaign, 1)[1]:
         parts += step
-    assert parts == whole
+    assert parts == steps
 
 
 def test_what_it_begins_with_is_asked_for_until_nothing_is_left_of_it(

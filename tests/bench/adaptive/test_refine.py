@@ -60,20 +60,20 @@ def test_nothing_is_measured_twice_and_nothing_that_cannot_win(cube: xr.Dataset,
 
 def test_where_methods_cross_tells_most(cube: xr.Dataset, advised: list[Advice]) -> None:
     known = known_of(cube)
-    most = max(advised, key=lambda one: one.step.loss).step
+    most = max(advised, key=lambda advice: advice.step.loss).step
     assert {int(known.message_sizes[column]) for column, _ in most.cells} == {8192}
 
 
 def test_the_expected_loss_falls_as_if_each_step_gave_what_is_expected(advised: list[Advice]) -> None:
-    losses = [one.before for one in advised]
+    losses = [advice.before for advice in advised]
     assert losses[-1] < losses[0]
 
 
 def test_it_ends_at_so_many_points_at_so_much_time_and_at_an_expected_loss(cube: xr.Dataset) -> None:
     known = {"bcast": known_of(cube)}
-    assert 0 < sum(one.step.points for one in refined(known, points=5)) <= 5
+    assert 0 < sum(advice.step.points for advice in refined(known, points=5)) <= 5
     (first, *_) = refined(known)
-    seconds = [one.step.seconds for one in refined(known, seconds=1.5 * first.step.seconds)]
+    seconds = [advice.step.seconds for advice in refined(known, seconds=1.5 * first.step.seconds)]
     assert 0 < sum(seconds) <= 1.5 * first.step.seconds
     assert not list(refined(known, percent=100.0))
 
@@ -81,8 +81,8 @@ def test_it_ends_at_so_many_points_at_so_much_time_and_at_an_expected_loss(cube:
 def test_a_method_that_is_missing_where_it_may_be_the_best_is_measured() -> None:
     full = 1e-6 * np.exp(0.1 * np.random.default_rng(1).standard_normal((2, 4, 4)))
     full[0, 1, 1] = np.nan
-    (one,) = refined({"bcast": known_of(cube_of(full, COMM, MESSAGE), COMM, MESSAGE)})
-    assert (one.step.row, one.step.cells) == (1, ((1, (0,)),))
+    (advice,) = refined({"bcast": known_of(cube_of(full, COMM, MESSAGE), COMM, MESSAGE)})
+    assert (advice.step.row, advice.step.cells) == (1, ((1, (0,)),))
 
 
 def test_repetitions_tell_how_sure_a_time_is(cube: xr.Dataset) -> None:
@@ -112,11 +112,11 @@ def test_the_command_writes_a_plan_of_what_it_lists(
 ) -> None:
     folder = tmp_path / "next"
     assert cli.main(["bench", "refine", str(results), "--points", "12", "-o", str(folder), "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)
-    assert told["plan"]["lacking"] == {"bcast": ["unheard_of"]}
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["plan"]["lacking"] == {"bcast": ["unheard_of"]}
     listed = {
         (step["comm_size"], cell["message_size"], name.split()[0])
-        for step in told["steps"]
+        for step in answer["steps"]
         for cell in step["cells"]
         for name in cell["methods"]
     }
@@ -127,7 +127,7 @@ def test_the_command_writes_a_plan_of_what_it_lists(
         for method in methods
     }
     assert planned == {point for point in listed if point[2] != "unheard_of"}
-    assert told["plan"]["points"] == len(planned) > 0
+    assert answer["plan"]["points"] == len(planned) > 0
     assert cli.main(["bench", "status", str(folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["points"] == len(planned)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -10,31 +11,37 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.libraries import library
-from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof import prove as module
 from dashboard.benchmarks.proof.order import Order, Seen, line_of
 from dashboard.benchmarks.proof.prove import Wish, _Runner, prove
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.export.targets.mpich.base import embedded
 from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import open_results
-from tests.conftest import need
 
 RANKS, SECONDS = 5, 120.0
 
 
 @pytest.fixture(scope="module")
-def open_mpi(mpiexec: str) -> Path:
-    try:
-        found = library.find()
-    except BenchError as error:
-        need(None, str(error))
-        raise
-    need(isinstance(found.library, OpenMpi), f"{mpiexec} is not of Open MPI")
-    return found.mpiexec
+def open_mpi(installation: Installation) -> Path:
+    return installation.mpiexec
+
+
+def proof_of(text: str, mpiexec: Path, folder: Path, ranks: int = 3) -> Proof:
+    """Rules as text on the real library."""
+    rules = folder / "rules.conf"
+    rules.write_text(text)
+    return prove(Wish(rules, mpiexec, ranks=ranks, seconds=SECONDS))
+
+
+def proof_of_selection(decisions: Sequence[DecisionFunction], mpich: Path, selection: str, folder: Path) -> Proof:
+    """MPICH's own selection with these decisions in it, on four processes."""
+    path = folder / "selection.json"
+    path.write_text(to_mpich(decisions, base=selection))
+    names = tuple(decision.collective for decision in decisions)
+    return prove(Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=names))
 
 
 @pytest.fixture(scope="module")
@@ -54,23 +61,22 @@ def several(open_mpi: Path, tmp_path_factory: pytest.TempPathFactory) -> Proof:
     blocks = Split((Test("comm_size", 3),), (Leaf(0), Split((Test("total_size", 500),), (Leaf(0), Leaf(1)))))
     allgather = DecisionFunction("allgather", gather, blocks)
     barrier = DecisionFunction("barrier", [Method("double_ring", "double_ring")], Leaf(0))
-    path = tmp_path_factory.mktemp("prove") / "rules.conf"
-    path.write_text(to_openmpi([bcast, allgather, barrier]))
-    return prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS))
+    return proof_of(to_openmpi([bcast, allgather, barrier]), open_mpi, tmp_path_factory.mktemp("prove"), RANKS)
 
 
 def test_every_region_does_what_the_file_asks(several: Proof) -> None:
     assert several.taken == "yes"
     assert several.holds
     assert several.count("proven", "same graph") == len(several.verdicts) == 9
-    told = {(one.region.collective, one.region.method.label) for one in several.verdicts if one.state == "proven"}
-    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= told
-    assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= told
+    regions = [verdict.region for verdict in several.verdicts if verdict.state == "proven"]
+    proven = {(region.collective, region.method.label) for region in regions}
+    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= proven
+    assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= proven
 
 
 def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> None:
-    below, above = (one for one in several.verdicts if "total_size" in one.region.bounds)
-    at = [[(point["comm_size"], point["message_size"]) for point in one.points] for one in (below, above)]
+    below, above = (verdict for verdict in several.verdicts if "total_size" in verdict.region.bounds)
+    at = [[(point["comm_size"], point["message_size"]) for point in verdict.points] for verdict in (below, above)]
     assert (4, 125) in at[0]
     assert (4, 126) in at[1]
     # A ring of four sends three messages from each process, Bruck's algorithm two.
@@ -79,48 +85,41 @@ def test_the_borders_of_totals_are_seen_at_the_very_block(several: Proof) -> Non
 
 
 def test_segments_show_in_the_number_of_messages(several: Proof) -> None:
-    (pipeline,) = (one for one in several.verdicts if one.region.method.label == "pipeline 1KiB")
+    (pipeline,) = (verdict for verdict in several.verdicts if verdict.region.method.label == "pipeline 1KiB")
     sent = {(point["comm_size"], point["message_size"]): point["messages"] for point in pipeline.points}
     assert sent[3, 65536] == 2 * 64
 
 
 def test_a_file_that_is_dropped_in_silence_is_found_out(open_mpi: Path, tmp_path: Path) -> None:
-    path = tmp_path / "bad.conf"
-    path.write_text("1\n7\n1\n2\n1\n5 3 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=4, seconds=SECONDS))
-    assert found.taken == "no"
-    assert not found.holds
-    assert found.verdicts[0].state == "other"
-    assert "as the library decides by itself" in found.verdicts[0].seen
+    proof = proof_of("1\n7\n1\n2\n1\n5 3 0 0\n", open_mpi, tmp_path, 4)
+    assert proof.taken == "no"
+    assert not proof.holds
+    assert proof.verdicts[0].state == "other"
+    assert "as the library decides by itself" in proof.verdicts[0].seen
 
 
 def test_an_algorithm_that_the_library_refuses_has_failed(open_mpi: Path, tmp_path: Path) -> None:
-    path = tmp_path / "two.conf"
-    path.write_text("1\n3\n1\n2\n1\n0 5 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
-    assert found.verdicts[0].state == "failed"
-    assert "MPI_ERR" in found.verdicts[0].why
+    proof = proof_of("1\n3\n1\n2\n1\n0 5 0 0\n", open_mpi, tmp_path)
+    assert proof.verdicts[0].state == "failed"
+    assert "MPI_ERR" in proof.verdicts[0].why
 
 
 def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wrong_results(
     open_mpi: Path, sparbit: None, tmp_path: Path
 ) -> None:
-    path = tmp_path / "unsafe.conf"
-    path.write_text("1\n0\n1\n2\n1\n0 7 0 0\n")
-    found = prove(Wish(path, open_mpi, ranks=3, seconds=SECONDS))
-    assert [one.method.library_id for one in found.unsafe] == [7]
-    assert found.unsafe[0].case.startswith("in place: ")
-    assert not found.holds
-    assert found.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
+    proof = proof_of("1\n0\n1\n2\n1\n0 7 0 0\n", open_mpi, tmp_path)
+    assert [finding.method.library_id for finding in proof.unsafe] == [7]
+    assert proof.unsafe[0].case.startswith("in place: ")
+    assert not proof.holds
+    assert proof.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
 
 
 def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: Path, tmp_path: Path) -> None:
     # Forced without a fan-out it takes four; a rule that says 0, as that for reduce here, is the pipeline.
     chain = Method("chain", "chain", 0, {"library_id": 2})
     text = to_openmpi(DecisionFunction("bcast", [chain], Leaf(0), provenance={"library": "Open MPI"}))
-    path = tmp_path / "chain.conf"
-    path.write_text(text.replace("1 # collectives", "2 # collectives") + "11\n1\n2\n1\n0 2 0 0\n")
-    exported, plain = prove(Wish(path, open_mpi, ranks=RANKS, seconds=SECONDS)).verdicts
+    both = text.replace("1 # collectives", "2 # collectives") + "11\n1\n2\n1\n0 2 0 0\n"
+    exported, plain = proof_of(both, open_mpi, tmp_path, RANKS).verdicts
     assert exported.state in ("proven", "same graph")
     assert "pipeline" not in exported.like
     assert plain.state == "same graph"
@@ -137,9 +136,9 @@ def test_the_command_says_so_by_its_exit_status(
     assert cli.main(["export", str(detail), "-c", "gather", "--to", "openmpi", "-o", str(rules)]) == 0
     options = ["--library", "openmpi", "--ranks", "4", "--json", "-o", str(report)]
     assert cli.main(["prove", str(rules), *options]) == 0
-    found = json.loads(capsys.readouterr().out)
-    assert found["holds"]
-    assert {region["asked"] for region in found["regions"] if region["state"] == "proven"} == {
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["holds"]
+    assert {region["asked"] for region in answer["regions"] if region["state"] == "proven"} == {
         "basic_linear",
         "binomial",
     }
@@ -151,19 +150,15 @@ def test_the_command_says_so_by_its_exit_status(
     assert "not proven" in err
 
 
-def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, tmp_path: Path) -> None:
-    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, selection: str, tmp_path: Path) -> None:
     methods = [Method(name, name) for name in ("binomial", "scatter_allgather_ring")]
     bcast = DecisionFunction("bcast", methods, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
     methods = [Method(name, name) for name in ("bruck", "ring")]
     allgather = DecisionFunction("allgather", methods, Split((Test("total_size", 600),), (Leaf(1), Leaf(0))))
-    path = tmp_path / "selection.json"
-    path.write_text(to_mpich([bcast, allgather], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("bcast", "allgather"))
-    found = prove(wish)
-    assert found.taken == "yes"
-    assert found.holds
-    states = {(one.region.collective, one.region.method.label): one.state for one in found.verdicts}
+    proof = proof_of_selection([bcast, allgather], mpich, selection, tmp_path)
+    assert proof.taken == "yes"
+    assert proof.holds
+    states = {(verdict.region.collective, verdict.region.method.label): verdict.state for verdict in proof.verdicts}
     assert states["bcast", "binomial"] == states["bcast", "scatter_ring_allgather"] == "proven"
     assert states["allgather", "ring"] == "proven"
 
@@ -174,17 +169,15 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
         prove(Wish(path, open_mpi))
 
 
-def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(mpich: Path, tmp_path: Path) -> None:
-    held = [text for path in sorted((mpich.parent.parent / "lib").glob("libmpi.so*")) if (text := embedded(path))]
+def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(
+    mpich: Path, selection: str, tmp_path: Path
+) -> None:
     trees = [Method(f"{name} {radix}", name, 0, {"radix": radix}) for name, radix in (("tree", 2), ("recexch", 4))]
     allreduce = DecisionFunction("allreduce", trees, Split((Test("message_size", 1000),), (Leaf(1), Leaf(0))))
     bcast = DecisionFunction("bcast", [Method("tree", "tree", 0, {"radix": 4})], Leaf(0))
-    path = tmp_path / "selection.json"
-    path.write_text(to_mpich([allreduce, bcast], base=held[0]))
-    wish = Wish(path, mpich, mpich.parent / "python", ranks=4, seconds=SECONDS, collectives=("allreduce", "bcast"))
-    found = prove(wish)
-    assert found.count("proven", "same graph") == len(found.verdicts) == 3
-    assert found.holds
+    proof = proof_of_selection([allreduce, bcast], mpich, selection, tmp_path)
+    assert proof.count("proven", "same graph") == len(proof.verdicts) == 3
+    assert proof.holds
 
 
 def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(

@@ -98,8 +98,8 @@ def test_every_size_watched_is_decided_as_its_region_says(root: Node, collective
 
 def test_rules_that_were_read_are_watched_band_by_band() -> None:
     read = read_text("1\n7\n2\n2\n2\n0 1 0 0\n1000 3 0 1024\n5\n1\n0 6 0 0\n")
-    found = regions_of(read.decisions["bcast"], 6, MEMORY)
-    assert [region.method.label for region in found] == ["basic_linear", "pipeline 1KiB", "binomial"]
-    assert Cell("bcast", 4, 999) in found[0].cells
-    assert Cell("bcast", 4, 1000) in found[1].cells
-    assert Cell("bcast", 5, 1) in found[2].cells
+    bands = regions_of(read.decisions["bcast"], 6, MEMORY)
+    assert [region.method.label for region in bands] == ["basic_linear", "pipeline 1KiB", "binomial"]
+    assert Cell("bcast", 4, 999) in bands[0].cells
+    assert Cell("bcast", 4, 1000) in bands[1].cells
+    assert Cell("bcast", 5, 1) in bands[2].cells

@@ -120,9 +120,9 @@ def test_open_mpi_4_1_runs_what_a_file_asks_for(tmp_path: Path) -> None:
         )
     rules = tmp_path / "rules.conf"
     rules.write_text("1\n7\n1\n2\n2\n0 6 0 0\n4096 3 0 1024\n")
-    found = prove(Wish(rules, Path(mpiexec), Path(python), ranks=4, seconds=100))
-    assert found.taken == "yes"
-    assert [one.state for one in found.verdicts][1] == "proven"
-    assert found.holds
+    proof = prove(Wish(rules, Path(mpiexec), Path(python), ranks=4, seconds=100))
+    assert proof.taken == "yes"
+    assert [verdict.state for verdict in proof.verdicts][1] == "proven"
+    assert proof.holds
     rules.write_text("1\n7\n1\n2\n1\n5 6 0 0\n")
     assert prove(Wish(rules, Path(mpiexec), Path(python), ranks=3, seconds=100)).taken == "no"

@@ -31,13 +31,13 @@ def results(rules: str, **graphs: str) -> dict[Key, Seen]:
 
 
 def test_the_method_asked_for_is_proven_where_no_other_sends_the_same() -> None:
-    found = judge(REGION, "chain", results("chain"), NAMES)
-    assert (found.state, found.seen, found.like) == ("proven", "chain", ())
+    verdict = judge(REGION, "chain", results("chain"), NAMES)
+    assert (verdict.state, verdict.seen, verdict.like) == ("proven", "chain", ())
 
 
 def test_methods_that_send_the_same_everywhere_are_not_told_apart() -> None:
-    found = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
-    assert (found.state, found.like) == ("same graph", ("pipeline",))
+    verdict = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
+    assert (verdict.state, verdict.like) == ("same graph", ("pipeline",))
 
 
 def test_one_size_that_differs_tells_methods_apart() -> None:
@@ -46,8 +46,8 @@ def test_one_size_that_differs_tells_methods_apart() -> None:
 
 
 def test_something_else_is_named() -> None:
-    found = judge(REGION, "chain", results("pipeline"), NAMES)
-    assert (found.state, found.seen) == ("other", "pipeline")
+    verdict = judge(REGION, "chain", results("pipeline"), NAMES)
+    assert (verdict.state, verdict.seen) == ("other", "pipeline")
     own = judge(REGION, "chain", results(OWN), NAMES)
     assert own.seen == "linear, as the library decides by itself"
 
@@ -82,9 +82,9 @@ def test_parts_that_follow_other_rules_do_not_hide_the_library_s_own_decision() 
     other = judge(left, OWN, there, NAMES)
     assert other.state == "other"
     same = {(cell, name): Seen("", {"digest": "o"}) for cell in (HERE, THERE) for name in (OWN, "pipeline")}
-    found = by_parts(other, there, same, NAMES)
-    assert (found.state, found.seen) == ("proven", OWN)
-    assert "pipeline, as without rules" in found.why
+    verdict = by_parts(other, there, same, NAMES)
+    assert (verdict.state, verdict.seen) == ("proven", OWN)
+    assert "pipeline, as without rules" in verdict.why
     apart = {**same, (THERE, OWN): Seen("", {"digest": "x"})}
     assert by_parts(other, there, apart, NAMES).state == "other"
     assert by_parts(other, there, {}, NAMES).state == "other"
@@ -94,29 +94,25 @@ def proof(*verdicts: Verdict, answer: str = "yes") -> Proof:
     return Proof("f.conf", "rules", "Open MPI 5.0.11", "graphs", 8, answer, verdicts)  # type: ignore[arg-type]
 
 
+GOOD, OTHER = (judge(REGION, "chain", results(name), NAMES) for name in ("chain", "pipeline"))
+FAR = Verdict(replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes")
+
+
 def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> None:
-    good, other = (judge(REGION, "chain", results(name), NAMES) for name in ("chain", "pipeline"))
-    far = Verdict(
-        replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes"
-    )
-    assert proof(good, far).holds
-    assert not proof(far).holds
-    assert not proof(good, other).holds
-    assert not proof(good, answer="no").holds
+    assert proof(GOOD, FAR).holds
+    assert not proof(FAR).holds
+    assert not proof(GOOD, OTHER).holds
+    assert not proof(GOOD, answer="no").holds
 
 
 def test_the_report_tells_all_of_it() -> None:
-    good, other = (judge(REGION, "chain", results(name), NAMES) for name in ("chain", "pipeline"))
-    far = Verdict(
-        replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes"
-    )
-    text = "\n".join(lines_of(proof(good, other, far)))
+    text = "\n".join(lines_of(proof(GOOD, OTHER, FAR)))
     assert "3 to 8" in text
     assert "seen: pipeline, at 4 processes, 10 B" in text
     assert "bcast: 1 regions not run: they need 16 processes or more, 8 are allowed (--ranks)" in text
     assert text.endswith("NOT PROVEN: 3 regions: 1 proven, 1 other, 1 not run")
-    assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(good))
-    record = json.loads(json.dumps(proof(good, far).to_dict(), allow_nan=False))
+    assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(GOOD))
+    record = json.loads(json.dumps(proof(GOOD, FAR).to_dict(), allow_nan=False))
     assert record["counts"]["proven"] == 1
     assert record["regions"][0]["bounds"] == {"comm_size": [2, 8]}
 

@@ -30,7 +30,7 @@ def report(installation: Installation, sparbit: None) -> Report:
 
 
 def test_sparbit_is_found_in_place_at_all_sizes_and_nothing_else_must_go(report: Report) -> None:
-    (only,) = [one for one in report.faulty if one.excluded]
+    (only,) = [finding for finding in report.faulty if finding.excluded]
     assert (only.collective, only.method.algorithm, only.method.library_id) == ("allgather", "sparbit", 7)
     assert only.comm_sizes == tuple(RANKS)
     assert all(kind.startswith("in place") for kind in only.kinds)
@@ -54,27 +54,27 @@ def test_the_tool_interface_leaves_the_program_its_threads(
 
 
 def test_rings_are_found_to_need_operations_that_commute(report: Report) -> None:
-    limited = {one.method.algorithm for one in report.faulty if one.only_commutative}
-    known = {one.name for one in FAULTS if one.collective == "allreduce" and one.only_commutative}
+    limited = {finding.method.algorithm for finding in report.faulty if finding.only_commutative}
+    known = {fault.name for fault in FAULTS if fault.collective == "allreduce" and fault.only_commutative}
     assert limited == known == {"ring", "segmented_ring"}
 
 
 def test_what_the_library_refuses_for_more_than_two_processes_is_no_fault(report: Report) -> None:
-    refused = {(one["collective"], one["label"]): one["comm_sizes"] for one in report.not_for}
+    refused = {(entry["collective"], entry["label"]): entry["comm_sizes"] for entry in report.not_for}
     assert refused[("allgather", "two_proc")] == [3, 4]
 
 
 def test_a_component_goes_through_the_same_cases_where_it_answers_and_nowhere_else(installation: Installation) -> None:
     chosen = methods_of(installation.library, ("bcast",), ("han", "adapt", "basic"))
-    found = check(installation, order_of(installation.library, chosen, (4, 5)))
-    assert found.safe
+    report = check(installation, order_of(installation.library, chosen, (4, 5)))
+    assert report.safe
     # On one node HAN leaves it to others: what they do right says nothing of it.
     why = "not answered by han: on this communicator tuned answers bcast"
-    refused = {one["label"]: (one["comm_sizes"], one["why"]) for one in found.not_for}
+    refused = {entry["label"]: (entry["comm_sizes"], entry["why"]) for entry in report.not_for}
     assert refused == dict.fromkeys(("han", "han variant=simple", "han 1KiB"), ([4, 5], why))
     # Between groups neither adapt nor basic answers a broadcast, but inter, whatever is preferred.
     asked = [case for size in (4, 5) for case in cases("bcast", size) if case.made != "between"]
-    assert found.cases == 2 * len(asked) + 2 * len(refused)
+    assert report.cases == 2 * len(asked) + 2 * len(refused)
 
 
 def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(
@@ -84,13 +84,13 @@ def test_a_campaign_does_not_time_what_is_unsafe_and_says_why(
     campaign = campaign_of(tmp_path / "campaign", installation, checked=True, **asked)
     now = run(campaign, installation)
     assert (now["state"], "message graphs" in now["note"]) == ("finished", False)
-    (one,) = [point for point in points(campaign) if point["algorithm"] == "sparbit"]
-    assert one["error"].startswith("unsafe: in place")
-    assert "samples" not in one
+    (point,) = [point for point in points(campaign) if point["algorithm"] == "sparbit"]
+    assert point["error"].startswith("unsafe: in place")
+    assert "samples" not in point
     # While the check runs messages are not counted, which the timed ranks do all the same.
     assert all("graph" in point for point in points(campaign) if point["algorithm"] == "ring")
     header = json.loads(campaign.results.read_text().splitlines()[0])["attrs"]
-    assert [found["algorithm"] for found in json.loads(header["unsafe_methods"])] == ["sparbit"]
+    assert [finding["algorithm"] for finding in json.loads(header["unsafe_methods"])] == ["sparbit"]
 
 
 def test_the_command_ends_with_3_where_a_method_must_not_be_chosen(
@@ -138,7 +138,8 @@ def test_mpich_s_pairwise_stops_the_program_in_place_and_the_check_goes_on(mpich
     installation = Installation(mpich, library.library_of(mpich))
     need(installation.library.version == "5.0.2", "the fault is that of MPICH 5.0.2")
     order = order_of(installation.library, methods_of(installation.library, ("reduce_scatter",)), (2, 3))
-    found = check(installation, order, python=mpich.parent / "python")
-    assert [(one.method.algorithm, one.dead, one.excluded) for one in found.faulty] == [("pairwise", True, True)]
-    assert "counts that differ" in found.faulty[0].case
-    assert not found.missing
+    report = check(installation, order, python=mpich.parent / "python")
+    (fault,) = report.faulty
+    assert (fault.method.algorithm, fault.dead, fault.excluded) == ("pairwise", True, True)
+    assert "counts that differ" in fault.case
+    assert not report.missing

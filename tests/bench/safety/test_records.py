@@ -88,7 +88,7 @@ def test_what_is_not_called_is_not_safe(path: Path) -> None:
 
 
 def test_a_header_holds_findings_as_json(path: Path) -> None:
-    found = report_of(ORDER, read(path, fault(2, "in place")), "X 1").faulty
-    assert json.loads(as_attr(found))[0]["label"] == "ring"
+    findings = report_of(ORDER, read(path, fault(2, "in place")), "X 1").faulty
+    assert json.loads(as_attr(findings))[0]["label"] == "ring"
     assert as_attr(()) == ""
     assert UNSAFE == "unsafe_methods"

@@ -9,8 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 
 from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
+from dashboard.decisions.measured.problem import Problem
+from tests.cubes import cube_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,53 +54,62 @@ def read_data_set(stem: Path) -> DataSet:
     )
 
 
+def problem_at(folder: Path) -> Problem:
+    """The times (µs) of ``NAME.costs.csv`` at the sizes of ``NAME.csv``."""
+    cells, times = (pd.read_csv(folder / f"{folder.name}{end}.csv") for end in ("", ".costs"))
+    comm, message = (np.unique(cells[name]) for name in ("comm_size", "msg_size"))
+    cube = np.full((times.shape[1], comm.size, message.size), np.nan)
+    cube[:, np.searchsorted(comm, cells["comm_size"]), np.searchsorted(message, cells["msg_size"])] = times.T * 1e-6
+    return Problem.of(cube_of(cube, comm, message))
+
+
 @dataclass(frozen=True)
 class Reference:
     """What Release 8 made of a data set."""
 
     data: DataSet
-    found: dict[str, Any]
+    output: dict[str, Any]
 
     @property
     def min_cases(self) -> int:
-        return int(self.found["settings"]["m"])
+        return int(self.output["settings"]["m"])
 
     @property
     def confidence(self) -> float:
-        return float(self.found["settings"]["c"])
+        return float(self.output["settings"]["c"])
 
     @property
     def gain_ratio(self) -> bool:
-        return "-g" not in self.found["settings"]["extra"]
+        return "-g" not in self.output["settings"]["extra"]
 
     @property
     def group_values(self) -> bool:
-        return "-s" in self.found["settings"]["extra"]
+        return "-s" in self.output["settings"]["extra"]
 
 
 def read_reference(path: Path) -> Reference:
-    found = json.loads(path.read_text())
-    return Reference(read_data_set(path.parent / found["dataset"]), found)
+    output = json.loads(path.read_text())
+    return Reference(read_data_set(path.parent / output["dataset"]), output)
 
 
 def as_reference(nodes: Nodes, data: DataSet, node: int = 0) -> dict[str, Any]:
     """Write a tree as the reference files do."""
-    told: dict[str, Any] = {
+    tree: dict[str, Any] = {
         "cls": data.classes[nodes.label[node]],
         "n": float(nodes.cases[node]),
         "err": float(nodes.errors[node]),
         "dist": nodes.counts[node].astype(float).tolist(),
     }
     if not nodes.width[node]:
-        return told
-    told["att"], values = list(data.attributes.items())[nodes.attribute[node]]
+        return tree
+    tree["att"], values = list(data.attributes.items())[nodes.attribute[node]]
     if not values:
-        told |= {"kind": "thresh", "cut": float(nodes.cut[node])}
+        tree |= {"kind": "thresh", "cut": float(nodes.cut[node])}
     elif nodes.groups.shape[1] and len(values) > 2:
         groups = nodes.groups[node].tolist()
         subsets = [[v for v, own in zip(values, groups, strict=False) if own == g] for g in range(nodes.width[node])]
-        told |= {"kind": "subset", "subsets": subsets}
+        tree |= {"kind": "subset", "subsets": subsets}
     else:
-        told |= {"kind": "discr", "values": values}
+        tree |= {"kind": "discr", "values": values}
     branches = range(nodes.first[node], nodes.first[node] + nodes.width[node])
-    return {**told, "br": [as_reference(nodes, data, branch) for branch in branches]}
+    return {**tree, "br": [as_reference(nodes, data, branch) for branch in branches]}

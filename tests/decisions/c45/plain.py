@@ -27,14 +27,14 @@ class Plain:
     cut: np.float32 = ZERO
     branches: list[Plain] = field(default_factory=list)
 
-    def told(self) -> tuple:
+    def as_tuple(self) -> tuple:
         """Everything about the tree, to be compared."""
-        below = tuple(branch.told() for branch in self.branches)
+        below = tuple(branch.as_tuple() for branch in self.branches)
         counts = tuple(self.counts.tolist())
         return (self.label, counts, float(self.cases), float(self.errors), self.attribute, float(self.cut), below)
 
 
-def told(nodes: Nodes, node: int = 0) -> tuple:
+def as_tuple(nodes: Nodes, node: int = 0) -> tuple:
     """Give the same of the arrays."""
     branches = range(nodes.first[node], nodes.first[node] + nodes.width[node])
     return (
@@ -44,7 +44,7 @@ def told(nodes: Nodes, node: int = 0) -> tuple:
         float(nodes.errors[node]),
         int(nodes.attribute[node]),
         float(nodes.cut[node]),
-        tuple(told(nodes, branch) for branch in branches),
+        tuple(as_tuple(nodes, branch) for branch in branches),
     )
 
 
@@ -100,8 +100,8 @@ class Grower:
     def best(self, rows: np.ndarray, used: frozenset[int]) -> tuple[int, np.float32] | None:
         declared = self.table.declared
         tests = [
-            (self.discrete if declared[one] else self.continuous)(one, rows) if one not in used else (NONE, NONE, NONE)
-            for one in range(declared.size)
+            (self.discrete if declared[a] else self.continuous)(a, rows) if a not in used else (NONE, NONE, NONE)
+            for a in range(declared.size)
         ]
         many = declared >= 0.3 * self.table.classes.size
         counted = [
@@ -111,7 +111,7 @@ class Grower:
         for gain in counted:
             average = average + gain
         average = average / single(len(counted)) if counted else single(1e6)
-        found, most = None, NONE
+        chosen, most = None, NONE
         for attribute, (gain, info, cut) in enumerate(tests):
             worth = NONE
             if gain > -1e-3 and self.gain_ratio:
@@ -119,8 +119,8 @@ class Grower:
             elif gain > -1e-3 and info > 0:
                 worth = gain
             if worth > most:
-                found, most = (attribute, cut), worth
-        return found
+                chosen, most = (attribute, cut), worth
+        return chosen
 
     def continuous(self, attribute: int, rows: np.ndarray) -> tuple[np.float32, np.float32, np.float32]:
         cases, m = rows.size, self.min_cases
@@ -141,7 +141,7 @@ class Grower:
                     gain = base - left / single(cases)
                 tried.append((low, gain))
         penalty = single(log2(len(tried)) / cases)
-        low, gain = max(tried, key=lambda one: one[1] - penalty, default=(0, NONE))
+        low, gain = max(tried, key=lambda cut: cut[1] - penalty, default=(0, NONE))
         if gain - penalty <= 0:
             return NONE, NONE, NONE
         info = total(np.array([0, low, cases - low], dtype=single)) / single(cases)
@@ -196,7 +196,7 @@ class Pruner:
         for branch, part in zip(node.branches, parts, strict=True):
             if part.size:
                 tree = tree + self.prune(branch, part)
-        largest = max(range(len(parts)), key=lambda one: (parts[one].size, one))
+        largest = max(range(len(parts)), key=lambda branch: (parts[branch].size, branch))
         raised = self.estimate(node.branches[largest], rows)
         if float(leaf) <= float(raised) + 0.1 and float(leaf) <= float(tree) + 0.1:
             node.attribute, node.cut, node.branches = -1, single(0), []

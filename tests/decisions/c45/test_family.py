@@ -50,28 +50,28 @@ def test_decides_the_reference_maps_as_release_8(
     samples: Path, name: str, attributes: tuple[str, ...], m: int, c: int, extra: str
 ) -> None:
     folder = samples.parent / "c45" / name
-    found = json.loads((folder / f"{name}_m{m}_c{c}{extra}.json").read_text())
+    facts = json.loads((folder / f"{name}_m{m}_c{c}{extra}.json").read_text())
     rows = [line.split(",") for line in (folder / f"{name}.data").read_text().splitlines()]
     comm, message = (sorted({int(row[place]) for row in rows}) for place in (0, 1))
     best = np.full((len(comm), len(message)), -1)
     for row in rows:
-        best[comm.index(int(row[0])), message.index(int(row[1]))] = found["classes"].index(row[-1].strip())
-    problem = Problem.of(map_of(best, comm, message, len(found["classes"])))
+        best[comm.index(int(row[0])), message.index(int(row[1]))] = facts["classes"].index(row[-1].strip())
+    problem = Problem.of(map_of(best, comm, message, len(facts["classes"])))
 
     decision = c45(problem, min_cases=m, confidence=c, attributes=attributes, gain_ratio=not extra)
 
-    wanted = [found["classes"].index(text) for text in found["predictions"]]
+    wanted = [facts["classes"].index(text) for text in facts["predictions"]]
     sizes = [(int(row[0]), int(row[1])) for row in rows]
     assert decision.predict(*zip(*sizes, strict=True)).tolist() == wanted
-    assert (decision.nodes, decision.leaves, decision.depth) == (found["size"], found["leaves"], found["depth"])
+    assert (decision.nodes, decision.leaves, decision.depth) == (facts["size"], facts["leaves"], facts["depth"])
     assert decision.provenance["c45"] == {
-        "cases": found["cases"],
-        "before": {"size": found["size_before"], "leaves": found["leaves_before"], "errors": found["errors_before"]},
+        "cases": facts["cases"],
+        "before": {"size": facts["size_before"], "leaves": facts["leaves_before"], "errors": facts["errors_before"]},
         "after": {
-            "size": found["size"],
-            "leaves": found["leaves"],
-            "errors": found["errors"],
-            "predicted_error": found["predicted_errors"],
+            "size": facts["size"],
+            "leaves": facts["leaves"],
+            "errors": facts["errors"],
+            "predicted_error": facts["predicted_errors"],
         },
     }
 
@@ -203,7 +203,7 @@ def test_one_method_one_cell_and_equal_times_give_one_leaf() -> None:
 
 
 def test_cells_that_contradict_each_other_are_no_obstacle() -> None:
-    cubes = {name: map_of(np.full((4, 4), one), [2, 3, 4, 5], [1, 2, 3, 4], 2) for one, name in enumerate("ab")}
+    cubes = {name: map_of(np.full((4, 4), label), [2, 3, 4, 5], [1, 2, 3, 4], 2) for label, name in enumerate("ab")}
 
     decision = c45(Problem.of(cubes), attributes=SIZES_ONLY, min_cases=1, pruned=False)
 
@@ -221,7 +221,7 @@ def test_many_settings_give_what_each_gives_alone() -> None:
     problem = Problem.of(synthetic_cube(12, 20, 8, 5, noise=0.4))
     settings = [{"min_cases": m, "confidence": c} for m in (2, 4) for c in (1.0, 25.0)] + [{"pruned": False}]
 
-    assert c45_many(problem, settings) == [c45(problem, **one) for one in settings]
+    assert c45_many(problem, settings) == [c45(problem, **options) for options in settings]
 
 
 def test_the_path_leads_from_small_trees_to_large_ones() -> None:
@@ -256,11 +256,11 @@ def test_an_attribute_that_the_results_do_not_have_is_refused() -> None:
 
 def test_progress_is_told_and_may_cancel() -> None:
     problem = Problem.of(synthetic_cube(20, 30, 8, 5, noise=0.4))
-    told: list[float] = []
-    c45_many(problem, [{}, {"min_cases": 4}], progress=lambda share, _words: told.append(share))
+    shares: list[float] = []
+    c45_many(problem, [{}, {"min_cases": 4}], progress=lambda share, _words: shares.append(share))
 
-    assert told == sorted(told)
-    assert 0 <= told[0] < told[-1] == 1
+    assert shares == sorted(shares)
+    assert 0 <= shares[0] < shares[-1] == 1
 
     def cancel(_share: float, _words: str) -> None:
         raise Cancelled

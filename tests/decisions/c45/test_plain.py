@@ -15,7 +15,7 @@ from dashboard.decisions.grown.c45.continuous import best_cuts
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.c45.table import TrainingTable
-from tests.decisions.c45.plain import Grower, Pruner, told
+from tests.decisions.c45.plain import Grower, Pruner, as_tuple
 
 
 @st.composite
@@ -40,7 +40,7 @@ def test_growing_is_what_the_plain_program_does(table: TrainingTable, min_cases:
     tree = grow(table, Options(min_cases, gain_ratio, group_values=False))
 
     plain = Grower(table, min_cases, gain_ratio=gain_ratio).grow(np.arange(len(table)))
-    assert told(tree.nodes) == plain.told()
+    assert as_tuple(tree.nodes) == plain.as_tuple()
 
 
 @given(tables(), st.integers(1, 3), st.sampled_from([0.001, 1.0, 25.0, 70.0, 100.0]))
@@ -50,7 +50,7 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
     grower = Grower(table, min_cases, gain_ratio=True)
     plain = grower.grow(np.arange(len(table)))
     Pruner(grower, confidence).prune(plain, np.arange(len(table)))
-    assert told(tree.nodes) == plain.told()
+    assert as_tuple(tree.nodes) == plain.as_tuple()
 
 
 @settings(max_examples=25)

@@ -37,24 +37,24 @@ def options_of(reference: Reference) -> Options:
 def test_the_tree_before_pruning_is_release_8s(reference: Reference) -> None:
     tree = grow(reference.data.table, options_of(reference))
 
-    found = reference.found
-    assert as_reference(tree.nodes, reference.data) == found["tree_before"]
-    assert (tree.size, tree.leaves) == (found["size_before"], found["leaves_before"])
-    assert misclassified(reference.data.table, tree) == found["errors_before"]
+    output = reference.output
+    assert as_reference(tree.nodes, reference.data) == output["tree_before"]
+    assert (tree.size, tree.leaves) == (output["size_before"], output["leaves_before"])
+    assert misclassified(reference.data.table, tree) == output["errors_before"]
 
 
 def test_the_tree_after_pruning_is_release_8s(reference: Reference) -> None:
     table = reference.data.table
     tree = prune(table, grow(table, options_of(reference)), reference.confidence)
 
-    found = reference.found
-    assert as_reference(tree.nodes, reference.data) == found["tree"]
-    assert (tree.size, tree.leaves, tree.depth) == (found["size"], found["leaves"], found["depth"])
-    assert tree.predicted_errors == found["predicted_errors"]
-    assert round(100 * tree.predicted_errors / len(table), 1) == found["predicted_error_pct"]
-    assert misclassified(table, tree) == found["errors"]
+    output = reference.output
+    assert as_reference(tree.nodes, reference.data) == output["tree"]
+    assert (tree.size, tree.leaves, tree.depth) == (output["size"], output["leaves"], output["depth"])
+    assert tree.predicted_errors == output["predicted_errors"]
+    assert round(100 * tree.predicted_errors / len(table), 1) == output["predicted_error_pct"]
+    assert misclassified(table, tree) == output["errors"]
     predictions = classify(tree, table.values, table.declared)
-    assert [reference.data.classes[one] for one in predictions] == found["predictions"]
+    assert [reference.data.classes[label] for label in predictions] == output["predictions"]
 
 
 def test_interpreted_it_is_the_same_tree(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -69,9 +69,9 @@ def test_interpreted_it_is_the_same_tree(samples: Path, monkeypatch: pytest.Monk
             assert kernel.run(best_cuts) is not best_cuts
             tree = prune(table, grow(table, options_of(reference)), reference.confidence)
             predictions = classify(tree, table.values, table.declared)
-        assert as_reference(tree.nodes, reference.data) == reference.found["tree"]
-        assert tree.predicted_errors == reference.found["predicted_errors"]
-        assert [reference.data.classes[one] for one in predictions] == reference.found["predictions"]
+        assert as_reference(tree.nodes, reference.data) == reference.output["tree"]
+        assert tree.predicted_errors == reference.output["predicted_errors"]
+        assert [reference.data.classes[label] for label in predictions] == reference.output["predictions"]
 
 
 def test_the_order_of_the_rows_does_not_matter(reference: Reference) -> None:
@@ -81,7 +81,7 @@ def test_the_order_of_the_rows_does_not_matter(reference: Reference) -> None:
 
     tree = prune(shuffled, grow(shuffled, options_of(reference)), reference.confidence)
 
-    assert as_reference(tree.nodes, reference.data) == reference.found["tree"]
+    assert as_reference(tree.nodes, reference.data) == reference.output["tree"]
 
 
 def misclassified(table: TrainingTable, tree: Any) -> int:

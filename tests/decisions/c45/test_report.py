@@ -39,13 +39,13 @@ def test_sizes_errors_and_penalties_are_those_of_the_reference_trees(problem: Pr
 
     assert list(table.index) == [f"-m {m} -c {c:g}" for m, c in TABLE_6_7]
     for (m, c), row in zip(TABLE_6_7, table.itertuples(), strict=True):
-        found = json.loads((folder / f"bcast27_m{m}_c{c:g}.json").read_text())
-        assert (row.size_before, row.leaves_before) == (found["size_before"], found["leaves_before"])
-        assert (row.size, row.leaves) == (found["size"], found["leaves"])
-        assert row.errors_before == pytest.approx(100 * found["errors_before"] / found["cases"])
-        assert row.errors == pytest.approx(100 * found["errors"] / found["cases"])
-        assert round(row.predicted_error, 1) == found["predicted_error_pct"]
-        chosen = costs.columns.get_indexer(found["predictions"])
+        expected = json.loads((folder / f"bcast27_m{m}_c{c:g}.json").read_text())
+        assert (row.size_before, row.leaves_before) == (expected["size_before"], expected["leaves_before"])
+        assert (row.size, row.leaves) == (expected["size"], expected["leaves"])
+        assert row.errors_before == pytest.approx(100 * expected["errors_before"] / expected["cases"])
+        assert row.errors == pytest.approx(100 * expected["errors"] / expected["cases"])
+        assert round(row.predicted_error, 1) == expected["predicted_error_pct"]
+        chosen = costs.columns.get_indexer(expected["predictions"])
         times = costs.to_numpy()
         penalties = 100 * (times[np.arange(len(times)), chosen] / times.min(axis=1) - 1)
         assert [row.penalty_min, row.penalty_max, row.penalty_mean, row.penalty_median] == pytest.approx(

@@ -30,9 +30,9 @@ def trees(costs: np.ndarray) -> Iterator[tuple[float, int, int]]:
         yield leaf_cost(costs, top, left, bottom, right), 1, 0
         cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
         cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
-        for one, other in cuts:
-            for cost, leaves, depth in below(*one):
-                for more, others, deeper in below(*other):
+        for first, second in cuts:
+            for cost, leaves, depth in below(*first):
+                for more, others, deeper in below(*second):
                     yield cost + more, leaves + others, 1 + max(depth, deeper)
 
     return below(0, 0, *costs.shape[1:])
@@ -43,14 +43,14 @@ def least(costs: np.ndarray) -> dict[tuple[int, int], float]:
 
     @cache
     def below(top: int, left: int, bottom: int, right: int) -> dict[tuple[int, int], float]:
-        found = {(1, 0): leaf_cost(costs, top, left, bottom, right)}
+        best = {(1, 0): leaf_cost(costs, top, left, bottom, right)}
         cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
         cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
-        for one, other in cuts:
-            for (leaves, depth), cost in below(*one).items():
-                for (others, deeper), more in below(*other).items():
+        for first, second in cuts:
+            for (leaves, depth), cost in below(*first).items():
+                for (others, deeper), more in below(*second).items():
                     key = leaves + others, 1 + max(depth, deeper)
-                    found[key] = min(found.get(key, math.inf), cost + more)
-        return found
+                    best[key] = min(best.get(key, math.inf), cost + more)
+        return best
 
     return below(0, 0, *costs.shape[1:])

@@ -59,20 +59,20 @@ def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  #
     problem = Problem.of(cube)
     patch = restricted()
     try:
-        found = optimal_frontier(problem, 12)
-        decision = found.decision(12)
+        frontier = optimal_frontier(problem, 12)
+        decision = frontier.decision(12)
     except OptionError:
         return
     finally:
         patch.undo()
     best = optimal_frontier(problem, 12)
-    assert (found.lower_bound <= best.mean + 1e-8).all()
-    assert (best.mean <= found.mean + 1e-8).all()
-    assert found.mean[found.proven] == pytest.approx(best.mean[found.proven], abs=1e-8)
+    assert (frontier.lower_bound <= best.mean + 1e-8).all()
+    assert (best.mean <= frontier.mean + 1e-8).all()
+    assert frontier.mean[frontier.proven] == pytest.approx(best.mean[frontier.proven], abs=1e-8)
     facts = decision.provenance["optimal"]
     mean = problem.summary(decision).mean
     assert decision.leaves <= 12
-    assert mean == pytest.approx(found.mean[-1], abs=1e-8)
+    assert mean == pytest.approx(frontier.mean[-1], abs=1e-8)
     assert facts["gap"] == pytest.approx(100 * (mean - facts["lower_bound"]) / mean if mean else 0, abs=1e-5)
 
 
@@ -82,14 +82,14 @@ def test_the_best_at_a_price_is_between_bound_and_found(cube, price: float) -> N
     problem = Problem.of(cube)
     patch = restricted()
     try:
-        found = optimal_price(problem, price)
+        decision = optimal_price(problem, price)
     except OptionError:
         return
     finally:
         patch.undo()
     best = optimal_price(problem, price)
-    worth = [problem.summary(decision).mean + price * decision.leaves for decision in (best, found)]
-    facts = found.provenance["optimal"]
+    worth = [problem.summary(tree).mean + price * tree.leaves for tree in (best, decision)]
+    facts = decision.provenance["optimal"]
     assert facts["lower_bound"] - 1e-8 <= worth[0] <= worth[1] + 1e-8
     assert worth[1] * (1 - facts["gap"] / 100) == pytest.approx(facts["lower_bound"], abs=1e-8)
 
@@ -100,15 +100,15 @@ def test_the_best_of_a_depth_is_between_bound_and_found(cube, max_depth: int) ->
     problem = Problem.of(cube)
     patch = restricted()
     try:
-        found = optimal_depth(problem, max_depth)
+        decision = optimal_depth(problem, max_depth)
     except OptionError:
         return
     finally:
         patch.undo()
     best = optimal_depth(problem, max_depth)
-    assert found.depth <= max_depth
-    low = found.provenance["optimal"]["lower_bound"]
-    assert low - 1e-8 <= problem.summary(best).mean <= problem.summary(found).mean + 1e-8
+    assert decision.depth <= max_depth
+    low = decision.provenance["optimal"]["lower_bound"]
+    assert low - 1e-8 <= problem.summary(best).mean <= problem.summary(decision).mean + 1e-8
 
 
 def test_lines_close_in_on_the_only_cut_there_is() -> None:
@@ -167,13 +167,13 @@ def test_too_many_cuts_end_in_a_bound_instead_of_a_proof() -> None:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(leaves, "MOST_CUTS", 40)
         patch.setattr(leaves, "FEWEST_CUTS", 40)
-        found = optimal_frontier(problem, 90)
+        frontier = optimal_frontier(problem, 90)
     assert sure.proven.all()
-    assert not found.proven.all()
-    assert (found.lower_bound <= sure.mean + 1e-8).all()
-    assert (sure.mean <= found.mean + 1e-8).all()
-    assert found.mean[found.proven] == pytest.approx(sure.mean[found.proven], abs=1e-8)
-    assert found.decision(90).leaves == 90
+    assert not frontier.proven.all()
+    assert (frontier.lower_bound <= sure.mean + 1e-8).all()
+    assert (sure.mean <= frontier.mean + 1e-8).all()
+    assert frontier.mean[frontier.proven] == pytest.approx(sure.mean[frontier.proven], abs=1e-8)
+    assert frontier.decision(90).leaves == 90
 
 
 def test_times_without_any_order_are_bounded_closely() -> None:
@@ -183,7 +183,7 @@ def test_times_without_any_order_are_bounded_closely() -> None:
         patch.setattr(lines, "THIN", 20)
         patch.setattr(windows, "STAGES", ((6000, 8),))
         patch.setattr(decide, "LARGEST", 100)
-        found = optimal_frontier(problem, 6)
+        frontier = optimal_frontier(problem, 6)
     best = optimal_frontier(problem, 6)
-    assert (found.lower_bound <= best.mean + 1e-8).all()
-    assert found.lower_bound[-1] > 0.96 * best.mean[-1]
+    assert (frontier.lower_bound <= best.mean + 1e-8).all()
+    assert frontier.lower_bound[-1] > 0.96 * best.mean[-1]

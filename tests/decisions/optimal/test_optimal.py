@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 import xarray as xr
 from hypothesis import given, settings
@@ -18,6 +17,7 @@ from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.grown.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
+from tests.decisions.c45.files import problem_at
 from tests.decisions.optimal.guillotine import least, penalties, trees
 
 SIZES = ("comm_size", "message_size")
@@ -48,26 +48,17 @@ def table(rows: dict[tuple[int, int], float]) -> Iterator[tuple[int, int, float]
         yield leaves, depth, cost
 
 
-def bcast27(shared: Path) -> Problem:
-    folder = shared / "data" / "c45" / "bcast27"
-    cells, times = pd.read_csv(folder / "bcast27.csv"), pd.read_csv(folder / "bcast27.costs.csv")
-    comm, message = (np.unique(cells[name]) for name in ("comm_size", "msg_size"))
-    cube = np.empty((times.shape[1], comm.size, message.size))
-    cube[:, np.searchsorted(comm, cells["comm_size"]), np.searchsorted(message, cells["msg_size"])] = times.T
-    return Problem.of(cube_of(cube * 1e-6, comm, message))
-
-
 class TestPublishedFigures:
     def test_bcast27(self, shared: Path) -> None:
         # Found by two exact methods that share no code with this one.
-        problem = bcast27(shared)
-        found = optimal_frontier(problem, 25)
-        assert found.mean[[7, 14, 24]].round(2).tolist() == [4.70, 3.11, 2.59]
-        assert found.proven.all()
+        problem = problem_at(shared / "data" / "c45" / "bcast27")
+        frontier = optimal_frontier(problem, 25)
+        assert frontier.mean[[7, 14, 24]].round(2).tolist() == [4.70, 3.11, 2.59]
+        assert frontier.proven.all()
         for leaves in (8, 15, 25):
-            decision = found.decision(leaves)
+            decision = frontier.decision(leaves)
             assert decision.leaves == leaves
-            assert problem.summary(decision).mean == pytest.approx(found.mean[leaves - 1], abs=1e-6)
+            assert problem.summary(decision).mean == pytest.approx(frontier.mean[leaves - 1], abs=1e-6)
 
     def test_fast_ethernet(self, fast_ethernet_bcast: xr.Dataset) -> None:
         problem = Problem.of(fast_ethernet_bcast)
@@ -93,11 +84,11 @@ class TestAgainstAllTrees:
         most = max(leaves for leaves, _ in rows)
         weight = measured_weight(cube, weights)
         best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / weight for leaves in range(1, most + 1)]
-        found = optimal_frontier(problem, most + 2)
-        assert found.mean[:most] == pytest.approx(best, abs=1e-8)
-        assert found.proven.all()
+        frontier = optimal_frontier(problem, most + 2)
+        assert frontier.mean[:most] == pytest.approx(best, abs=1e-8)
+        assert frontier.proven.all()
         for leaves in {1, (1 + most) // 2, most}:
-            decision, summary = found.decision(leaves), problem.summary(found.decision(leaves))
+            decision, summary = frontier.decision(leaves), problem.summary(frontier.decision(leaves))
             assert summary.mean == pytest.approx(best[leaves - 1], abs=1e-8)
             # Of equally good trees one of the fewest leaves.
             assert decision.leaves == 1 + next(n for n, cost in enumerate(best) if cost <= best[leaves - 1] + 1e-9)
@@ -129,9 +120,9 @@ class TestAgainstAllTrees:
     def test_cuts_that_the_bounds_do_not_rule_out_are_enough_on_a_larger_grid(self) -> None:
         cube = synthetic_cube(6, 8, 5, 3, noise=0.6)
         rows = least(penalties(cube))
-        found = optimal_frontier(Problem.of(cube), 20)
+        frontier = optimal_frontier(Problem.of(cube), 20)
         best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 48 for leaves in range(1, 21)]
-        assert found.mean == pytest.approx(best, abs=1e-8)
+        assert frontier.mean == pytest.approx(best, abs=1e-8)
 
 
 class TestProperties:
@@ -141,10 +132,10 @@ class TestProperties:
         self, seed: int, rows: int, columns: int
     ) -> None:
         cube = synthetic_cube(rows, columns, 6, seed, noise=0.5)
-        found = optimal_frontier(Problem.of(cube), rows * columns)
-        assert (np.diff(found.mean) <= 0).all()
-        assert found.total[-1] == 0
-        exact = found.decision(rows * columns)
+        frontier = optimal_frontier(Problem.of(cube), rows * columns)
+        assert (np.diff(frontier.mean) <= 0).all()
+        assert frontier.total[-1] == 0
+        exact = frontier.decision(rows * columns)
         chosen = exact.predict(cube["comm_size"].values[:, None], cube["message_size"].values)
         assert np.array_equal(chosen, decision_map(cube)["best"].values)
 
@@ -159,14 +150,14 @@ class TestProperties:
 
     def test_depth_and_price_agree_with_leaves(self, fast_ethernet_bcast: xr.Dataset) -> None:
         problem = Problem.of(fast_ethernet_bcast)
-        found = optimal_frontier(problem, 40)
+        frontier = optimal_frontier(problem, 40)
         for max_depth in (1, 2, 3):
             decision = optimal_depth(problem, max_depth)
-            assert problem.summary(decision).mean >= found.mean[2**max_depth - 1] - 1e-7
+            assert problem.summary(decision).mean >= frontier.mean[2**max_depth - 1] - 1e-7
         for price in (0.2, 1.0):
             decision = optimal_price(problem, price)
             assert problem.summary(decision).mean + price * decision.leaves == pytest.approx(
-                (found.mean + price * found.leaves).min(), abs=1e-7
+                (frontier.mean + price * frontier.leaves).min(), abs=1e-7
             )
 
     def test_it_saves_and_loads(self) -> None:
@@ -198,9 +189,9 @@ class TestOddInput:
     def test_one_row(self, shape: tuple[int, int]) -> None:
         cube = synthetic_cube(*shape, 4, 7, noise=1.0)
         rows = least(penalties(cube))
-        found = optimal_frontier(Problem.of(cube), 12)
+        frontier = optimal_frontier(Problem.of(cube), 12)
         best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 12 for leaves in range(1, 13)]
-        assert found.mean == pytest.approx(best, abs=1e-8)
+        assert frontier.mean == pytest.approx(best, abs=1e-8)
 
     def test_nothing_measured(self) -> None:
         with pytest.raises(NothingMeasuredError):
@@ -212,8 +203,8 @@ class TestOddInput:
             optimal(Problem.of(cube, weights=[[0.0, 1.0]]))
 
     def test_what_was_measured_nowhere_near_costs_a_hundred_points_more_than_the_slowest(self) -> None:
-        one, two = [[1.0, np.nan, 1.0]], [[np.nan, 1.0, np.nan]]
-        problem = Problem.of(cube_of([one, two], [2], [1, 2, 3]))
+        first, second = [[1.0, np.nan, 1.0]], [[np.nan, 1.0, np.nan]]
+        problem = Problem.of(cube_of([first, second], [2], [1, 2, 3]))
         # The first method lies between two of its own sizes, the second at none: 0 + 0 + 0 against 100 + 0 + 100.
         decision = optimal(problem, leaves=1)
         assert decision.predict_one(2, 1) == 0
@@ -224,9 +215,9 @@ class TestOddInput:
         time[0, :3] = 1e9
         time[1, 3:] = 1 + 1e-6
         time[2] = 1.5
-        found = optimal_frontier(Problem.of(cube_of(time, range(2, 8), range(1, 7))), 3)
-        assert found.mean[0] == pytest.approx(50e-6)
-        assert found.mean[1] == 0
+        frontier = optimal_frontier(Problem.of(cube_of(time, range(2, 8), range(1, 7))), 3)
+        assert frontier.mean[0] == pytest.approx(50e-6)
+        assert frontier.mean[1] == 0
 
     @pytest.mark.parametrize("leaves", [0, -1, 1.5, True])
     def test_leaves_that_are_no_number_of_leaves(self, leaves: Any) -> None:
@@ -274,6 +265,6 @@ def test_more_leaves_than_cells_take_no_more_memory_than_so_many() -> None:
     problem = Problem.of(synthetic_cube(4, 5, 3, seed=3))
     many = optimal_frontier(problem, 10**15)
     assert many.leaves.size == many.mean.size == 20
-    found = many.decision(10**15)
-    assert found.options == {"leaves": 10**15}
-    assert found.to_text() == optimal(problem, leaves=20).to_text()
+    decision = many.decision(10**15)
+    assert decision.options == {"leaves": 10**15}
+    assert decision.to_text() == optimal(problem, leaves=20).to_text()

@@ -93,14 +93,14 @@ def test_few_sizes_do(rows: int, columns: int) -> None:
 
 
 def test_how_far_it_is_goes_up_by_small_steps() -> None:
-    told: list[tuple[float, str]] = []
-    recommended(Problem.of(synthetic_cube(8, 12, 3, seed=1)), progress=lambda share, what: told.append((share, what)))
-    shares = [share for share, _ in told]
+    steps: list[tuple[float, str]] = []
+    recommended(Problem.of(synthetic_cube(8, 12, 3, seed=1)), progress=lambda share, what: steps.append((share, what)))
+    shares = [share for share, _ in steps]
     assert shares == sorted(shares)
     assert max(np.diff([*shares, 1.0])) < 0.05
     # Each predictor at each of ten parts that are left out, then trees without these.
-    assert told[0] == (0.0, "times at sizes left out, 1 of 30")
-    assert any(what.startswith("trees without some sizes, 10 of ") for _, what in told)
+    assert steps[0] == (0.0, "times at sizes left out, 1 of 30")
+    assert any(what.startswith("trees without some sizes, 10 of ") for _, what in steps)
 
 
 def test_it_can_be_stopped_and_refuses_no_leaves() -> None:

@@ -29,9 +29,9 @@ def powers(exponents: tuple[float, float]) -> np.ndarray:
 @given(st.floats(0, 2), st.floats(0, 1))
 def test_times_that_grow_as_powers_of_the_sizes_are_predicted_exactly(p: float, m: float) -> None:
     wanted = np.array([5, 9, 24, 64]), np.array([2, 100, 500, 10**6])
-    found = Surfaces(powers((p, m))[None], COMM, MESSAGE).at(*wanted)
+    predicted = Surfaces(powers((p, m))[None], COMM, MESSAGE).at(*wanted)
     exact = 1e-6 * wanted[0][:, None] ** p * wanted[1][None, :].astype(float) ** m
-    assert np.allclose(np.exp(found.log_time[0]), exact, rtol=1e-9)
+    assert np.allclose(np.exp(predicted.log_time[0]), exact, rtol=1e-9)
 
 
 def test_beyond_the_longest_messages_bytes_decide_at_most() -> None:
@@ -45,8 +45,8 @@ def test_beyond_the_longest_messages_bytes_decide_at_most() -> None:
 @given(st.integers(0, 4))
 def test_at_measured_sizes_plain_surfaces_are_the_measurements(seed: int) -> None:
     times = np.random.default_rng(seed).lognormal(size=(3, COMM.size, MESSAGE.size))
-    found = Surfaces(times, COMM, MESSAGE).at(COMM, MESSAGE)
-    assert np.allclose(np.exp(found.log_time), times)
+    predicted = Surfaces(times, COMM, MESSAGE).at(COMM, MESSAGE)
+    assert np.allclose(np.exp(predicted.log_time), times)
 
 
 def test_a_method_that_is_slower_off_powers_of_two_has_two_curves() -> None:
@@ -64,8 +64,8 @@ def test_nothing_is_known_where_a_method_does_not_run() -> None:
     only_powers[(COMM & (COMM - 1)) != 0] = np.nan
     short[:, MESSAGE > 1024] = np.nan
     late[COMM < 6] = np.nan
-    found = Surfaces(np.stack([only_powers, short, late, powers((1.0, 0.5))]), COMM, MESSAGE)
-    logs = found.at(np.array([4, 5, 10]), np.array([512, 2048])).log_time
+    surfaces = Surfaces(np.stack([only_powers, short, late, powers((1.0, 0.5))]), COMM, MESSAGE)
+    logs = surfaces.at(np.array([4, 5, 10]), np.array([512, 2048])).log_time
     assert np.isfinite(logs).tolist() == [
         [[True, True], [False, False], [False, False]],
         [[True, False], [True, False], [True, False]],
@@ -77,8 +77,8 @@ def test_nothing_is_known_where_a_method_does_not_run() -> None:
 def test_a_gap_inside_a_method_is_filled_from_its_neighbours() -> None:
     times = powers((1.0, 0.5))
     times[4, 3] = np.nan
-    found = Surfaces(times[None], COMM, MESSAGE).at(COMM, MESSAGE)
-    assert np.allclose(np.exp(found.log_time[0]), powers((1.0, 0.5)))
+    predicted = Surfaces(times[None], COMM, MESSAGE).at(COMM, MESSAGE)
+    assert np.allclose(np.exp(predicted.log_time[0]), powers((1.0, 0.5)))
 
 
 @given(st.sets(st.integers(0, 4096), min_size=1, max_size=8), st.sets(st.integers(0, 9999), min_size=1, max_size=8))
@@ -101,9 +101,9 @@ def coverage(cube: xr.Dataset) -> float:
             kept = np.setdiff1d(lines, out)
             learn, judge = [sizes[0], sizes[1]], [sizes[0], sizes[1]]
             learn[axis], judge[axis] = sizes[axis][kept], sizes[axis][out]
-            found = Surfaces(np.take(times, kept, axis=1 + axis), *learn).at(*judge)
-            off = np.abs(np.log(np.take(times, out, axis=1 + axis)) - found.log_time)
-            held.append((off <= found.half_width)[np.isfinite(off)])
+            predicted = Surfaces(np.take(times, kept, axis=1 + axis), *learn).at(*judge)
+            off = np.abs(np.log(np.take(times, out, axis=1 + axis)) - predicted.log_time)
+            held.append((off <= predicted.half_width)[np.isfinite(off)])
     return float(np.concatenate(held).mean())
 
 

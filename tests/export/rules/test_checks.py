@@ -32,7 +32,7 @@ def test_a_chain_without_a_fan_out_is_the_pipeline(collective: int) -> None:
 )
 def test_scatter_with_algorithms_that_do_not_understand_each_other_is_warned_of(rules: str, *, faulty: bool) -> None:
     # Seen with 5.0.11 and four processes: a segmentation fault where only the root tells a send count.
-    found = warnings(f"1\n15\n1\n2\n2\n{rules}\n")
-    assert [fault.line for fault in found] == ([4] if faulty else [])
-    assert not faulty or "as mpi4py does" in found[0].effect
+    faults = warnings(f"1\n15\n1\n2\n2\n{rules}\n")
+    assert [fault.line for fault in faults] == ([4] if faulty else [])
+    assert not faulty or "as mpi4py does" in faults[0].effect
     assert warnings(f"1\n9\n1\n2\n2\n{rules}\n") == []

@@ -20,8 +20,8 @@ def rules(collectives: Any, **more: Any) -> RulesFile:
 
 
 def chosen(read: RulesFile, comm_size: int, message_size: int) -> Choice:
-    (found,) = choices(read.decisions["bcast"], [comm_size], [message_size], "6.0")
-    return found
+    (choice,) = choices(read.decisions["bcast"], [comm_size], [message_size], "6.0")
+    return choice
 
 
 def texts(read: RulesFile) -> str:

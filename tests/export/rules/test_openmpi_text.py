@@ -29,8 +29,8 @@ GOOD = """1 # collectives
 
 
 def chosen(read: RulesFile, comm_size: int, message_size: int, collective: str = "bcast") -> Choice:
-    (found,) = choices(read.decisions[collective], [comm_size], [message_size])
-    return found
+    (choice,) = choices(read.decisions[collective], [comm_size], [message_size])
+    return choice
 
 
 def texts(read: RulesFile) -> str:
@@ -38,12 +38,12 @@ def texts(read: RulesFile) -> str:
 
 
 def numbers(text: str) -> list[int]:
-    scanner, found = Scanner(text, versioned=False), []
+    scanner, values = Scanner(text, versioned=False), []
     while True:
         try:
-            found.append(scanner.next().value)
+            values.append(scanner.next().value)
         except End:
-            return found
+            return values
 
 
 def test_a_good_file_has_no_fault_and_acts_as_it_says() -> None:

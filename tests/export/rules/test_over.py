@@ -23,10 +23,10 @@ def test_exported_rules_cost_over_the_measurements_what_the_decision_function_co
     cube = synthetic_cube(6, 8, 5, seed=9, noise=0.5)
     decision = exact(decision_map(cube))
     read = read_text(to_openmpi(decision))
-    found, faults = costs(read, {"bcast": cube}, "5.0")
+    (cost,), faults = costs(read, {"bcast": cube}, "5.0")
     assert faults == []
-    assert found[0].acted == found[0].meant == summarise(penalty(cube, decision))
-    assert found[0].lacking == ()
+    assert cost.acted == cost.meant == summarise(penalty(cube, decision))
+    assert cost.lacking == ()
 
 
 def test_rules_with_blocks_where_totals_are_compared_are_seen_by_their_cost() -> None:
@@ -35,10 +35,10 @@ def test_rules_with_blocks_where_totals_are_compared_are_seen_by_their_cost() ->
     small = np.broadcast_to(np.where(message <= 1024, 1.0, 3.0), (3, 14))
     cube = named(cube_of([small, 4.0 - small], comm, message), "allgather", ["linear", "ring"])
     blocks = "1\n0\n1\n2\n2\n0 1 0 0\n1025 4 0 0\n"
-    found, faults = costs(read_text(blocks), {"allgather": cube}, "5.0")
-    assert found[0].as_blocks is not None
-    assert found[0].as_blocks.mean == 0.0
-    assert found[0].meant.mean > 0
+    (cost,), faults = costs(read_text(blocks), {"allgather": cube}, "5.0")
+    assert cost.as_blocks is not None
+    assert cost.as_blocks.mean == 0.0
+    assert cost.meant.mean > 0
     assert "multiply the sizes by the number of processes" in faults[0].effect
     assert costs(read_text(to_openmpi(exact(decision_map(cube)))), {"allgather": cube}, "5.0")[1] == []
 

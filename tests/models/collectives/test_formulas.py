@@ -62,8 +62,8 @@ def test_each_formula_gives_what_is_printed(each: CollectiveModel, name: ModelNa
         size, given_segment, segment, count = sizes_for(each, processes, segments)
         names = {"P": processes, "m": size, "ms": segment, "ns": count}
         by_hand = evaluate(text, names, FUNCTIONS)
-        told = each.predict(NETWORKS[name], processes, size, given_segment, variant="as_published")
-        assert float(told) * 1e6 == pytest.approx(by_hand, rel=1e-12), (processes, segments)
+        seconds = each.predict(NETWORKS[name], processes, size, given_segment, variant="as_published")
+        assert float(seconds) * 1e6 == pytest.approx(by_hand, rel=1e-12), (processes, segments)
 
 
 def test_there_are_as_many_formulas_as_printed_ones() -> None:

@@ -33,8 +33,8 @@ IDS = [f"{each.collective}-{each.algorithm}-{each.model}" for each in CLOSED]
 @pytest.mark.parametrize("variant", ["corrected", "as_published"])
 def test_table_6_1(name: str, model: str, size: int, printed: float, tolerance: float, variant: str) -> None:
     parameters = machine(name).parameters(model)  # type: ignore[arg-type]
-    found = optimal_segment("bcast", "split_binary", parameters, 64, size, variant=variant)  # type: ignore[arg-type]
-    assert float(found) == pytest.approx(printed, rel=tolerance)
+    segment = optimal_segment("bcast", "split_binary", parameters, 64, size, variant=variant)  # type: ignore[arg-type]
+    assert float(segment) == pytest.approx(printed, rel=tolerance)
 
 
 def network_of(each: Segments, name: str) -> PointToPointModel:
@@ -44,9 +44,9 @@ def network_of(each: Segments, name: str) -> PointToPointModel:
 def least(each: Segments, parameters: PointToPointModel, processes: int, size: int) -> tuple[float, float]:
     """Duration at the best of very many segment sizes, and how long the whole takes."""
     model = model_of(each.collective, each.algorithm)
-    whole = float(model.largest_segment(float(processes), float(size)))
-    times = model.smooth(parameters, float(processes), float(size), np.geomspace(1, whole, 2001))
-    return float(times.min()), whole
+    largest = float(model.largest_segment(float(processes), float(size)))
+    times = model.smooth(parameters, float(processes), float(size), np.geomspace(1, largest, 2001))
+    return float(times.min()), largest
 
 
 @pytest.mark.parametrize("each", CLOSED, ids=IDS)
@@ -56,10 +56,10 @@ def test_no_other_segment_size_is_better(each: Segments, name: str) -> None:
     model = model_of(each.collective, each.algorithm)
     for processes in (2, 3, 4, 7, 24, 64):
         for size in (1000, 100_000, 8 << 20):
-            found = float(optimal_segment(each.collective, each.algorithm, parameters, processes, size))
-            best, whole = least(each, parameters, processes, size)
-            told = float(model.smooth(parameters, float(processes), float(size), found or whole))
-            assert told <= best * (1 + 1e-9), (processes, size, found)
+            segment = float(optimal_segment(each.collective, each.algorithm, parameters, processes, size))
+            best, largest = least(each, parameters, processes, size)
+            duration = float(model.smooth(parameters, float(processes), float(size), segment or largest))
+            assert duration <= best * (1 + 1e-9), (processes, size, segment)
 
 
 @pytest.mark.parametrize(
@@ -72,14 +72,14 @@ def test_what_was_corrected_was_worse_somewhere(each: Segments) -> None:
         parameters = network_of(each, name)
         for processes in (4, 24, 64):
             for size in (3000, 100_000, 1 << 20):
-                found = float(
+                segment = float(
                     optimal_segment(
                         each.collective, each.algorithm, parameters, processes, size, variant="as_published"
                     )
                 )
-                best, whole = least(each, parameters, processes, size)
-                told = float(model.smooth(parameters, float(processes), float(size), found or whole))
-                worse = max(worse, told / best - 1)
+                best, largest = least(each, parameters, processes, size)
+                duration = float(model.smooth(parameters, float(processes), float(size), segment or largest))
+                worse = max(worse, duration / best - 1)
     assert worse > 1e-4
 
 
@@ -120,11 +120,11 @@ def test_a_gap_smaller_than_its_byte_is_never_cut() -> None:
 
 @given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1000, 1 << 24))
 def test_equation_5_11_solves_its_quadratic(rate: float, processes: int, size: int) -> None:
-    found = float(exponential_gap_segment(rate, processes, size))
+    best = float(exponential_gap_segment(rate, processes, size))
     inner = math.ceil(math.log2(processes + 1)) - 2
-    assert 2 * inner * rate * found**2 + size * rate * found == pytest.approx(size, rel=1e-9)
+    assert 2 * inner * rate * best**2 + size * rate * best == pytest.approx(size, rel=1e-9)
     # The duration with g = exp(b m) grows to both sides.
-    terms = [(inner + size / (2 * at)) * math.exp(rate * (at - found)) for at in (0.9 * found, found, 1.1 * found)]
+    terms = [(inner + size / (2 * at)) * math.exp(rate * (at - best)) for at in (0.9 * best, best, 1.1 * best)]
     assert terms[1] <= min(terms[0], terms[2])
     printed = float(exponential_gap_segment(rate, processes, size, as_published=True))
     written = (-size * rate + math.sqrt((size * rate) ** 2 + 8 * size * rate * (inner + 1))) / (4 * (inner + 1))

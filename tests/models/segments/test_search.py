@@ -44,10 +44,10 @@ def test_no_other_segment_size_is_better(
     collective: str, algorithm: str, network: PLogP, processes: int, size: int
 ) -> None:
     model = model_of(collective, algorithm)
-    whole = float(model.largest_segment(float(processes), float(size)))
-    found = float(optimal_segment(collective, algorithm, network, processes, size)) or whole
-    every = model.smooth(network, float(processes), float(size), np.geomspace(1, whole, 1001))
-    assert float(model.smooth(network, float(processes), float(size), found)) <= every.min() * (1 + 1e-6)
+    largest = float(model.largest_segment(float(processes), float(size)))
+    segment = float(optimal_segment(collective, algorithm, network, processes, size)) or largest
+    every = model.smooth(network, float(processes), float(size), np.geomspace(1, largest, 1001))
+    assert float(model.smooth(network, float(processes), float(size), segment)) <= every.min() * (1 + 1e-6)
 
 
 def test_corollary_5_4_misses_the_optimum_between_measured_sizes() -> None:
@@ -55,21 +55,21 @@ def test_corollary_5_4_misses_the_optimum_between_measured_sizes() -> None:
     network = LogGP.of_microseconds(latency=30, overhead=2, gap=8, gap_per_byte=0.015)
     lines = network.to_plogp(sizes=(1, 16 * MB))
     size, model = MB, model_of("bcast", "split_binary")
-    found = float(optimal_segment("bcast", "split_binary", lines, 64, size))
+    segment = float(optimal_segment("bcast", "split_binary", lines, 64, size))
     # g(m) = C m + c is not less than o_s + o_r = 4 us: sqrt(m c / (2 C (7 - 2))).
-    assert found == pytest.approx(np.sqrt(size * (8 - 0.015) / (2 * 0.015 * 5)), rel=1e-6)
+    assert segment == pytest.approx(np.sqrt(size * (8 - 0.015) / (2 * 0.015 * 5)), rel=1e-6)
     printed = float(optimal_segment("bcast", "split_binary", lines, 64, size, variant="as_published"))
-    times = [float(model.predict(lines, 64, size, round(at))) for at in (found, printed)]
+    times = [float(model.predict(lines, 64, size, round(at))) for at in (segment, printed)]
     assert times[1] > 1.3 * times[0]
 
 
 def test_candidates_are_few_and_hold_the_measured_sizes() -> None:
     model = model_of("bcast", "split_binary")
     counts, sizes = np.array([[8.0], [64.0]]), np.array([1e4, 1e5, 1e6])
-    found = plogp_candidates(model, PLOGP, counts, sizes)
-    assert found.shape[1:] == (2, 3)
-    assert len(found) < 40
-    assert set(PLOGP.sizes[1:]) <= set(found[:, 0, 0].tolist())
+    candidates = plogp_candidates(model, PLOGP, counts, sizes)
+    assert candidates.shape[1:] == (2, 3)
+    assert len(candidates) < 40
+    assert set(PLOGP.sizes[1:]) <= set(candidates[:, 0, 0].tolist())
 
 
 def test_the_curve_of_figure_6_1_has_its_least_at_the_optimum() -> None:

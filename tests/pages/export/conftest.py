@@ -5,17 +5,13 @@ from __future__ import annotations
 import pytest
 
 from dashboard.pages.export.page import ExportPage
-from dashboard.session.registry import load_results
-from dashboard.session.samples import sample_start
 from dashboard.session.state import State
+from tests.states import sample_state
 
 
 @pytest.fixture
 def state() -> State:
-    state, start = State(), sample_start()
-    state.show(load_results(start.paths, **start.hints))
-    state.page = "Export"
-    return state
+    return sample_state(page="Export")
 
 
 @pytest.fixture

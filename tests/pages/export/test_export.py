@@ -23,10 +23,10 @@ from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.server.permission import Permission
 from dashboard.session.choice import Choice
-from dashboard.session.registry import load_results, register
-from dashboard.session.samples import sample_start
+from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of
+from tests.states import sample_state
 
 RULES = """\
 1 # collectives
@@ -178,8 +178,7 @@ def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
         "rules": "7",
         "export": "reduce,bcast",
     }
-    other, start = State(), sample_start()
-    other.show(load_results(start.paths, **start.hints))
+    other = sample_state()
     assert other.from_query({**query, "target": "ucc"}) == []
     assert (other.target, other.target_version, other.most_rules) == ("ucc", "4.1", 7)
     assert other.exported == ("reduce", "bcast")

@@ -51,7 +51,7 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
 
 
 @pytest.mark.parametrize(
-    ("field", "value", "told"),
+    ("field", "value", "message"),
     [
         ("message_sizes", "8-4", "ends at 4"),
         ("comm_sizes", "2-64", "allowed are 2 to 2"),
@@ -60,12 +60,12 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
     ],
 )
 def test_what_cannot_be_planned_is_said_and_cannot_be_started(
-    page: MeasurePage, monkeypatch: pytest.MonkeyPatch, field: str, value: Any, told: str
+    page: MeasurePage, monkeypatch: pytest.MonkeyPatch, field: str, value: Any, message: str
 ) -> None:
-    if "at most" in told:
+    if "at most" in message:
         page.form.fields["segment_sizes"].value = "0-4000"
     page.form.fields[field].value = value
-    assert told in page.cost.fault.object
+    assert message in page.cost.fault.object
     assert page.cost.start.disabled
     press(page.start)
     assert list(page.root.iterdir()) == []
@@ -122,8 +122,8 @@ def test_what_the_launcher_refuses_is_said_and_leaves_nothing(page: MeasurePage,
 
 
 def test_without_mpi_it_says_what_to_install(launcher: Played, monkeypatch: pytest.MonkeyPatch) -> None:
-    told = "no MPI: mpiexec is not on the PATH; install one with: pip install 'colltune[mpi]'"
-    monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=told))
+    reason = "no MPI: mpiexec is not on the PATH; install one with: pip install 'colltune[mpi]'"
+    monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=reason))
     page = page_of()
     assert page.standing.visible
     assert "pip install" in page.standing.object

@@ -52,7 +52,7 @@ def loop(monkeypatch: pytest.MonkeyPatch) -> Loop:
 def test_outside_a_session_it_looks_when_asked() -> None:
     seen: list[Any] = []
     rhythm = Rhythm(
-        lambda: 2, lambda asked: asked + 1, lambda asked, found: seen.append((asked, found)), 0.5, pytest.fail
+        lambda: 2, lambda asked: asked + 1, lambda asked, answer: seen.append((asked, answer)), 0.5, pytest.fail
     )
     rhythm.start()
     rhythm.now()
@@ -62,7 +62,7 @@ def test_outside_a_session_it_looks_when_asked() -> None:
 def test_one_look_follows_the_end_of_the_other(loop: Loop) -> None:
     seen: list[int] = []
     looks = iter(range(100))
-    rhythm = Rhythm(lambda: None, lambda _: next(looks), lambda _, found: seen.append(found), 0.5, pytest.fail)
+    rhythm = Rhythm(lambda: None, lambda _: next(looks), lambda _, answer: seen.append(answer), 0.5, pytest.fail)
     rhythm.start()
     for _ in range(6):
         loop.step()
@@ -87,7 +87,7 @@ def test_a_look_on_another_thread_is_shown_on_the_sessions_own(loop: Loop) -> No
 
 def test_when_it_is_stopped_nothing_more_comes(loop: Loop) -> None:
     seen: list[int] = []
-    rhythm = Rhythm(lambda: None, lambda _: 1, lambda _, found: seen.append(found), 0.5, pytest.fail)
+    rhythm = Rhythm(lambda: None, lambda _: 1, lambda _, answer: seen.append(answer), 0.5, pytest.fail)
     rhythm.start()
     loop.step()
     rhythm.stop()
@@ -106,7 +106,7 @@ def test_what_was_asked_before_is_not_shown_after(loop: Loop) -> None:
         assert name == "new" or go.wait(30)
         return name
 
-    rhythm = Rhythm(lambda: next(asked), look, lambda _, found: seen.append(found), 0.5, pytest.fail)
+    rhythm = Rhythm(lambda: next(asked), look, lambda _, answer: seen.append(answer), 0.5, pytest.fail)
     rhythm.start()
     rhythm.now()
     loop.step()
@@ -128,13 +128,13 @@ def test_a_look_that_fails_does_not_end_the_later_ones(loop: Loop, caplog: pytes
     seen: list[Any] = []
 
     def look(_: Any) -> Any:
-        found = next(looks)
-        if isinstance(found, Exception):
-            raise found
-        return found
+        answer = next(looks)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
 
     said: list[Exception] = []
-    rhythm = Rhythm(lambda: None, look, lambda _, found: seen.append(found), 0.5, said.append)
+    rhythm = Rhythm(lambda: None, look, lambda _, answer: seen.append(answer), 0.5, said.append)
     rhythm.start()
     for _ in range(3):
         loop.step()
@@ -169,16 +169,16 @@ def test_the_page_says_that_a_look_failed_until_one_succeeds(
 def test_the_page_says_that_what_was_seen_could_not_be_shown(
     page: MeasurePage, loop: Loop, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    told: list[str] = []
+    sentences: list[str] = []
 
     def show(*_: Any) -> None:
         raise IndexError("list index out of range")
 
-    page.doing.message.param.watch(lambda event: told.append(event.new), "object")
+    page.doing.message.param.watch(lambda event: sentences.append(event.new), "object")
     monkeypatch.setattr(page.list, "show", show)
     page.rhythm.now()
     for _ in range(5):
         loop.step()
     # Once, not at every look.
-    (sentence,) = told
+    (sentence,) = sentences
     assert "IndexError" in sentence

@@ -44,9 +44,9 @@ def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: St
     assert state.shown == page.choice.decision()
     decision = state.view.decision()
     assert decision is not None
-    told = decision.provenance["models"]
-    assert told["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
-    assert told["encoded"]["tree"] == "cart"
+    models = decision.provenance["models"]
+    assert models["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
+    assert models["encoded"]["tree"] == "cart"
     # The same view, and the same tree, from its address.
     other = State()
     other.show(Results(state.results, state.results_id))

@@ -12,10 +12,10 @@ from dashboard.pages.models.grids import MOST_GRIDS, Grids
 from dashboard.pages.models.page import ModelsPage
 from dashboard.schedules.layout import layouts
 from dashboard.session.registry import load_results
-from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 from loaders import RunWriter
 from tests.pages.models.viewing import open_tab
+from tests.states import sample_state
 
 SIZES = (1000, 10_000, 100_000)
 #: Percent that 4x4 gains, by size.
@@ -91,11 +91,7 @@ def test_predictions_need_more_than_one_number_of_processes(tab: Grids) -> None:
 
 
 def test_predictions_and_deviations_of_kept_results() -> None:
-    state = State()
-    start = sample_start("fast-ethernet-grids")
-    state.show(load_results(start.paths, **start.hints))
-    state.page, state.collective = "Models", "bcast"
-    tab = open_tab(ModelsPage(state), "Grids")
+    tab = open_tab(ModelsPage(sample_state("fast-ethernet-grids", page="Models", collective="bcast")), "Grids")
     tab.original.value, tab.inner.value = "linear provider=own", "linear"
     assert "By a runtime function of linear provider=own, 100,000 B" in tab.predicted.object
     assert re.search(r"<td>4x4</td>.*?ms</td>.*?ms</td>.*?[0-9] %</td>", tab.predicted.object, re.DOTALL)

@@ -83,8 +83,8 @@ def test_a_fit_comes_nearer_to_the_measurements(page: ModelsPage, state: State) 
     observed = observe(state.view.cube(), ["binomial"])
 
     def off() -> float:
-        told = residual_table(observed, page.choice.parameters["hockney"])
-        return float(np.abs(np.log(told["predicted"] / told["measured"])).mean())
+        residuals = residual_table(observed, page.choice.parameters["hockney"])
+        return float(np.abs(np.log(residuals["predicted"] / residuals["measured"])).mean())
 
     page.models.value, page.methods.value = ["hockney"], ["binomial"]
     page.panel.machine.value = "boba"

@@ -80,7 +80,7 @@ def test_what_a_loop_adds_is_shown(root: Path) -> None:
     another(Folder.open(root / "loop"))
     page.rhythm.now()
     assert page.charts.course is not None
-    assert [one["iteration"] for one in page.charts.course.iterations] == [1, 2, 3]
+    assert [iteration["iteration"] for iteration in page.charts.course.iterations] == [1, 2, 3]
 
 
 def test_without_a_folder_a_simulation_is_the_way_in(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -103,13 +103,13 @@ def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.
     assert page.charts.course is not None
     words = shlex.split(as_command(page.state).replace("$COLLTUNE_CAMPAIGNS", str(root)))
     assert main(words[1:]) == 0
-    told = json.loads(capsys.readouterr().out)
-    boxes = [one["boxes"] for one in page.charts.course.iterations]
-    assert [one["boxes"] for one in told.get("course", told)["iterations"]] == boxes
+    answer = json.loads(capsys.readouterr().out)
+    boxes = [iteration["boxes"] for iteration in page.charts.course.iterations]
+    assert [iteration["boxes"] for iteration in answer.get("course", answer)["iterations"]] == boxes
     *lines, last = page.state.recipes["Online"][1].splitlines()
     names: dict[str, Any] = {}
-    exec("\n".join([*lines, f"found = {last}"]), names)  # noqa: S102 - our own
-    assert [one["boxes"] for one in names["found"]["iterations"]] == boxes
+    exec("\n".join([*lines, f"course = {last}"]), names)  # noqa: S102 - our own
+    assert [iteration["boxes"] for iteration in names["course"]["iterations"]] == boxes
 
 
 def test_what_cannot_be_shown_is_said(root: Path) -> None:

@@ -31,16 +31,16 @@ def open_page(**chosen: Any) -> TunePage:
 @pytest.fixture
 def started(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, Any]]:
     """What would have been started: names, and what was asked."""
-    found: list[tuple[str, Any]] = []
+    calls: list[tuple[str, Any]] = []
 
     def start(root: Path, name: str, asked: Asked) -> None:
-        found.append((name, asked))
+        calls.append((name, asked))
         (root / name).mkdir(parents=True)
         Folder(root / name).keep_asked(asked.to_json())
 
     monkeypatch.setattr(tunings, "start", start)
-    monkeypatch.setattr(tunings, "go_on", lambda path, again=False: found.append((path.name, again)))
-    return found
+    monkeypatch.setattr(tunings, "go_on", lambda path, again=False: calls.append((path.name, again)))
+    return calls
 
 
 def test_a_finished_tuning_shows_its_stages_its_gain_and_its_bundle(root: Path) -> None:
@@ -147,8 +147,8 @@ def test_the_command_says_what_the_page_shows(root: Path, monkeypatch: pytest.Mo
     page = open_page(tuning="tuned")
     assert as_command(page.state) == 'colltune tune "$COLLTUNE_CAMPAIGNS/tuned" --json'
     names: dict[str, Any] = {}
-    exec(page.state.recipes["Tune"][1].replace("answer(folder, {})", "found = answer(folder, {})"), names)  # noqa: S102 - our own
-    assert names["found"]["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
+    exec(page.state.recipes["Tune"][1].replace("answer(folder, {})", "result = answer(folder, {})"), names)  # noqa: S102 - our own
+    assert names["result"]["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
     monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
     empty = open_page(tuning_asked="collectives:bcast;budget:90s")
     words = as_command(empty.state).split()
