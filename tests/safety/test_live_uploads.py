@@ -73,7 +73,7 @@ def alive(served: Served) -> None:
     async def used() -> None:
         session = await opened(served)
         await piece(session, "small.csv", 1, 1, 10)
-        await session.until_told("Load 1 files", 30.0)
+        await session.until_told("Load 1 file", 30.0)
         session.close()
 
     assert Visitor(served.url.removesuffix("/dashboard")).page()[0].code == 200
@@ -106,7 +106,7 @@ def test_a_message_that_is_too_large_ends_its_own_session_alone(served: Served) 
         with pytest.raises(ConnectionError, match="has closed"):
             await session.until_told("what never comes")
         await piece(other, "other.csv", 1, 1, 10)
-        await other.until_told("Load 1 files", 30.0)
+        await other.until_told("Load 1 file", 30.0)
         other.close()
         session.close()
 

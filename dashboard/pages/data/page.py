@@ -10,6 +10,7 @@ import panel as pn
 import param
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_count
 from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
 from dashboard.pages.data.hints import HintForm
 from dashboard.pages.data.overview import FILES, Overview
@@ -21,6 +22,7 @@ from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import ResultsOrState, State
 from loaders import facets, suggesting
+from loaders.collectives import POINT_TO_POINT
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
@@ -137,7 +139,9 @@ class DataPage(Viewer):
         self.hints.names = self.chooser.names
         self._hint_card.visible = self.chooser.kind != SAMPLE
         count = len(self.hints.names)
-        self.load_button.label = "Load the sample data" if self.chooser.kind == SAMPLE else f"Load {count:,} files"
+        self.load_button.label = (
+            "Load the sample data" if self.chooser.kind == SAMPLE else f"Load {format_count(count, 'file')}"
+        )
 
     def _show_error(self, *events: param.parameterized.Event) -> None:
         text = "\n".join(filter(None, (self.chooser.refusal, self.state.error)))
@@ -159,8 +163,9 @@ class DataPage(Viewer):
         if self.overview.summary is None:
             return
         table = self.overview.summary.coverage
+        collectives = int((table["collective"] != POINT_TO_POINT).sum())
         reports = Results(self.state.results, self.state.results_id).sources
-        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), collectives)
         self.overview.show_reports(reports, self.chooser.folders)
         self._offer(reports)
 
