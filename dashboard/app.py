@@ -204,7 +204,10 @@ class App(Viewer):
             if results is not None:
                 self.state.show(results)
             self._opened()
-        elif pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
+        else:
+            # Before it has begun nobody is told that nothing is loaded.
+            self.state.busy = "Loading …"
+        if not at_once and pn.state.location is not None and pn.state.location.query_params.get("page") in PAGES:
             self.state.page = pn.state.location.query_params["page"]
         self.navigation = RadioButtonGroup(
             label="",
@@ -292,8 +295,21 @@ class App(Viewer):
         self.notice.param.update(object=plain(self.state.notice), closed=False, visible=bool(self.state.notice))
 
 
-#: One accent, in light and in dark; all else of the frame is neutral.
-_THEME = {name: {"palette": {"primary": {"main": main}}} for name, main in (("light", "#0b6bcb"), ("dark", "#5aa9ff"))}
+#: One accent, in light and in dark; all else of the frame is neutral. Words are written as words, and what stands over
+#: a slider is smaller than what is chosen in a field.
+_WORDS = {
+    # Framed: a map that is white, for nothing is lost, is seen to be one.
+    "chart_style": "standard",
+    "typography": {"button": {"textTransform": "none"}},
+    "components": {
+        "MuiFormLabel": {"styleOverrides": {"root": {"&:not(.MuiInputLabel-root)": {"fontSize": "14px"}}}},
+        "MuiTab": {"styleOverrides": {"root": {"minWidth": 0, "padding": "12px 10px"}}},
+    },
+}
+_THEME = {
+    name: {"palette": {"primary": {"main": main}}, **_WORDS}
+    for name, main in (("light", "#0b6bcb"), ("dark", "#5aa9ff"))
+}
 _FRAME = {
     "& .header.MuiAppBar-root": {
         "backgroundColor": "background.paper",
@@ -326,7 +342,7 @@ _ON_HEADER = {
     "& .MuiButtonBase-root:hover": {"backgroundColor": "rgba(128, 128, 128, 0.15) !important"},
     # In a narrow window, and on a tablet held upright, all of the header is to fit beside the title.
     "@media (max-width: 1240px)": {"& .MuiToggleButton-root": {"px": 0.75, "fontSize": "13px", "letterSpacing": 0}},
-    "@media (max-width: 940px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
+    "@media (max-width: 860px)": {"& .MuiToggleButton-root": {"px": 0.25, "fontSize": "12px", "letterSpacing": 0}},
 }
 
 

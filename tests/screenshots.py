@@ -49,7 +49,7 @@ VIEWS = {
 PRESSED = {"Frontier": "Compute", "Models": "Fit to the measurements"}
 #: Where the pictures are put that are only looked at, and the buttons that show more of a page as tabs do.
 EVERY, LOOKED_AT = "every", ROOT / "build" / "screenshots"
-SWITCHES = defaultdict(tuple, Data=("Coverage", "Spread", "Skipped rows", "Upload"), Compare=("two campaigns",))
+SWITCHES = defaultdict(tuple, Data=("Coverage", "Spread", "Skipped rows", "Upload"), Compare=("Two campaigns",))
 #: What the page Measure shows: half a minute of measuring.
 CAMPAIGN = ("-c", "bcast", "--ranks", "2", "--message-sizes", "8-32KiB:x8", "--segment-sizes", "0")
 #: Nothing is under way: no bar of progress is seen, and all that is to be drawn is.
@@ -76,6 +76,7 @@ def shoot(page: Page, address: str, name: str, theme: str) -> bytes:
     if name in PRESSED:
         page.wait_for_function(_STILL, timeout=180_000, polling=250)
         page.get_by_role("button", name=PRESSED[name], exact=True).click()
+        page.mouse.move(0, 0)
     return at_rest(page)
 
 

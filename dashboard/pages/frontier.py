@@ -90,11 +90,15 @@ class FrontierPage(Viewer):
         self.judging = Background(again=self._judge)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.advice = Alert(object="", severity="success", sizing_mode="stretch_width", visible=False)
-        self.adopt = Button(label="Adopt it", variant="outlined", on_click=self._adopt_advice, visible=False)
+        self.adopt = Button(
+            label="Adopt it", variant="outlined", on_click=self._adopt_advice, visible=False, align="center"
+        )
         height = {"sizing_mode": "stretch_width", "height": drawn.HEIGHT}
         self.panes = {name: Figure(None, **height) for name in ("held out", "in sample")}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "min_width": 330, "styles": {"flex": "1 1 420px"}}
-        self.families, self.front = pn.pane.HTML("", **html), pn.pane.HTML("", **html)
+        self.families = pn.pane.HTML("", **html)
+        # Its longest line of settings and figures beside each other.
+        self.front = pn.pane.HTML("", **{**html, "min_width": 560})
         self._columns = {
             name: pn.Column(pane, sizing_mode="stretch_width", min_width=340, margin=4, styles={"flex": "1 1 420px"})
             for name, pane in self.panes.items()
@@ -113,7 +117,7 @@ class FrontierPage(Viewer):
             self.background,
             self.judging,
             self.message,
-            pn.Row(self.advice, self.adopt, sizing_mode="stretch_width"),
+            pn.Row(self.advice, self.adopt, sizing_mode="stretch_width", margin=0),
             pn.FlexBox(*self._columns.values(), sizing_mode="stretch_width", margin=0),
             pn.FlexBox(self.families, self.front, sizing_mode="stretch_width", align_items="start"),
             sizing_mode="stretch_width",
@@ -211,7 +215,7 @@ class FrontierPage(Viewer):
             self._advice = None
             self.advice.param.update(object=str(error), severity="warning", visible=True)
             return
-        self.advice.param.update(object=f"Recommended: {self._advice.reason}.", severity="success", visible=True)
+        self.advice.param.update(object=f"Take {self._advice.reason}.", severity="success", visible=True)
         self.adopt.visible = True
 
     def _draw(self, titles: dict[str, str]) -> None:

@@ -87,9 +87,12 @@ class HomePage(Viewer):
             **wide,
         )
         self.refused = Alert(severity="error", sizing_mode="stretch_width", margin=(8, 8, 0, 8), visible=False)
+        self.under_way = pn.pane.HTML("", margin=(8, 8), visible=False)
         self._drawn: Any = None
         self.rested = Rested(self._tell_news, 0.0, lambda: tunings.tunings(campaigns_root())[0])
         state.param.watch(self._follow, [*DRAWN, "page", "error"])
+        state.param.watch(self._tell_busy, "busy")
+        self._tell_busy()
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -114,7 +117,7 @@ class HomePage(Viewer):
         ]
         about = pn.pane.HTML(_ABOUT, sizing_mode="stretch_width", margin=(12, 8))
         row = pn.FlexBox(*cards, sizing_mode="stretch_width", gap="16px", margin=(8, 8), align_items="stretch")
-        return pn.Column(self.refused, about, row, self.open, sizing_mode="stretch_width", margin=0)
+        return pn.Column(self.refused, about, row, self.under_way, self.open, sizing_mode="stretch_width", margin=0)
 
     def _go(self, page: str) -> None:
         self.state.page = page
@@ -138,6 +141,9 @@ class HomePage(Viewer):
             if state.results is not None:
                 self.facts.object = _facts(state)
                 self._draw()
+
+    def _tell_busy(self, *_: Any) -> None:
+        self.under_way.param.update(object=escape(self.state.busy), visible=bool(self.state.busy))
 
     def _draw(self) -> None:
         scene = Scene.of(self.state.view)

@@ -34,14 +34,14 @@ def figures_table(first: Mapping[str, Any], second: Mapping[str, Any]) -> str:
     first, second
         Statistics as `dashboard.decisions.function.statistics` gives them.
     """
-    rows = [[name, f"{a:,}", f"{b:,}", f"{b - a:+,}"] for name, a, b in _sizes(first, second)]
+    rows = [[name, f"{a:,}", f"{b:,}", _gap(b - a)] for name, a, b in _sizes(first, second)]
     for name in ("mean", "median", "max"):
         a, b = first["penalty"][name], second["penalty"][name]
         both = a is not None and b is not None
-        gap = f"{b - a:+,.2f}" if both else "–"
+        gap = _gap(b - a, ".2f") if both else "–"
         rows.append([f"penalty, {name}", *("–" if each is None else format_percent(each) for each in (a, b)), gap])
     a, b = first["penalty"]["unmeasured"], second["penalty"]["unmeasured"]
-    rows.append(["cells with an unmeasured choice", f"{a:,}", f"{b:,}", f"{b - a:+,}"])
+    rows.append(["cells with an unmeasured choice", f"{a:,}", f"{b:,}", _gap(b - a)])
     return table("Figures", [("", False), ("A", True), ("B", True), ("B − A", True)], rows) + unmeasured_note(a + b)
 
 
@@ -78,3 +78,7 @@ def approaches_table(approaches: pd.DataFrame) -> str:
 def _sizes(first: Mapping[str, Any], second: Mapping[str, Any]) -> list[tuple[str, int, int]]:
     pairs = [(name, first[name], second[name]) for name in ("leaves", "nodes")]
     return [*pairs, ("depth", first["depth"]["max"], second["depth"]["max"])]
+
+
+def _gap(value: float, digits: str = "") -> str:
+    return f"{value:+,{digits}}".replace("-", "−") if value else "0"

@@ -17,9 +17,13 @@ from numpy.typing import NDArray
 
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.plots.axes import Axis, size_axis
+from dashboard.plots.frame import framed
 
 #: Most boxes along one side of a drawing; what is finer is averaged in blocks.
 MOST_BOXES = 180
+#: More boxes have no lines between them, which would cover them.
+MOST_LINED = 2000
+HEIGHT = 340
 _SHADES = ["#e3ecf5", "#c3d7ea", "#9dbfdd", "#72a4cd", "#4a87bb", "#2a6aa6", "#154f8c"]
 _LINE = "#2a6aa6"
 _NONE = "#c8c8c8"
@@ -185,12 +189,10 @@ def draw_share(share: xr.DataArray) -> hv.Rectangles:
     hover = [("method", "@method"), ("processes", "@processes"), ("measured", "@measured")]
     element = _rectangles(table, hover, (0, 100), "% measured")
     return element.opts(
+        **_frame(axis, int(np.clip(90 + 17 * len(methods), 170, 1600))),
         yticks=[(float(row), _shortened(name)) for row, name in zip(rows, methods, strict=True)],
         ylim=(-0.5, len(methods) - 0.5),
         ylabel="",
-        height=int(np.clip(90 + 17 * len(methods), 170, 1600)),
-        backend="bokeh",
-        **_x(axis),
     )
 
 
@@ -221,7 +223,7 @@ def draw_methods_measured(counts: xr.DataArray, methods: int) -> hv.Rectangles:
     }
     hover = [("processes", "@processes"), ("message size", "@message"), ("measured", "@measured")]
     element = _rectangles(table, hover, (0, max(methods, 1)), "methods")
-    return element.opts(yticks=y.ticks(), ylim=y.limits, ylabel=y.title, height=340, backend="bokeh", **_x(x))
+    return element.opts(**_frame(x, HEIGHT), yticks=y.ticks(), ylim=y.limits, ylabel=y.title)
 
 
 def draw_spread(by_size: xr.Dataset) -> hv.Overlay:
@@ -260,18 +262,15 @@ def draw_spread(by_size: xr.Dataset) -> hv.Overlay:
     )
     top = float(np.nanmax(high)) if np.isfinite(high).any() else 1.0
     return (band * line * points).opts(
-        height=340,
-        responsive=True,
+        **{**_frame(axis, HEIGHT), "show_grid": True},
         ylim=(0, 1.08 * top or 1.0),
         ylabel="standard deviation, % of the time",
-        show_legend=False,
-        backend="bokeh",
-        **_x(axis),
     )
 
 
-def _x(axis: Axis) -> dict[str, Any]:
-    return {"xticks": axis.ticks(), "xlim": axis.limits, "xlabel": axis.title}
+def _frame(x: Axis, height: int) -> dict[str, Any]:
+    lower = {"xticks": x.ticks(), "xlim": x.limits, "xlabel": x.title}
+    return framed("", height, tools=["save"], grows=False, show_grid=False, **lower)
 
 
 def _boxes(x: NDArray[np.float64], y: NDArray[np.float64], values: NDArray[np.float64]) -> dict[str, Any]:
@@ -297,10 +296,9 @@ def _rectangles(
         clim=limits,
         clipping_colors={"NaN": _NONE},
         line_color="white",
-        line_width=0.5,
+        line_width=0.5 if len(table["left"]) <= MOST_LINED else 0,
         colorbar=True,
         clabel=title,
-        responsive=True,
         tools=["hover"],
         hover_tooltips=hover,
         backend="bokeh",

@@ -63,7 +63,8 @@ def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]
     if not has_letters(axes):
         return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
     x, y = axes.x.centres, axes.y.centres
-    figures = np.array([f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()])
+    points = [f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()]
+    figures = np.array([point.replace("-", "−") for point in points])
     return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": in_cells(figures, axes)}
 
 

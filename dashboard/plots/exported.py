@@ -30,7 +30,7 @@ pre.use { margin: 4px 0 12px; padding: 8px 10px; white-space: pre-wrap; overflow
   border: 1px solid rgba(120, 120, 120, 0.35); color: var(--panel-on-background-color, #222); }
 pre.told { white-space: pre-wrap; }
 .steps p { margin: 6px 0 2px; }
-p { font-size: 13.5px; }
+p { font-size: 13.5px; margin: 8px 0; }
 """
 _NONE = "–"
 

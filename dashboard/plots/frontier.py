@@ -143,7 +143,7 @@ def _points(part: pd.DataFrame, value: str, title: str, look: tuple[str, str, st
         "leaves": part["leaves"].to_numpy(),
         "penalty": [format_percent(each) for each in part[value]],
         "told": part["told"].to_numpy(),
-        "alpha": np.where(beaten, 0.3, 1.0),
+        "alpha": np.where(beaten, 0.45, 1.0),
     }
     return hv.Scatter(columns, _X, [_Y, "leaves", "penalty", "told", "alpha"], label=title).opts(
         marker=marker,
@@ -195,7 +195,7 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     for row in falls.to_dict("records"):
         name = str(row["family"])
         _, sign, color = looks[name]
-        cells = [f'<span style="color: {color}; font-size: 16px">{sign}</span> {escape(titles[name])}']
+        cells = [f'<span class="sign" style="color: {color}">{sign}</span> {escape(titles[name])}']
         cells += ["–" if pd.isna(row[limit]) else f"{row[limit]:,}" for limit in limits]
         cells += [format_percent(row["least"]), "–" if pd.isna(row["least_leaves"]) else f"{row['least_leaves']:,}"]
         rows.append(cells)

@@ -22,12 +22,13 @@ th, td { text-align: left; padding: 2px 18px 2px 0; white-space: nowrap; font-we
 td.wraps { white-space: normal; }
 td:has(.swatch) { white-space: normal; overflow-wrap: anywhere; min-width: 110px; }
 tr.apart td { border-top: 1px solid rgba(120, 120, 120, 0.55); }
-thead th { opacity: 0.75; white-space: normal; vertical-align: bottom;
+thead th { color: color-mix(in srgb, currentColor 75%, transparent); white-space: normal; vertical-align: bottom;
   position: sticky; top: 0; background: var(--panel-background-color, #fff); }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 .swatch { display: inline-block; min-width: 30px; box-sizing: border-box; height: 16px; line-height: 15px;
   padding: 0 2px; text-align: center;
   font-size: 11px; color: #111; border: 1px solid rgba(120, 120, 120, 0.6); border-radius: 3px; }
+.sign { display: inline-block; width: 18px; text-align: center; font-size: 16px; line-height: 1; }
 .unmeasured { background: repeating-linear-gradient(-45deg, #6b6b6b 0 1px, #c8c8c8 1px 6px); }
 """
 

@@ -259,8 +259,8 @@ def fits_legend(methods: Sequence[str], key: MethodKey) -> str:
     """Write which marker is which method, with the letter that it has elsewhere."""
     places = (key.labels.index(name) for name in methods)
     rows = "".join(
-        f"<li><span style='color: {key.lines[at]}'>{sign}</span> {swatch(key.colors[at], key.letters[at])} "
-        f"{escape(key.labels[at])}</li>"
+        f"<li><span class='sign' style='color: {key.lines[at]}'>{sign}</span> "
+        f"{swatch(key.colors[at], key.letters[at])} {escape(key.labels[at])}</li>"
         for at, (_, sign, _) in zip(places, cycle(LOOKS))
     )
     return f"<ul style='list-style: none; margin: 0; padding: 0; font-size: 13px'>{rows}</ul>"

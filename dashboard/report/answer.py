@@ -7,7 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import xarray as xr
 
-from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_share
 from dashboard.plots.ties import VEILS
 from dashboard.plots.tiles import Tile
 from dashboard.session.choice import Choice
@@ -50,11 +50,11 @@ def _certain(view: View, penalties: xr.Dataset) -> Iterator[Tile]:
     if sureness is not None and np.isfinite(sureness).any():
         sure = 100 * float(np.mean(sureness[np.isfinite(sureness)] >= SURE))
         note = f"of the cells: fastest with a probability of {SURE:.0%} or more"
-        yield Tile("Certain", f"{sure:.4g} %", note, unsure if sure < MOST_CELLS else "")
+        yield Tile("Certain", format_share(sure / 100), note, unsure if sure < MOST_CELLS else "")
     elif tied is not None and tied[0].size:
         alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
         note = "of the cells have one fastest method as measured; how sure that is: Show uncertainty"
-        yield Tile("Not tied", f"{alone:.4g} %", note, unsure if alone < MOST_CELLS else "")
+        yield Tile("Not tied", format_share(alone / 100), note, unsure if alone < MOST_CELLS else "")
 
 
 def _mean(view: View, mean: float | None) -> Tile:

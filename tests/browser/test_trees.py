@@ -85,7 +85,7 @@ def test_another_family_is_grown_and_drawn(server: Served, watched_page: Watched
 def test_a_point_of_the_frontier_is_adopted(small_dashboard: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, small_dashboard, "?page=Frontier&collective=alltoall")
     wait_until_drawn(page, "Mean penalty in sample", 120)
-    page.get_by_text(re.compile("^Recommended: ")).wait_for()
+    page.get_by_text(re.compile("^Take ")).wait_for()
     page.get_by_role("button", name="Adopt it").click()
     page.get_by_text(re.compile("^Adopted: ")).wait_for()
     page.wait_for_url(re.compile("tree=(?!quadtree)"))

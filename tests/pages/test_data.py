@@ -51,7 +51,8 @@ def test_before_anything_is_loaded_it_says_so(page: DataPage) -> None:
 def test_the_sample_data_load_whole(page: DataPage) -> None:
     load(page)
     assert page.state.error == ""
-    assert "12,087 measured cells" in page.headline.object
+    # The ping-pong beside them is measured, but no collective.
+    assert "of 5 collectives · 12,087 measured cells" in page.headline.object
     assert "no row skipped" in page.headline.object
     assert (page.overview.files["result"] == "loaded").all()
     assert len(page.overview.files) == 60

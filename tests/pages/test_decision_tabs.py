@@ -5,6 +5,7 @@ from __future__ import annotations
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.units import format_share
 from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.page import TABS, DecisionsPage
 from dashboard.session.state import State
@@ -66,11 +67,11 @@ def test_a_slice_of_a_tree_over_processes_per_node_is_at_those_of_the_map() -> N
 def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(state: State) -> None:
     tiles = {tile.title: tile.figure for tile in answer(state.view)}
     assert "Certain" not in tiles
-    assert tiles["Not tied"] == f"{100 * (1 - state.view.tied()[0].mean()):.4g} %"
+    assert tiles["Not tied"] == format_share(1 - state.view.tied()[0].mean())
     state.uncertainty = True
     sureness = state.view.sureness()
-    sure = 100 * (sureness[np.isfinite(sureness)] >= 0.9).mean()
+    sure = (sureness[np.isfinite(sureness)] >= 0.9).mean()
     tiles = {tile.title: tile.figure for tile in answer(state.view)}
     assert "Not tied" not in tiles
-    assert 0 < sure < 100
-    assert tiles["Certain"] == f"{sure:.4g} %"
+    assert 0 < sure < 1
+    assert tiles["Certain"] == format_share(sure)

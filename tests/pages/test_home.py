@@ -33,6 +33,10 @@ def nothing_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_with_nothing_open_the_cards_lead_on() -> None:
     page = open_page()
     assert not page.open.visible
+    page.state.busy = "Loading, 40 %: large.nc"
+    assert page.under_way.visible
+    page.state.busy = ""
+    assert not page.under_way.visible
     page.tune.clicks += 1
     assert page.state.page == "Tune"
     page.bring.clicks += 1

@@ -135,7 +135,8 @@ def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray
         said.append(f"{rule}, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})")
         better = np.flatnonzero(known & (values < values[row]) & (leaves > leaves[row]))
         following = int(better[np.lexsort((values[better], leaves[better]))[0]])
-        said.append(f"the next better tree needs {leaves[following]} ({_digits(values[following])} %)")
+        if following != best:
+            said.append(f"the next better tree needs {leaves[following]} ({_digits(values[following])} %)")
     else:
         said.append("no tree that was tried is better")
     unknown = int((values < values[best]).sum())

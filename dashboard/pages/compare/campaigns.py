@@ -77,7 +77,7 @@ class CampaignsView(Viewer):
         )
         self.judged = RadioButtonGroup(
             label="",
-            options={"judged on A": "A", "judged on B": "B"},
+            options={"Judged on A": "A", "Judged on B": "B"},
             value="B",
             size="small",
             sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},

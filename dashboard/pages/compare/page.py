@@ -23,7 +23,7 @@ from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState, State
 
 PAGE = "Compare"
-MODES = {"two trees": "trees", "two campaigns": "campaigns"}
+MODES = {"Two trees": "trees", "Two campaigns": "campaigns"}
 MAPS = {"a": "A", "b": "B", "gap": "B against A"}
 
 

@@ -29,13 +29,14 @@ AT_ONCE_BYTES = 64 << 20
 #: Refused files of which the reason is shown before somebody asks for it.
 _MOST_REFUSED = 5
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
-_FILE_WIDTHS = {"file": 240, "result": 105, "format": 75, "rows": 65, "skipped": 80, "collectives": 100}
+_FILE_WIDTHS = {"result": 90, "format": 75, "rows": 65, "skipped": 80, "collectives": 100}
 _SPREAD_TITLES = {
     "median": "median σ [%]",
     "90 %": "90 % quantile [%]",
     "largest": "largest [%]",
     "time": "what a time is",
 }
+_SPREAD_DIGITS = {title: {"type": "money", "precision": 2} for title in _SPREAD_TITLES.values() if "%" in title}
 
 
 @dataclass(frozen=True)
@@ -172,7 +173,9 @@ class Overview(Viewer):
         def show(event: Any) -> None:
             detail.object = _reason(self.files.iloc[event.row])
 
-        shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=_FILE_WIDTHS)
+        # As wide as the longest name, in pixels of a sign; what is left is for the remarks.
+        widths = {**_FILE_WIDTHS, "file": min(120 + 4 * int(self.files["file"].str.len().max()), 280)}
+        shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=widths)
         shown.on_click(show)
         return [shown, detail]
 
@@ -180,6 +183,7 @@ class Overview(Viewer):
         if self.summary is None:
             return [_text(NOTHING)]
         figures = self.summary.coverage.round(1).rename(columns={"share": "share [%]"})
+        figures = figures.loc[:, (figures != "").any()]
         views = self.summary.views[self.collective]
         return [
             table(figures, layout="fit_data_stretch", formatters={"share [%]": _PERCENT}),
@@ -195,7 +199,7 @@ class Overview(Viewer):
             return [_text(NOTHING)]
         views = self.summary.views[self.collective]
         shown = [
-            table(self.summary.spread.round(2).rename(columns=_SPREAD_TITLES), layout="fit_data_stretch"),
+            table(self.summary.spread.rename(columns=_SPREAD_TITLES), dict(_SPREAD_DIGITS), layout="fit_data_stretch"),
             self.select,
         ]
         if views.spread is None:
@@ -211,7 +215,8 @@ class Overview(Viewer):
 
 
 def _reason(row: Any) -> str:
-    return f"**{plain(row['file'])}**: {plain(row['remarks'] or row['result'])}"
+    name, remark = row["file"], row["remarks"] or row["result"]
+    return f"**{plain(name)}**: {plain(remark.removeprefix(f'{name}: '))}"
 
 
 def _plot(element: Any) -> pn.pane.HoloViews:

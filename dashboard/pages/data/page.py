@@ -22,6 +22,7 @@ from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import ResultsOrState, State
 from loaders import facets, suggesting
+from loaders.collectives import POINT_TO_POINT
 
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
@@ -160,8 +161,9 @@ class DataPage(Viewer):
         if self.overview.summary is None:
             return
         table = self.overview.summary.coverage
+        collectives = int((table["collective"] != POINT_TO_POINT).sum())
         reports = Results(self.state.results, self.state.results_id).sources
-        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), collectives)
         self.overview.show_reports(reports, self.chooser.folders)
         self._offer(reports)
 

@@ -40,7 +40,7 @@ class Between(Viewer):
         self._state = state
         self._slicing: Slicing | None = None
         self._of: Any = None
-        titles = {AXES[axis]: axis for axis in _OTHER}
+        titles = {AXES[axis].capitalize(): axis for axis in _OTHER}
         self.axis = RadioButtonGroup(label="", options=titles, value="message_size", size="small", width=260)
         self.held = DiscreteSlider(
             label="At",

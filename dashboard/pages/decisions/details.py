@@ -59,7 +59,9 @@ class Statistics(Viewer):
         self._counted = Rested(self._show, 0.0, self._count)
         self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
         self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, visible=False)
-        self.judge = Button(label="Judge it at sizes left out", variant="outlined", size="small", on_click=self._judge)
+        self.judge = Button(
+            label="Judge it at sizes left out", variant="outlined", size="small", on_click=self._judge, margin=(5, 0)
+        )
         self.background = Background(again=self._judge)
         state.param.watch(lambda *_: self.background.stop(), [*DATA, *TREE])
 
@@ -200,6 +202,9 @@ class Table(Viewer):
             kind: FileDownload(label=f"Download {title}", callback=beside(make), filename=f"decisions.{kind}")
             for kind, (title, make) in self._kinds().items()
         }
+        for download in self.downloads.values():
+            # Told with the others, Panel takes it for its older name and warns.
+            download.variant = "outlined"
         self._made = Rested(self._show, 0.0, self._asked)
         self.order.param.watch(self._made.ask, "value")
         self.filter.param.watch(self._made.ask, "value")

@@ -66,8 +66,7 @@ class First(Viewer):
         state = self._state
         there = state.results is not None
         self.body.visible = state.page == "Data" or (not there and state.page not in _OWN)
-        self.begin.visible = not there
-        self.sample.disabled = bool(state.busy)
+        self.begin.visible = not there and not state.busy
         self.text.object = plain(state.busy) if state.busy and state.page not in _OWN else "" if there else _NOTHING
         self.text.visible = bool(self.text.object)
         following = "Decisions" if there else "Data"

@@ -97,7 +97,7 @@ class Report(Viewer):
             sizing_mode="stretch_width",
         )
         return pn.Column(
-            pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10)),
+            pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10), styles={"max-width": "75ch"}),
             choices,
             pn.Row(self.write, self.draw, margin=0),
             self.background,

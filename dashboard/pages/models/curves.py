@@ -26,7 +26,7 @@ class Curves(Part):
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__(choice)
-        axes = {title: name for name, title in AXES.items()}
+        axes = {title.capitalize(): name for name, title in AXES.items()}
         one_line = {"& .MuiToggleButton-root": {"whiteSpace": "nowrap"}}
         self.axis = RadioButtonGroup(label="", options=axes, value=choice.axis, size="small", width=360, sx=one_line)
         self.log = Switch(

@@ -36,6 +36,8 @@ from dashboard.session.state import State
 
 MAPS = {"measured": "Best measured", "model": "By the models", "penalty": "Performance penalty"}
 BY = {**{title: name for name, title in MODEL_TITLES.items()}, "vote of all": "vote", "weight of all": "weight"}
+#: Methods that are named of those without a model.
+_MOST_NAMED = 10
 _SHARES = ("best measured", "chosen by the models")
 _TAKEN = (
     "The models decide now: the page Decisions shows their tree, Compare and Frontier set it beside others, and it is "
@@ -209,13 +211,11 @@ class Deciding(Part):
         self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
         ranges = SharedRanges()
         for name, title in MAPS.items():
-            layers: dict[str, Any] = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
             if name == "penalty":
-                layers[name] = penalty.penalty_image(table["penalty"].values, scene.raster)
-                if drawn.has_letters(scene.axes):
-                    layers["penalty text"] = penalty.cell_figures(table["penalty"].values, scene.axes)
+                layers = scene.penalty_layers(table)
             else:
                 methods = chosen if name == "model" else scene.dmap["best"].values
+                layers = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
                 layers |= model_decision.method_layers(name, methods, scene.axes, scene.raster, key)
             if name == "model":
                 layers["model marks"] = ties.tie_hatch(_none(chosen) if marks is None else marks, scene.axes, "dot")
@@ -225,6 +225,8 @@ class Deciding(Part):
         percent = table["penalty"].values
         self.live.update("model", {"image": [drawn.paint_codes(chosen, scene.raster, len(key.labels))]})
         self.live.update("penalty", {"image": [penalty.penalty_pixels(percent, scene.raster)]})
+        self.live.update("penalty ground", ties.hatch_columns(np.isnan(percent), scene.axes))
+        self.live.update("penalty counted", ties.hatch_columns(table["unmeasured"].values, scene.axes))
         if drawn.has_letters(scene.axes):
             self.live.update("model text", drawn.letter_columns(chosen, scene.axes, key))
             self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
@@ -243,7 +245,9 @@ class Deciding(Part):
         about = decision.provenance["models"]
         size = f"{format_count(decision.leaves, 'leaf', 'leaves')}, {format_count(decision.depth, 'level')}"
         sentences = [f"Parameters of {about['parameters_name']}; {size}"]
-        sentences += [f"no model covers {', '.join(about['not_covered'])}"] if about.get("not_covered") else []
+        if missing := about.get("not_covered"):
+            more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
+            sentences.append(f"no model covers {', '.join(missing[:_MOST_NAMED])}{more}")
         sentences += [about["completion"]] if "completion" in about else []
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
@@ -267,7 +271,7 @@ class Deciding(Part):
         self._asked = self._drawn = None
         axes = Axes.of(elected.cube)
         key = MethodKey.of((method.label for method in known.methods), self._state.scheme)
-        layers = {"model ground": drawn.unmeasured_ground(axes)}
+        layers: dict[str, Any] = {"model ground": drawn.unmeasured_ground(axes)}
         layers |= model_decision.method_layers("model", elected.best, axes, Raster.of(axes), key)
         with hold(pn.state.curdoc):
             for name, each in self.columns.items():

@@ -40,7 +40,7 @@ class Grids(Part):
         super().__init__(choice)
         self.times = self.menu(
             "Times of",
-            190,
+            250,
             "The results, or what the published runtime functions of a machine predict (Tables 1 to 5); they do not "
             "reproduce the small gains of gather on CLiC, nor those of its balanced broadcast.",
         )

@@ -92,6 +92,8 @@ class ParameterPanel(Viewer):
             filename="parameters.json",
             size="small",
         )
+        # Told with the others, Panel takes it for its older name and warns.
+        self.save.variant = "outlined"
         self.file = FileInput(
             label="Load",
             accept=".json,.csv,.out,.txt",
@@ -313,10 +315,11 @@ def _provenance_of(known: ParameterSet) -> str:
     notes += [str(provenance[name]) for name in ("note",) if name in provenance]
     fits = provenance.get("fits", {})
     notes += [
-        f"{MODEL_TITLES[name]}: median error {fits[name]['median_error_percent']:.3g} %"
+        f"{MODEL_TITLES[name]}: median error {fits[name]['median_error_percent']:.3g}\N{NO-BREAK SPACE}%"
         for name in MODEL_NAMES
         if name in fits
     ]
     notes += [str(each) for name in MODEL_NAMES if name in fits for each in fits[name]["assumed"]]
     notes += map(str, provenance.get("assumed", ()))
-    return f"<small>{escape('; '.join(dict.fromkeys(filter(None, notes))))}</small>"
+    lines = "".join(f"<p style='margin: 0 0 4px'>{escape(note)}</p>" for note in dict.fromkeys(filter(None, notes)))
+    return f"<div style='font-size: 13px; line-height: 1.35'>{lines}</div>"

@@ -10,12 +10,12 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.units import format_bytes
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
-from dashboard.plots.models import chart as model_chart
 
 #: Seconds after which what is read rather than watched follows a slider.
 REST = 0.15
@@ -148,7 +148,8 @@ class Held(Viewer):
 
     def _sizes(self, name: str) -> dict[str, int]:
         sizes = {*self._choice.sizes(name), getattr(self._choice, name)}
-        return {model_chart.write_size(name, each): each for each in sorted(sizes)}
+        written = format_bytes if name == "message_size" else "{:,}".format
+        return {written(each): each for each in sorted(sizes)}
 
     def refresh(self, *hidden: str) -> None:
         """Offer the sizes that there are now."""

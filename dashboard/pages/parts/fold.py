@@ -10,7 +10,10 @@ from panel.viewable import Viewer
 
 from dashboard.pages.parts.widgets import Button, Tabs
 
-_OUTLINE = '<div style="background: currentColor; opacity: 0.08; border-radius: 6px; height: 340px"></div>'
+#: The word comes after 300 ms: most is there before.
+_OUTLINE = """<style>@keyframes late { from { visibility: hidden; } }</style>
+<div style="background: color-mix(in srgb, currentColor 8%, transparent); border-radius: 6px; height: 340px;
+  display: grid; place-items: center"><span style="animation: late 300ms steps(1)">Computing …</span></div>"""
 
 
 class Fold(Viewer):

@@ -71,7 +71,7 @@ def _remarks(report: Report) -> str:
     parts = [str(report["error"])] if report.get("error") else []
     if report.get("needs"):
         parts.append(f"does not say: {', '.join(report['needs'])}; give it as a hint")
-    parts += [f"{count:,} rows skipped: {reason}" for reason, count in report.get("reasons", {}).items()]
+    parts += [f"{format_count(count, 'row')} skipped: {reason}" for reason, count in report.get("reasons", {}).items()]
     return "; ".join([*parts, *report.get("notes", ())])
 
 

@@ -43,6 +43,7 @@ def table(frame: pd.DataFrame, formatters: dict[str, Any] | None = None, **param
         titles={name: escape(str(name)) for name in frame.columns},
         formatters={**dict.fromkeys(texts, _TEXT), **(formatters or {})},
         header_align=dict.fromkeys(numbers, "right"),
+        text_align=dict.fromkeys(numbers, "right"),
         configuration={"columnDefaults": {"tooltip": True}, **configuration},
         **params,
     )

@@ -14,7 +14,7 @@ import panel_material_ui as pmui
 import param
 
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
-Alert = partial(pmui.Alert, sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
+Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
 Button = pmui.Button
 Card = pmui.Card
 DiscreteSlider = pmui.DiscreteSlider
@@ -27,7 +27,8 @@ FloatInput = partial(pmui.FloatInput, sx=_SEEN)
 IntInput = partial(pmui.IntInput, sx=_SEEN)
 LinearProgress = pmui.LinearProgress
 MenuList = pmui.MenuList
-MultiChoice = pmui.MultiChoice
+#: As high as the other fields while its choices stand in one line.
+MultiChoice = partial(pmui.MultiChoice, sx={"& .MuiSelect-select": {"py": "12px", "minHeight": "56px !important"}})
 Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup
 Select = pmui.Select

@@ -91,7 +91,7 @@ class TunePage(Watching):
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        title = pn.pane.Markdown("### Tune this machine", margin=(5, 10))
+        title = pn.pane.HTML("<h3 style='margin: 0'>Tune this machine</h3>", margin=(4, 10, 12, 10))
         there = [self.doing, self.watch, self.watch.result, self.measuring]
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
         return columns([title, self.standing, self.form], there, width=WIDTH + 24)

@@ -29,6 +29,8 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View, bars
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
+#: Pixels left of both charts, for the widest labels of either: their sizes stand above each other.
+_LEFT = 88
 
 
 class Look(NamedTuple):
@@ -42,7 +44,7 @@ class Look(NamedTuple):
     @property
     def mark(self) -> str:
         """The line's sign in its colour, and the method's patch, as HTML."""
-        return f'<span style="color: {self.color}; font-size: 16px">{self.sign}</span> {self.patch}'
+        return f'<span class="sign" style="color: {self.color}">{self.sign}</span> {self.patch}'
 
 
 LOOKS = tuple(Look(*each) for each in _LOOKS[:7])
@@ -253,7 +255,8 @@ def _frame(view: View, title: str, height: int, *, logy: bool, xlabel: str = "")
     times = height == HEIGHT
     hooks = follow_data, ticks, *([time_ticks] if times else [])
     ylabel = "time" if times else "above measurement [%]"
-    return framed(title, height, *hooks, xlabel=xlabel or AXES[view.axis], ylabel=ylabel, logx=view.log, logy=logy)
+    axes = {"xlabel": xlabel or AXES[view.axis], "ylabel": ylabel, "logx": view.log, "logy": logy}
+    return framed(title, height, *hooks, backend_opts={"plot.min_border_left": _LEFT}, **axes)
 
 
 def follow_data(plot: Any, _: hv.Element) -> None:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import CustomJSTickFormatter
 from numpy.typing import NDArray
 
 from dashboard.models import MODEL_TITLES, LogGP, ModelName, PLogP, PointToPointModel
@@ -14,7 +16,7 @@ from dashboard.plots.frame import framed
 from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks, time_ticks
 
 FloatArray = NDArray[np.float64]
-HEIGHT, POINTS = 340, 120
+HEIGHT, POINTS = 420, 120
 _X = hv.Dimension("at", label="message size")
 _TIME = hv.Dimension("time", label="time")
 _RATE = hv.Dimension("rate", label="bandwidth [MB/s]")
@@ -37,10 +39,14 @@ def _curve(
 
 
 def _framed(layers: list[hv.Element], title: str, *, times: bool = True) -> hv.Overlay:
-    hooks = follow_data, size_ticks("message_size", log=True), *([time_ticks] if times else [])
+    hooks = follow_data, size_ticks("message_size", log=True), time_ticks if times else _plain_ticks
     return hv.Overlay(layers).opts(
-        **framed(title, HEIGHT, *hooks, logx=True, logy=True, legend_position="top_left", show_legend=True)
+        **framed(title, HEIGHT, *hooks, logx=True, logy=True, legend_position="bottom", legend_cols=2, show_legend=True)
     )
+
+
+def _plain_ticks(plot: Any, _: hv.Element) -> None:
+    plot.state.left[0].formatter = CustomJSTickFormatter(code="return `${+tick.toPrecision(3)}`")
 
 
 def gap_chart(parameters: Mapping[ModelName, PointToPointModel]) -> hv.Overlay | None:
@@ -48,8 +54,8 @@ def gap_chart(parameters: Mapping[ModelName, PointToPointModel]) -> hv.Overlay |
     layers: list[hv.Element] = []
     at = _sizes(parameters, None)
     plogp, loggp = parameters.get("plogp"), parameters.get("loggp")
+    colors = [look.color for look in LOOKS]
     if isinstance(plogp, PLogP):
-        colors = [look.color for look in LOOKS]
         named = {"g(m)": plogp.gap, "o_s(m)": plogp.send_overhead, "o_r(m)": plogp.receive_overhead}
         functions = plogp.gap_at, plogp.send_overhead_at, plogp.receive_overhead_at
         for (name, values), function, color in zip(named.items(), functions, colors, strict=False):
@@ -60,7 +66,7 @@ def gap_chart(parameters: Mapping[ModelName, PointToPointModel]) -> hv.Overlay |
         layers.append(_curve(at, np.full(at.shape, plogp.latency), "PLogP L", colors[3], _TIME, "dotted"))
     if isinstance(loggp, LogGP):
         layers.append(
-            _curve(at, loggp.gap + (at - 1) * loggp.gap_per_byte, "LogGP g + (m - 1) G", "#222222", _TIME, "dashed")
+            _curve(at, loggp.gap + (at - 1) * loggp.gap_per_byte, "LogGP g + (m - 1) G", colors[4], _TIME, "dashed")
         )
         layers.append(_curve(at, np.full(at.shape, loggp.overhead), "LogGP o", "#777777", _TIME, "dashed"))
     return _framed(layers, "Gap, overheads and latency") if layers else None

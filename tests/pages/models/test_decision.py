@@ -25,6 +25,9 @@ def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage,
         for column, size in enumerate(table["message_size"].values):
             label = decision.methods[decision.predict_one(int(count), int(size))].label
             assert str(table["method"].values[table["chosen"].values[row, column]]) == label
+    # All of it was measured, and nothing is hatched as if it were not.
+    assert not np.isnan(table["penalty"].values).any()
+    assert len(next(iter(part.panes["penalty"].object))) == 0
     drawn = part.panes["model"].object
     part.by.value = "hockney"
     # Moved where it is, not drawn anew.

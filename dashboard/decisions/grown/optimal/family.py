@@ -23,7 +23,7 @@ LEAVES = Option(
     default=DEFAULT_LEAVES,
     kind="int",
     low=1,
-    unlimited="not limited",
+    unlimited="no limit",
     log=True,
     group="size",
 )
@@ -34,7 +34,7 @@ MAX_DEPTH = Option(
     default=None,
     kind="int",
     low=0,
-    unlimited="not limited",
+    unlimited="no limit",
     group="size",
 )
 PRICE = Option(
