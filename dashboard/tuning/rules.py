@@ -9,10 +9,11 @@ from typing import Any
 
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
+from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.benchmarks.proof.verdict import Proof, Verdict
 from dashboard.decisions.function.cutting import without
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import LEFT_ALONE
+from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import leaves_at, region
 from dashboard.domain.units import format_count
@@ -245,8 +246,14 @@ def facts_of(proof: Proof) -> dict[str, Any]:
     kept = {name: record[name] for name in ("holds", "taken", "counts", "ranks", "notes", "unsafe")}
     ran = proof.count("proven", "same graph")
     word = "proven" if proof.holds else "NOT PROVEN"
-    said = f"{word}: {ran} of {len(proof.verdicts)} regions run as asked"
-    return {**kept, "regions": len(proof.verdicts), "ran": ran, "said": said}
+    left = sum(verdict.state == "not run" and _left(verdict.region.method) for verdict in proof.verdicts)
+    said = f"{word}: {ran} of {len(proof.verdicts) - left} regions run as asked"
+    said += f", {left} more are left to the library" if left else ""
+    return {**kept, "regions": len(proof.verdicts), "left": left, "ran": ran, "said": said}
+
+
+def _left(method: Method) -> bool:
+    return left_to_library(method) or (named(method) == HAN and not variant_of(method))
 
 
 def file_of(work: Work, stage: str = "export") -> Path | None:

@@ -71,8 +71,8 @@ class Known:
         return np.asarray(self.measured.any(axis=0))
 
     @cached_property
-    def predicted(self) -> tuple[FloatArray, FloatArray]:
-        """Expected logarithm and its standard deviation, ``(method, comm_size, message_size)``; inf where not able."""
+    def _surfaces(self) -> tuple[FloatArray, FloatArray]:
+        """What surfaces tell of the logarithm and its standard deviation; NaN where they do not reach."""
         rows, columns = np.flatnonzero(self.cells.any(axis=1)), np.flatnonzero(self.cells.any(axis=0))
         times = np.exp(self.logs[:, rows][:, :, columns])
         surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns])
@@ -80,36 +80,52 @@ class Known:
         logs, spread = estimates.log_time.copy(), estimates.half_width / SURE
         noise = np.where(self.measured, self.errors, np.nanmedian(self.errors) if self.measured.any() else UNKNOWN)
         logs = np.where(self.measured, self.logs, logs)
-        spread = np.hypot(np.where(self.measured, 0.0, spread), noise)
-        for method, row, column in zip(*np.nonzero(self.able & ~np.isfinite(logs)), strict=True):
-            logs[method, row, column], spread[method, row, column] = self._nearest(method, row, column), UNKNOWN
+        return logs, np.hypot(np.where(self.measured, 0.0, spread), noise)
+
+    @cached_property
+    def predicted(self) -> tuple[FloatArray, FloatArray]:
+        """Expected logarithm and its standard deviation, ``(method, comm_size, message_size)``; inf where not able."""
+        logs, spread = (array.copy() for array in self._surfaces)
+        unknown = self.able & ~np.isfinite(logs)
+        for method in np.flatnonzero(unknown.any(axis=(1, 2))).tolist():
+            here = np.nonzero(unknown[method])
+            logs[method][here], spread[method][here] = self._nearest(method, np.transpose(here)), UNKNOWN
         return np.where(self.able, logs, np.inf), spread
 
-    def _nearest(self, method: int, row: int, column: int) -> float:
-        """What the method took at the nearest size that it was measured at; where at none, the fastest one there."""
-        places = np.argwhere(self.measured[method])
-        if not len(places):
-            places = np.argwhere(self.cells)
-            nearest = places[np.abs(places - (row, column)).sum(axis=1).argmin()]
-            return float(np.nanmin(self.logs[:, nearest[0], nearest[1]]))
-        nearest = places[np.abs(places - (row, column)).sum(axis=1).argmin()]
-        return float(self.logs[method, nearest[0], nearest[1]])
+    def _nearest(self, method: int, sizes: IntArray) -> FloatArray:
+        """What a method took at the nearest size that it was measured at; where at none, the fastest one there.
+
+        From there on it is taken to change as the others do.
+        """
+        own = self.measured[method]
+        places = np.argwhere(own if own.any() else self.cells)
+        nearest = places[np.abs(sizes[:, None] - places).sum(axis=2).argmin(axis=1)]
+        here, there = ((slice(None), *each.T) for each in (sizes, nearest))
+        began = self.logs[there][method] if own.any() else np.nanmin(self.logs[there], axis=0)
+        change = self._surfaces[0][here] - self._surfaces[0][there]
+        change[:, ~np.isfinite(change).any(axis=0)] = 0.0
+        return np.asarray(began + np.nanmedian(change, axis=0))
 
     @cached_property
     def loss(self) -> FloatArray:
-        """Expected loss of the present decision in percent, ``(comm_size, message_size)``; 0 where nothing is able."""
+        """Expected loss of the present decision in percent, ``(comm_size, message_size)``; 0 where nothing is able.
+
+        Decided is for what surfaces reach, where they reach any: what was not measured near is no choice yet.
+        """
         logs, spread = self.predicted
         count = min(RIVALS, len(logs))
         order = np.argsort(logs - SURE * spread, axis=0)[:count]
+        reached = np.isfinite(self._surfaces[0]) & self.able
+        decided = np.where(reached | ~reached.any(axis=0), logs, np.inf).argmin(axis=0)
         # What is decided is always among those that are drawn.
-        order[-1] = np.where((order == logs.argmin(axis=0)).any(axis=0), order[-1], logs.argmin(axis=0))
+        order[-1] = np.where((order == decided).any(axis=0), order[-1], decided)
         chosen, wide = (np.take_along_axis(array, order, axis=0) for array in (logs, spread))
         there = np.isfinite(chosen)
         centre = np.where(there, chosen, 0.0)
         draws = np.random.default_rng(1).standard_normal((DRAWS, *chosen.shape))
         drawn = np.where(there, centre + wide * draws, np.inf)
-        decided = chosen.argmin(axis=0)[None, None]
-        took = np.take_along_axis(drawn, np.broadcast_to(decided, (DRAWS, 1, *decided.shape[2:])), axis=1)[:, 0]
+        place = (order == decided).argmax(axis=0)[None, None]
+        took = np.take_along_axis(drawn, np.broadcast_to(place, (DRAWS, 1, *place.shape[2:])), axis=1)[:, 0]
         with np.errstate(invalid="ignore"):
             lost = np.expm1(np.clip(took - drawn.min(axis=1), 0.0, MOST)).mean(axis=0)
         return np.where(there.any(axis=0), 100.0 * lost, 0.0)
