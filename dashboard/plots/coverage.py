@@ -68,7 +68,7 @@ def _ppn(cube: xr.Dataset) -> str:
 def _range(sizes: NDArray[np.int64], write: Any) -> str:
     if len(sizes) < 2:
         return ", ".join(write(size) for size in sizes)
-    return f"{len(sizes)}: {write(sizes[0])} … {write(sizes[-1])}"
+    return f"{len(sizes)} from {write(sizes[0])} to {write(sizes[-1])}"
 
 
 def measured_share(cube: xr.Dataset) -> xr.DataArray:

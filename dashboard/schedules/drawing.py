@@ -168,7 +168,7 @@ def _colour(step: int, last: int) -> str:
 
 def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule) -> str:
     call = schedule.call
-    settings = "".join(f", {name} {value}" for name, value in schedule.parameters.items())
+    settings = "".join(f", {name.replace('_', ' ')} {value}" for name, value in schedule.parameters.items() if value)
     title = escape(f"{schedule.algorithm.title}, {call.processes} processes{settings}")
     box = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" style="max-width: 100%"'
     return "\n".join(

@@ -81,6 +81,7 @@ class Watch(Viewer):
         state, done = now["state"], now["measured"] + now["refused"]
         self.title.object = f"<h3 style='margin: 0'>{escape(name)}: {escape(state)}</h3>"
         self.bar.value = int(100 * max(done / max(1, now["points"]), _of_budget(sight)))
+        self.bar.visible = done < now["points"] or state in UNDER_WAY
         self.text.object = f"<p>{escape(_progress(now))}</p>"
         reason = _reason(now)
         severity = _SEVERITY.get(state, "info")

@@ -97,12 +97,12 @@ class Optimal(Part):
         except ModelError as error:
             self.tell(str(error))
             return
-        self.tell("")
         self._drawn, self.optimal = key, optimum
         axes = Axes.of(optimum)
         raster, colors = Raster.of(axes), model_optimal.algorithm_key(optimum, choice.scheme)
         where = f"{choice.collective}, {MODEL_TITLES[model]}"
         with hold(pn.state.curdoc):
+            self.tell("")
             for name, layers in (
                 ("algorithm", model_optimal.algorithm_layers(optimum, axes, raster, colors)),
                 ("segment", model_optimal.segment_layers(optimum, axes, raster)),

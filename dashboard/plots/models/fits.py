@@ -73,7 +73,7 @@ def method_table(fit: Fit, scheme: str = OKABE_ITO) -> str:
         residual = 100 * mine["residual"]
         title = f"{looks[str(name)].mark} {escape(str(name))}"
         figures = [residual.median(), residual.abs().median(), residual.abs().max()]
-        rows.append([title, *(format_percent(float(each)) for each in figures), f"{len(mine):,}"])
+        rows.append([title, *(format_percent(float(each)).replace("-", "−") for each in figures), f"{len(mine):,}"])
     heads = [("method", False), ("median", True), ("median size", True), ("largest", True), ("cells", True)]
     caption = f"Residuals, model above measurement: median size {format_percent(fit.median_error)}"
     return table(caption, heads, rows)

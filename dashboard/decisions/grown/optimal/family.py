@@ -39,7 +39,7 @@ MAX_DEPTH = Option(
 )
 PRICE = Option(
     "price",
-    "price per leaf (points of mean penalty)",
+    "price per leaf (points)",
     "Percent points of mean penalty that a leaf must save to be worth it; instead of leaves.",
     default=None,
     kind="float",
