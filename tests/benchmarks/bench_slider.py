@@ -18,11 +18,10 @@ from playwright.sync_api import Browser, sync_playwright
 
 from dashboard.decisions import QuadtreeBuilder, decision_map
 from loaders import save_results
-from tests.conftest import find_chromium
+from tests.conftest import find_chromium, ROOT
 from tests.cubes import synthetic_cube
 from tests.serving import Served
 
-ROOT = Path(__file__).resolve().parents[2]
 MOVES = 24
 WARM_UP = 4
 #: Milliseconds between moves: what follows the maps (statistics, sweeps) has come to rest by then.
