@@ -1,12 +1,22 @@
-"""Choices of a session over the sample measurements."""
+"""Choices of a session over measurements."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from dashboard.session.registry import load_results
+import xarray as xr
+
+from dashboard.session.registry import load_results, register
 from dashboard.session.samples import sample_start
 from dashboard.session.state import State
+
+
+def state_of(**cubes: xr.Dataset) -> State:
+    """Show cubes, each by the name of its collective."""
+    state = State()
+    named = {name: cube.assign_attrs(collective=name) for name, cube in cubes.items()}
+    state.show(register(xr.DataTree.from_dict(named)))
+    return state
 
 
 def sample_state(*name: str, **choices: Any) -> State:

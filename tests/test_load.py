@@ -11,8 +11,8 @@ import pytest
 
 from tests.serving import Served
 from tests.sessions import Session
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[1]
 SESSIONS, MOVES = 5, 2
 SLIDER = "Accuracy threshold"
 

@@ -16,8 +16,8 @@ import pytest
 from dashboard.cli import main
 from dashboard.decisions.judged.frontier import Frontier, frontier
 from dashboard.decisions.measured.problem import Problem
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 COMMAND_LINE = (ROOT / "dashboard/docs/command_line.md").read_text(encoding="utf-8")
 

@@ -42,8 +42,8 @@ from dashboard.server.reach import is_loopback
 from tests.safety.client import Visitor
 from tests.serving import READY
 from tests.sessions import Session
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"
 

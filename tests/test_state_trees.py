@@ -5,24 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-import xarray as xr
 
 from dashboard.decisions import decision_map
 from dashboard.session.choice import Choice
-from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
-from tests.states import sample_state
+from tests.states import sample_state, state_of
 
 
-def show(cube: xr.Dataset, **more: xr.Dataset) -> State:
-    state = State()
-    cubes = {"bcast": cube, **more}
-    state.show(
-        register(xr.DataTree.from_dict({name: each.assign_attrs(collective=name) for name, each in cubes.items()}))
-    )
-    state.collective = "bcast"
-    return state
 
 
 @pytest.fixture
@@ -100,7 +90,7 @@ def test_a_bad_tree_in_an_address_is_told(state: State, name: str, value: str) -
 
 def test_one_tree_for_all_processes_per_node_is_judged_at_the_one_on_show() -> None:
     time = np.random.default_rng(3).random((3, 4, 4, 2))
-    state = show(cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
+    state = state_of(bcast=cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
     state.param.update(across=True, family="octree", ppn=2)
     decision = state.view.decision()
     assert "ppn" in decision.attributes
@@ -111,7 +101,7 @@ def test_one_tree_for_all_processes_per_node_is_judged_at_the_one_on_show() -> N
 
 
 def test_collectives_decided_together_take_the_collective_as_attribute() -> None:
-    state = show(synthetic_cube(4, 5, 3, seed=1, noise=1), reduce=synthetic_cube(4, 5, 3, seed=2, noise=1))
+    state = state_of(bcast=synthetic_cube(4, 5, 3, seed=1, noise=1), reduce=synthetic_cube(4, 5, 3, seed=2, noise=1))
     state.param.update(together=("reduce",), family="cart")
     assert "collective" in state.view.decision().attributes
     assert "collective" in state.view.attributes()
@@ -120,7 +110,7 @@ def test_collectives_decided_together_take_the_collective_as_attribute() -> None
 
 def test_a_workload_weighs_the_penalties() -> None:
     cube = synthetic_cube(3, 4, 3, seed=4, noise=1)
-    state = show(cube)
+    state = state_of(bcast=cube)
     state.param.update(max_depth=0)
     call = {"collective": "bcast", "comm_size": 2, "message_size": int(cube["message_size"][1]), "calls": 5.0}
     state.weigh(pd.DataFrame([call]))
@@ -135,7 +125,7 @@ def test_outliers_are_left_out_only_when_asked_and_never_silently() -> None:
     time = np.ones((2, 2, 6)) * 1e-5 * 2.0 ** np.arange(6)
     time[1] *= 2
     time[0, :, 3] *= 50
-    state = show(cube_of(time, [2, 4], 4 ** np.arange(6)))
+    state = state_of(bcast=cube_of(time, [2, 4], 4 ** np.arange(6)))
     assert (state.view.decision_map()["best"].values[:, 3] == 1).all()
     assert state.view.remarks() == []
     state.outliers = True
@@ -165,7 +155,7 @@ def test_of_ties_the_simplest_may_be_learnt(state: State) -> None:
 def test_interpolated_times_are_learnt_and_marked_but_nothing_is_judged_by_them() -> None:
     time = synthetic_cube(3, 6, 3, seed=6, noise=0.3)["time"].values.copy()
     time[:, 1, 2] = np.nan
-    state = show(cube_of(time, [2, 4, 8], 2 ** np.arange(6)))
+    state = state_of(bcast=cube_of(time, [2, 4, 8], 2 ** np.arange(6)))
     assert state.view.estimated() is None
     state.interpolate = True
     assert np.argwhere(state.view.estimated()).tolist() == [[1, 2]]
@@ -175,7 +165,7 @@ def test_interpolated_times_are_learnt_and_marked_but_nothing_is_judged_by_them(
 
 
 def test_all_approaches_stand_in_one_table_and_those_that_do_not_suit_say_why() -> None:
-    state = show(synthetic_cube(4, 5, 3, seed=7, noise=1), reduce=synthetic_cube(4, 5, 3, seed=8, noise=1))
+    state = state_of(bcast=synthetic_cube(4, 5, 3, seed=7, noise=1), reduce=synthetic_cube(4, 5, 3, seed=8, noise=1))
     choices = [Choice.of("exact"), Choice.of("cart", {"max_leaves": 2})]
     table = state.view.approaches_job(choices)(None)
     assert list(table["leaves"]) == [state.view.decision(choices[0]).leaves, 2]
@@ -189,7 +179,7 @@ def test_all_approaches_stand_in_one_table_and_those_that_do_not_suit_say_why() 
 
 def test_what_is_decided_together_is_judged_over_all_of_it() -> None:
     time = np.random.default_rng(5).random((3, 4, 4, 2))
-    state = show(cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
+    state = state_of(bcast=cube_of(time, [2, 4, 8, 16], [1, 2, 4, 8]))
     assert state.view.map_summary() is None
     state.param.update(across=True, family="cart", ppn=1)
     state.choose(Choice.of("cart", {"max_leaves": 1}))

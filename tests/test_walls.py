@@ -14,8 +14,8 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent
 DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "datashader", "matplotlib"}
 #: What takes its time to import, and what only computing needs.
 HEAVY = {"numpy", "pandas", "xarray", "dask", "scipy", "sklearn", "numba", "pyarrow", "h5py", "zarr", "param"}

@@ -21,6 +21,7 @@ from dashboard.benchmarks.ranks.forced import Forced
 from dashboard.benchmarks.ranks.worker import Worker
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
+from tests.conftest import until
 from tests.measuring.played import LIBRARY
 
 #: Linear allgather is a gather and a broadcast that the library decides itself; two_proc refuses four processes.
@@ -43,9 +44,7 @@ def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
     apart = campaign_of(tmp_path / "apart", installation, **WISH, apart=True)
     launcher = LocalLauncher((str(installation.mpiexec),))
     control.start(apart, launcher, installation, PATIENCE_S)
-    until = time.monotonic() + PATIENCE_S
-    while not apart.done().all and time.monotonic() < until:
-        time.sleep(0.05)
+    until(lambda: apart.done().all)
     control.cancel(apart, launcher)
     first = apart.done().all
     assert 0 < len(first) < len(set(apart.plan().points()))
@@ -69,10 +68,10 @@ def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
 
 
 def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) -> None:
-    here = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+    installation = Installation(Path("/nowhere/mpiexec"), LIBRARY)
     wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2, apart=True)
-    campaign = Campaign.create(tmp_path, control.make_plan(wish, here))
-    shown = control.preview(campaign, LocalLauncher(("mpiexec",)), here, 100.0).splitlines()
+    campaign = Campaign.create(tmp_path, control.make_plan(wish, installation))
+    shown = control.preview(campaign, LocalLauncher(("mpiexec",)), installation, 100.0).splitlines()
     starts = [line for line in shown if " mpiexec " in line]
     # Default and two algorithms of bcast, default and one of reduce, in each launch.
     assert len(starts) == 2 * (3 + 2)
@@ -83,9 +82,9 @@ def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) 
 
 
 def test_a_library_that_cannot_be_told_so_says_it() -> None:
-    here = Installation(Path("/nowhere/mpiexec"), Mpich("5.0.2", {"bcast": {1: "binomial"}}, {}, {}))
+    installation = Installation(Path("/nowhere/mpiexec"), Mpich("5.0.2", {"bcast": {1: "binomial"}}, {}, {}))
     with pytest.raises(PlanError, match="MPICH: its methods are switched within one job"):
-        control.make_plan(control.Wish(2, ("bcast",), (2,), (8,), apart=True), here)
+        control.make_plan(control.Wish(2, ("bcast",), (2,), (8,), apart=True), installation)
 
 
 class Talking(World):

@@ -84,8 +84,8 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
             sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
             writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 30.0})
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0
-    there = len(points[::2])
-    cost = f"about {(len(points) - there) // 2} min (by the {there} points measured)"
+    measured = len(points[::2])
+    cost = f"about {(len(points) - measured) // 2} min (by the {measured} points measured)"
     assert cost in capsys.readouterr().out
 
 

@@ -58,10 +58,10 @@ def sent(campaign: Campaign, collective: str, comm_size: int) -> list[tuple[str,
 
 def test_every_algorithm_of_the_library_is_measured_or_refused(forced: Campaign, installation: Installation) -> None:
     assert isinstance(installation.library, OpenMpi)
-    there = {(point["collective"], point["algorithm"]) for point in points(forced)}
+    names = {(point["collective"], point["algorithm"]) for point in points(forced)}
     for collective in COLLECTIVES:
         for name in ("default", *installation.library.algorithms.get(collective, {}).values()):
-            assert (collective, name) in there
+            assert (collective, name) in names
     # They are for two processes only, and the library says so.
     refused = forced.done().refused
     assert {key[1].algorithm for key in refused} == {FOR_TWO}

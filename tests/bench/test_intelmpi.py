@@ -63,15 +63,15 @@ def test_all_that_is_measured_has_algorithms_beside_the_own_decision() -> None:
 
 
 def test_each_method_is_started_by_itself_unasked(tmp_path: Path) -> None:
-    here = Installation(Path("/opt/intel/bin/mpiexec"), IntelMpi("2021.6"))
-    plan = control.make_plan(control.Wish(4, ("gather",), (4,), (8,)), here)
+    installation = Installation(Path("/opt/intel/bin/mpiexec"), IntelMpi("2021.6"))
+    plan = control.make_plan(control.Wish(4, ("gather",), (4,), (8,)), installation)
     assert plan.apart
     campaign = Campaign.create(tmp_path, plan)
-    launcher = LocalLauncher((str(here.mpiexec),))
-    shown = control.preview(campaign, launcher, here, 100.0).splitlines()
-    starts = [line for line in shown if str(here.mpiexec) in line]
+    launcher = LocalLauncher((str(installation.mpiexec),))
+    shown = control.preview(campaign, launcher, installation, 100.0).splitlines()
+    starts = [line for line in shown if str(installation.mpiexec) in line]
     assert [line.partition(" ")[0] for line in starts] == [
-        str(here.mpiexec),
+        str(installation.mpiexec),
         *(f"I_MPI_ADJUST_GATHER={number}" for number in (1, 2, 3, 4)),
     ]
     assert starts[2].endswith("--only gather 2 1 --forced I_MPI_ADJUST_GATHER=2")

@@ -128,11 +128,11 @@ def test_settings_of_one_collective_leave_the_other_of_a_longer_name_alone(libra
 
 
 def test_the_environment_lets_root_and_many_ranks_run(library: openmpi.OpenMpi) -> None:
-    here = library.environment(one_node=True, graphs=True)
-    assert here["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
-    assert here["OMPI_MCA_pml_monitoring_enable"] == "1"
+    environment = library.environment(one_node=True, graphs=True)
+    assert environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
+    assert environment["OMPI_MCA_pml_monitoring_enable"] == "1"
     # `ob1` alone would switch the monitoring off.
-    assert here["OMPI_MCA_pml"] == "^ucx,cm"
+    assert environment["OMPI_MCA_pml"] == "^ucx,cm"
     assert "OMPI_MCA_btl" not in library.environment(one_node=False, graphs=False)
 
 

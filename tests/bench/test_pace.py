@@ -43,15 +43,15 @@ def test_points_of_a_real_campaign_tell_what_the_others_take(share: float) -> No
     took = {key_of(record): math.fsum(record["samples"]) for record in records}
     keys = list(took)
     plan = plan_of(keys, protocol=Protocol(min_repetitions=4, max_repetitions=8, rounds=2))
-    there = keys[: int(share * len(keys))]
+    measured = keys[: int(share * len(keys))]
     others = set(plan.points()) - set(keys)
-    estimate = plan.estimate(others | set(there), None, {key: took[key] for key in there})
-    left = math.fsum(took[key] for key in keys if key not in there)
-    assert estimate.measured == len(there)
+    estimate = plan.estimate(others | set(measured), None, {key: took[key] for key in measured})
+    left = math.fsum(took[key] for key in keys if key not in measured)
+    assert estimate.measured == len(measured)
     assert left / 2 < estimate.seconds < 2 * left
     if share < 0.5:
         # The guess, told as one that may be wrong by several times, is.
-        assert plan.estimate(others | set(there)).seconds < left / 3
+        assert plan.estimate(others | set(measured)).seconds < left / 3
 
 
 def test_what_was_measured_counts_by_collective_and_sizes() -> None:
@@ -65,8 +65,8 @@ def test_what_was_measured_counts_by_collective_and_sizes() -> None:
 
 
 def test_a_point_takes_no_longer_than_its_protocol_lets_it() -> None:
-    there = {key: 1e6 for key in PLAN.points() if key[2:4] == (2, 8)}
-    estimate = PLAN.estimate(there, None, there)
+    took = {key: 1e6 for key in PLAN.points() if key[2:4] == (2, 8)}
+    estimate = PLAN.estimate(took, None, took)
     assert estimate.points * PLAN.protocol.seconds < estimate.seconds <= estimate.at_most
     assert estimate.seconds < estimate.points * (PLAN.protocol.seconds + 1)
 

@@ -59,8 +59,8 @@ def test_both_are_measured_in_the_same_cells_and_told_apart(beside: Campaign) ->
 
 
 def test_an_own_ring_sends_what_the_librarys_ring_sends_and_is_no_double_of_it(beside: Campaign) -> None:
-    there = [point for point in points(beside) if point["collective"] == "allgather" and point["comm_size"] == RANKS]
-    sent = {(point["algorithm"], "parameters" in point): point["graph"]["digest"] for point in there}
+    records = [point for point in points(beside) if point["collective"] == "allgather" and point["comm_size"] == RANKS]
+    sent = {(point["algorithm"], "parameters" in point): point["graph"]["digest"] for point in records}
     for name in ("ring", "bruck", "recursive_doubling"):
         assert sent[name, True] == sent[name, False]
     node = open_results([beside.results])["allgather"]
@@ -148,15 +148,15 @@ def test_every_value_of_every_parameter_is_a_method() -> None:
         for algorithm in ALGORITHMS[collective].values():
             if algorithm.name == "orthogonal":
                 continue
-            here = [method for method in offered if method.algorithm == algorithm.name]
-            assert here
+            methods = [method for method in offered if method.algorithm == algorithm.name]
+            assert methods
             for parameter in algorithm.parameters:
-                got = {dict(method.parameters).get(parameter.name, method.segment_size) for method in here}
-                want = {"segment_size": {0, 1024}, "fan_out": {2, 4}, "radix": {4}}.get(
+                values = {dict(method.parameters).get(parameter.name, method.segment_size) for method in methods}
+                expected = {"segment_size": {0, 1024}, "fan_out": {2, 4}, "radix": {4}}.get(
                     parameter.name, set(parameter.values)
                 )
-                assert got >= want or "_fan_out" in parameter.name or "_first_" in parameter.name
-            for method in here:
+                assert values >= expected or "_fan_out" in parameter.name or "_first_" in parameter.name
+            for method in methods:
                 algorithm_of(collective, method.algorithm).values(own.given(method))
 
 
@@ -193,9 +193,9 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
     ended = run(campaign, installation)
     assert (ended["state"], ended["refused"]) == ("finished", 0), campaign.tail()
     cube = open_results([campaign.results])["bcast"].to_dataset()
-    there = cube["time"].notnull().isel(message_size=0)
-    assert there.sel(comm_size=RANKS).all()
-    assert there.sel(comm_size=3).values.tolist() == [True, False, False, False]
+    measured = cube["time"].notnull().isel(message_size=0)
+    assert measured.sel(comm_size=RANKS).all()
+    assert measured.sel(comm_size=3).values.tolist() == [True, False, False, False]
     assert cube["grid"].values.tolist() == ["", "2x2", "2x2", "2x2"]
     assert cube["inner"].values.tolist() == ["", "linear", "library", "library.basic_linear"]
 

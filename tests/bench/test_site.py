@@ -154,6 +154,6 @@ def test_every_command_that_starts_ranks_takes_the_same(file: Path, words: list[
     assert (said.mpiexec[1], said.ppn) == ("--hostfile", 4 if "run" in words else 2)
     typed = launcher_of(parse([*words, "--site", str(file), "--launch", "srun -n {ranks} --mpi=pmix"]), HERE)
     assert typed == LocalLauncher(("srun", "-n", "{ranks}", "--mpi=pmix"), 2, "/scratch/me")
-    here = launcher_of(parse([*words, "--site", str(file), "--launch", "here"]), HERE)
-    assert here == LocalLauncher(("/opt/mpi/bin/mpiexec",), 2, "/scratch/me")
+    local = launcher_of(parse([*words, "--site", str(file), "--launch", "here"]), HERE)
+    assert local == LocalLauncher(("/opt/mpi/bin/mpiexec",), 2, "/scratch/me")
     assert isinstance(launcher_of(parse([*words, "--site", str(file), "--launch", "slurm"]), HERE), SlurmLauncher)

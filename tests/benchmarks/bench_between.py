@@ -30,8 +30,8 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import Surfaces
 from dashboard.decisions.surfaces.family import FAMILY, recommended_many
 from loaders import open_results
+from tests.conftest import FAST_ETHERNET
 
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "fast-ethernet-16"
 LEAVES = (3, 8, 15)
 OTHERS: dict[str, Callable[[int], dict[str, Any]]] = {
     "optimal": lambda leaves: {"leaves": leaves},
@@ -42,7 +42,7 @@ OTHERS: dict[str, Callable[[int], dict[str, Any]]] = {
 
 def results(words: list[str]) -> Iterator[tuple[str, xr.Dataset]]:
     """Cubes of several sizes by name."""
-    for word in words or [str(SAMPLE)]:
+    for word in words or [str(FAST_ETHERNET)]:
         path, *pairs = word.split(",")
         hints = dict(pair.split("=", 1) for pair in pairs)
         for name, node in open_results([path], **hints).children.items():
@@ -61,8 +61,8 @@ def coverage(problem: Problem) -> float:
             predicted = Surfaces(learn.times(), *known).at(*wanted)
             with np.errstate(invalid="ignore"):
                 off = np.abs(np.log(judge.times()) - predicted.log_time)
-            there = np.isfinite(off) & within
-            inside.append((off <= predicted.half_width)[there])
+            judged = np.isfinite(off) & within
+            inside.append((off <= predicted.half_width)[judged])
     return float(np.concatenate(inside).mean())
 
 

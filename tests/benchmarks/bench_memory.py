@@ -55,11 +55,11 @@ def main() -> None:
                 tree.to_zarr(path, zarr_format=2)
             else:
                 tree.to_netcdf(path, engine="h5netcdf")
-            got = peak_memory(_WORK, str(path))
-            peak = got["peak"] / 1e9
-            print(f"{times * 1e8:.0e} samples in {path.name}: {got['cells']} cells decided")
+            figures = peak_memory(_WORK, str(path))
+            peak = figures["peak"] / 1e9
+            print(f"{times * 1e8:.0e} samples in {path.name}: {figures['cells']} cells decided")
             print(
-                f"  {got['seconds'] / times:.1f} s for each 10⁸, peak {peak:.2f} GB = {peak / limit:.2f} of {limit} GB"
+                f"  {figures['seconds'] / times:.1f} s for each 10⁸, peak {peak:.2f} GB = {peak / limit:.2f} of {limit} GB"
             )
 
 

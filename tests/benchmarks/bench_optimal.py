@@ -19,10 +19,10 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import Surfaces
 from loaders import open_results
 from tests.benchmarks.measure import in_turn, peak_memory, timed_once
+from tests.conftest import FAST_ETHERNET
 from tests.cubes import cube_of, synthetic_cube
 
 LEAVES = 32
-SAMPLE = Path(__file__).resolve().parents[2] / "sample_data" / "fast-ethernet-16"
 MEMORY = """
 def setup():
     global large, optimal
@@ -52,7 +52,7 @@ def plain(costs: np.ndarray, most: int) -> float:
             for top in range(rows - height + 1):
                 for left in range(columns - width + 1):
                     block = costs[:, top : top + height, left : left + width]
-                    here = [float(block.sum(axis=(1, 2)).min())] * most
+                    least = [float(block.sum(axis=(1, 2)).min())] * most
                     pairs = [((top, left, at, width), (top + at, left, height - at, width)) for at in range(1, height)]
                     pairs += [((top, left, height, at), (top, left + at, height, width - at)) for at in range(1, width)]
                     for low, high in pairs:
@@ -60,8 +60,8 @@ def plain(costs: np.ndarray, most: int) -> float:
                         for leaves in range(2, most + 1):
                             for count in range(1, leaves):
                                 cost = first[count - 1] + second[leaves - count - 1]
-                                here[leaves - 1] = min(here[leaves - 1], cost)
-                    best[top, left, height, width] = here
+                                least[leaves - 1] = min(least[leaves - 1], cost)
+                    best[top, left, height, width] = least
     return best[0, 0, rows, columns][most - 1]
 
 
@@ -98,7 +98,7 @@ def proven(rows: int, columns: int, methods: int, runs: int) -> None:
 
 def between(side: int, noise: float) -> xr.Dataset:
     """Give the measured broadcasts at `side` × `side` sizes by their surfaces, with lognormal noise."""
-    measured = open_results([SAMPLE])["bcast"].to_dataset()
+    measured = open_results([FAST_ETHERNET])["bcast"].to_dataset()
     known = measured["comm_size"].values, measured["message_size"].values
     sizes = np.unique(np.geomspace(1, known[1][-1], side).round().astype(int))
     surfaces = Surfaces(Problem.of(measured).slices[0].times(), *known)

@@ -23,11 +23,10 @@ from playwright.async_api import async_playwright
 from dashboard.decisions import QuadtreeBuilder, decision_map
 from loaders import open_results
 from tests.benchmarks.bench_slider import _MEASURE
-from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, find_chromium
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, find_chromium, ROOT
 from tests.serving import Served
 from tests.sessions import Session
 
-ROOT = Path(__file__).resolve().parents[2]
 ACTIVE = 8
 ROUND = 10
 #: Seconds after which the server has forgotten a session that was closed: Bokeh looks each 17 s for those unused 15 s.

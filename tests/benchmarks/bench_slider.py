@@ -23,11 +23,10 @@ from dashboard.decisions import QuadtreeBuilder, decision_map
 from dashboard.session.state import PAGES
 from loaders import save_results
 from tests.benchmarks.bench_tour import HEAR, go
-from tests.conftest import find_chromium
+from tests.conftest import ROOT, find_chromium
 from tests.cubes import synthetic_cube
 from tests.serving import Served
 
-ROOT = Path(__file__).resolve().parents[2]
 MOVES = 24
 WARM_UP = 4
 #: Milliseconds between moves: what follows the maps (statistics, sweeps) has come to rest by then.

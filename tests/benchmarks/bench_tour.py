@@ -19,10 +19,9 @@ import numpy as np
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from dashboard.session.state import PAGES
-from tests.conftest import find_chromium
+from tests.conftest import find_chromium, ROOT
 from tests.serving import Served
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Switches and steps that are measured, and what the tour may leave in the document.
 TIMES, STEPS = 3, 12
 MOST_ELEMENTS, MOST_STYLES = 6_000, 1_500

@@ -78,10 +78,10 @@ class Soak:
         if victim == "launcher":
             self._kill_launcher()
         else:
-            there = len(self.campaign.done().all)
+            measured = len(self.campaign.done().all)
             control.start(self.campaign, self.launcher, self.installation, _LIMIT_S)
             if late:
-                self._until(lambda: len(self.campaign.done().all) > there or self._state() in ENDED)
+                self._until(lambda: len(self.campaign.done().all) > measured or self._state() in ENDED)
             time.sleep(self.random.uniform(0, _LATER_S if late else _SOON_S))
             self._strike(victim)
         self._until(lambda: self._state() in (*ENDED, "planned"))

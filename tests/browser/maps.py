@@ -1,4 +1,4 @@
-"""Where things lie on a drawn map, asked of Bokeh in the browser, and what the statistics beside it say."""
+"""Where things lie on a drawn map, asked of Bokeh in the browser, what the statistics beside it say, and selects."""
 
 from __future__ import annotations
 
@@ -106,3 +106,10 @@ def wait_for_statistic(page: Page, row: str) -> None:
     """Wait until a row of the statistics says this, such as ``leaves 46``."""
     table = page.get_by_role("table", name="Statistics")
     table.get_by_role("row", name=re.compile(rf"(^|\s){re.escape(row)}$")).wait_for()
+
+
+def choose(page: Page, label: str, option: str) -> None:
+    """Choose an entry of a select."""
+    page.get_by_label(label, exact=True).first.click()
+    page.get_by_role("listbox").or_(page.locator(".MuiMenu-paper, .MuiPopover-paper")).first.wait_for()
+    page.locator(".MuiMenu-paper, .MuiPopover-paper").get_by_text(option, exact=True).click()

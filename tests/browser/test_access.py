@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -20,17 +19,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 EXACT, TREE = "Exact decision map", "Decision of the tree"
-
-
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
-
-
-@pytest.fixture
-def page(watched_page: WatchedPage) -> Page:
-    watched_page.page.set_default_timeout(180_000)
-    return watched_page.page
 
 
 def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -25,11 +24,6 @@ pytestmark = pytest.mark.browser
 STRICT_C = ["-std=c99", "-Wall", "-Wextra", "-Wpedantic", "-Werror"]
 METHODS = ("linear__seg0", "binomial__seg0", "binary_tree__seg1024", "pipeline__seg1024", "split_binary_tree__seg1024")
 EXACT, TREE, PENALTY = "Exact decision map", "Decision of the tree", "Penalty of the tree"
-
-
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
 
 
 @pytest.fixture

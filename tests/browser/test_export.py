@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import zipfile
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ import pytest
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export.library_names import choice_of
-from tests.browser.maps import wait_until_drawn
+from tests.browser.maps import choose, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.serving import Served
 
@@ -25,15 +24,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
-
-
-def choose(page: Page, label: str, option: str) -> None:
-    """Choose an entry of a select."""
-    page.get_by_label(label, exact=True).first.click()
-    page.locator(".MuiMenu-paper, .MuiPopover-paper").get_by_text(option, exact=True).click()
 
 
 def saved(page: Page, button: str, folder: Path) -> Path:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -24,11 +23,6 @@ EXACT, TREE = "Exact decision map", "Decision of the tree"
 #: Runs of osu_allreduce by the processes that they are taken for here. On the CPU it was faster at all sizes.
 JOBS = {2: "job02.sh.7194279", 4: "job04.sh.7194285", 8: "job08.sh.7194286", 16: "job16.sh.7194312"}
 FASTER, SLOWER = "mpi-cpu", "mpi"
-
-
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
 
 
 @pytest.fixture

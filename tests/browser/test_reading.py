@@ -14,7 +14,6 @@ from playwright.sync_api import TimeoutError as PlaywrightTimeout
 from playwright.sync_api import expect
 
 from tests.browser.maps import wait_until_drawn
-from tests.conftest import WatchedPage
 from tests.serving import Served
 
 if TYPE_CHECKING:
@@ -31,12 +30,6 @@ _BEYOND = """() => {
     const out = seen.filter((e) => e.matches('header button, td') && e.getBoundingClientRect().right > innerWidth)
     return [main.scrollWidth - main.clientWidth, ...out.map((e) => e.outerHTML.slice(0, 120))]
 }"""
-
-
-@pytest.fixture
-def page(watched_page: WatchedPage) -> Page:
-    watched_page.page.set_default_timeout(180_000)
-    return watched_page.page
 
 
 def beyond(page: Page) -> list[int | str]:

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.browser.maps import LOOK, point_at, wait_for_statistic, wait_until_drawn
+from tests.browser.maps import LOOK, choose, point_at, wait_for_statistic, wait_until_drawn
 from tests.conftest import WatchedPage
 from tests.serving import Served
 
@@ -30,11 +29,6 @@ _GROUNDS = """
 """
 
 
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
-
-
 def open_at(watched: WatchedPage, server: Served, query: str, *titles: str) -> Page:
     """Open an address and wait until these plots are painted."""
     # Without a tree an address asks for the recommended one, which takes a while to grow.
@@ -45,11 +39,6 @@ def open_at(watched: WatchedPage, server: Served, query: str, *titles: str) -> P
     return watched.page
 
 
-def choose(page: Page, label: str, option: str) -> None:
-    """Choose an entry of a select."""
-    page.get_by_label(label, exact=True).first.click()
-    page.get_by_role("listbox").or_(page.locator(".MuiMenu-paper, .MuiPopover-paper")).first.wait_for()
-    page.locator(".MuiMenu-paper, .MuiPopover-paper").get_by_text(option, exact=True).click()
 
 
 def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_the_pointer(

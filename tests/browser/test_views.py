@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 import pytest
@@ -17,11 +16,6 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.browser
 TREE = "Decision of the tree"
-
-
-@pytest.fixture(scope="module")
-def server(serve_dashboard: Callable[..., Served]) -> Served:
-    return serve_dashboard()
 
 
 @pytest.fixture

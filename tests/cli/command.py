@@ -7,8 +7,8 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parent.parent.parent
 COMMAND = [sys.executable, "-m", "dashboard.cli"]
 
 

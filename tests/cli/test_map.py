@@ -22,10 +22,10 @@ def test_map_in_json_has_null_where_nothing_was_measured(colltune: Run, results:
     for row, p in enumerate(answer["comm_size"]):
         for column, m in enumerate(answer["message_size"]):
             assert (p, m) == (cube["comm_size"][row], cube["message_size"][column])
-            there = times[row, column]
-            expected = None if np.isnan(there).all() else int(np.nanargmin(there))
+            cell = times[row, column]
+            expected = None if np.isnan(cell).all() else int(np.nanargmin(cell))
             assert answer["best"][row][column] == expected
-            assert answer["time"][row][column] == (None if expected is None else there[expected])
+            assert answer["time"][row][column] == (None if expected is None else cell[expected])
     assert answer["best"][2][3] is None
 
 

@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
-import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from dashboard.cli import main
 from loaders import RunWriter
+from tests.cli.command import Run, assert_one_clear_line
 
 SIZES, RANKS = (1024, 8192, 65536), (4, 8, 16)
+Ask = Callable[[str], Any]
 
 
-def run(capsys: pytest.CaptureFixture[str], words: str) -> Any:
-    """The JSON that a command answers."""
-    assert main([*words.split(), "--json"]) == 0
-    return json.loads(capsys.readouterr().out)
+@pytest.fixture
+def ask(colltune: Run) -> Ask:
+    """Give the JSON that a command answers."""
+
+    def answer_of(words: str) -> Any:
+        answer = colltune(*words.split(), "--json")
+        assert answer.status == 0
+        return answer.json
+
+    return answer_of
 
 
 @pytest.fixture(scope="module")
@@ -39,16 +46,16 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
-def test_layouts_are_the_ordered_factorizations(capsys: pytest.CaptureFixture[str]) -> None:
-    assert run(capsys, "orthogonal layouts 8") == {"layouts": [[2, 4], [4, 2], [2, 2, 2]]}
-    assert run(capsys, "orthogonal layouts 16 --dimensions 2") == {"layouts": [[2, 8], [4, 4], [8, 2]]}
-    assert run(capsys, "orthogonal layouts 13") == {"layouts": []}
-    assert len(run(capsys, "orthogonal layouts 96 --dimensions 3")["layouts"]) == 30
+def test_layouts_are_the_ordered_factorizations(ask: Ask) -> None:
+    assert ask("orthogonal layouts 8") == {"layouts": [[2, 4], [4, 2], [2, 2, 2]]}
+    assert ask("orthogonal layouts 16 --dimensions 2") == {"layouts": [[2, 8], [4, 4], [8, 2]]}
+    assert ask("orthogonal layouts 13") == {"layouts": []}
+    assert len(ask("orthogonal layouts 96 --dimensions 3")["layouts"]) == 30
 
 
-def test_predictions_of_a_published_machine(capsys: pytest.CaptureFixture[str]) -> None:
+def test_predictions_of_a_published_machine(ask: Ask) -> None:
     words = "orthogonal predict -c allgather --processes 96 --message-size 100000 --machine clic-lam --dimensions 2"
-    answer = run(capsys, words)
+    answer = ask(words)
     assert round(answer["original"], 2) == 31.22
     gains = {tuple(each["layout"]): round(each["improvement"], 1) for each in answer["layouts"]}
     assert gains[2, 48] == 52.6
@@ -57,24 +64,24 @@ def test_predictions_of_a_published_machine(capsys: pytest.CaptureFixture[str]) 
         assert each["time"] == pytest.approx(sum(each["phases"]))
 
 
-def test_a_coefficient_that_is_not_printed_is_missing(capsys: pytest.CaptureFixture[str]) -> None:
-    answer = run(capsys, "orthogonal predict -c reduce --processes 16 --message-size 1KiB --machine clic-lam")
+def test_a_coefficient_that_is_not_printed_is_missing(ask: Ask) -> None:
+    answer = ask("orthogonal predict -c reduce --processes 16 --message-size 1KiB --machine clic-lam")
     assert all(each["time"] is None and each["improvement"] is None for each in answer["layouts"])
     assert all("t_c of CLiC reduce up to 4 processes" in each["missing"] for each in answer["layouts"])
 
 
 def test_predictions_by_results_are_those_of_the_function_in_them(
-    results: Path, capsys: pytest.CaptureFixture[str]
+    results: Path, ask: Ask
 ) -> None:
     words = f"orthogonal predict -c bcast --processes 16 --message-size 64KiB --machine {results} --dimensions 2"
-    answer = run(capsys, words)
+    answer = ask(words)
     assert answer["original"] == pytest.approx(1e-4 + 1e-8 * 16 * 65536, rel=1e-3)
     balanced = next(each for each in answer["layouts"] if each["layout"] == [4, 4])
     assert balanced["time"] == pytest.approx(2 * (1e-4 + 1e-8 * 4 * 65536), rel=1e-3)
 
 
-def test_improvements_are_those_that_were_made(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = run(capsys, f"orthogonal improve {results} -c bcast --between 8KiB-64KiB")
+def test_improvements_are_those_that_were_made(results: Path, ask: Ask) -> None:
+    answer = ask(f"orthogonal improve {results} -c bcast --between 8KiB-64KiB")
     rows = {tuple(each["layout"]): each for each in answer["layouts"]}
     assert set(rows) == {(2, 8), (4, 4), (2, 2, 4)}
     first = {b: 1e-4 + 1e-8 * 16 * b for b in (8192, 65536)}
@@ -86,13 +93,13 @@ def test_improvements_are_those_that_were_made(results: Path, capsys: pytest.Cap
     assert "over_two_phases" not in square
 
 
-def test_the_selection_takes_grids_where_they_gain(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    answer = run(capsys, f"orthogonal select {results} -c bcast")
+def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> None:
+    answer = ask(f"orthogonal select {results} -c bcast")
     assert answer["tree"] == "intervals"
     assert answer["penalty"]["max"] == 0
-    same = run(capsys, f"decide {results} -c bcast --tree intervals")
+    same = ask(f"decide {results} -c bcast --tree intervals")
     assert same["decision"] == answer["decision"]
-    dear = run(capsys, f"orthogonal select {results} -c bcast --price 1000")
+    dear = ask(f"orthogonal select {results} -c bcast --price 1000")
     assert dear["leaves"] < answer["leaves"]
 
 
@@ -110,18 +117,13 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, capsys: pytest
         ("improve sample_data/one-machine/results.jsonl -c bcast", "hold no grids"),
     ],
 )
-def test_bad_input_is_refused_with_the_reason(
-    words: str, why: str, results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    with pytest.raises(SystemExit) as left:
-        raise SystemExit(main(["orthogonal", *words.replace("RESULTS", str(results)).split()]))
-    assert left.value.code == 2
-    assert why in capsys.readouterr().err
+def test_bad_input_is_refused_with_the_reason(words: str, why: str, results: Path, colltune: Run) -> None:
+    assert_one_clear_line(colltune("orthogonal", *words.replace("RESULTS", str(results)).split()), why)
 
 
-def test_predictions_stand_beside_what_was_measured(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_predictions_stand_beside_what_was_measured(results: Path, ask: Ask) -> None:
     words = f"orthogonal predict -c bcast --processes 16 --message-size 64KiB --machine {results} --inner linear"
-    rows = {tuple(each["layout"]): each for each in run(capsys, words)["layouts"]}
+    rows = {tuple(each["layout"]): each for each in ask(words)["layouts"]}
     for layout, row in rows.items():
         if layout in {(2, 8), (4, 4), (2, 2, 4)}:
             # The results are what their own function says, so nothing deviates but by rounding.
@@ -135,27 +137,27 @@ def test_predictions_stand_beside_what_was_measured(results: Path, capsys: pytes
     assert abs(rows_of_eight) < 0.5
 
 
-def test_simulated_grids_are_those_of_linear_broadcasts(capsys: pytest.CaptureFixture[str]) -> None:
+def test_simulated_grids_are_those_of_linear_broadcasts(ask: Ask) -> None:
     words = "orthogonal simulate -c bcast --processes 16 --message-size 1000 --inner linear --dimensions 2 "
     words += "--between alpha=1e-3,beta=1e-6"
-    answer = run(capsys, words)
+    answer = ask(words)
     message = 1e-3 + 1e-6 * 1000
     assert answer["original"] == pytest.approx(15 * message)
     times = {tuple(each["layout"]): each["time"] for each in answer["layouts"]}
     assert times == pytest.approx({(2, 8): 8 * message, (4, 4): 6 * message, (8, 2): 8 * message})
     # Four consecutive ranks on a node: the rows of 4x4 cost what a node costs.
-    near = run(capsys, f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4")
+    near = ask(f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4")
     times = {tuple(each["layout"]): each["time"] for each in near["layouts"]}
     assert times[4, 4] == pytest.approx(3 * message + 3 * (1e-9 + 1e-6))
-    cyclic = run(capsys, f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4 --placement cyclic")
+    cyclic = ask(f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4 --placement cyclic")
     times = {tuple(each["layout"]): each["time"] for each in cyclic["layouts"]}
     # Columns are within nodes then, rows between them.
     assert times[4, 4] == pytest.approx(3 * message + 3 * (1e-9 + 1e-6))
     assert times[8, 2] < times[2, 8]
 
 
-def test_grids_that_follow_the_machine_are_named(capsys: pytest.CaptureFixture[str]) -> None:
-    answer = run(capsys, "orthogonal layouts 16 --dimensions 2 --ppn 4")
+def test_grids_that_follow_the_machine_are_named(ask: Ask) -> None:
+    answer = ask("orthogonal layouts 16 --dimensions 2 --ppn 4")
     assert answer["layouts"] == [[2, 8], [4, 4], [8, 2]]
     assert answer["follows_machine"] == [False, True, False]
     # Of the 28 pairs of a row of eight 12 share one of its two nodes.

@@ -7,7 +7,6 @@ import os
 import re
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -72,10 +71,7 @@ def in_a_job(slurm: Slurm, folder: Path, command: str) -> str:
     environment = {**os.environ, **ENVIRONMENT, "PYTHONPATH": str(ROOT)}
     # Slurm's own --wait looks every ten seconds and less often.
     subprocess.run([slurm.commands / "sbatch", *order], env=environment, timeout=60, capture_output=True, check=True)
-    limit = time.monotonic() + 240
-    while not ended.exists() and time.monotonic() < limit:
-        time.sleep(0.05)
-    assert ended.exists(), log.read_text()
+    until(ended.exists, lambda: log.read_text() if log.exists() else "not begun", 240)
     assert ended.read_text().strip() == "0", log.read_text()
     return log.read_text()
 
@@ -290,10 +286,10 @@ def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_templat
         protocol=quick,
         checked=False,
     )
-    there = LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 1)
+    launcher = LocalLauncher(template(slow.network, installation.mpiexec, tmp_path), 1)
     places = {
         "here": (LocalLauncher((str(installation.mpiexec),)), {}),
-        "template": (there, ENVIRONMENT),
+        "template": (launcher, ENVIRONMENT),
         "slurm": (SlurmLauncher(asked(NODES), str(installation.mpiexec)), {}),
     }
     forms = {}

@@ -22,9 +22,8 @@ from dashboard.online.table import default_table
 from loaders.openmpi import series
 from tests.cluster.conftest import NODES
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
-from tests.conftest import until
+from tests.conftest import until, ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 
 

@@ -177,9 +177,9 @@ def _gains(
             method = decision.methods[decision.predict_one(sizes[0][row], sizes[1][column])]
             if method is not None and named(method) != HAN and not left_to_library(method):
                 taken[key][row, column] = times[labels.index(method.label), row, column]
-    there = np.isfinite([*taken.values(), own]).all(axis=0)
-    saved = {key: float(100 * (1 - each[there] / own[there]).mean()) for key, each in taken.items()}
-    return saved | {"cells": int(there.sum())}
+    comparable = np.isfinite([*taken.values(), own]).all(axis=0)
+    saved = {key: float(100 * (1 - each[comparable] / own[comparable]).mean()) for key, each in taken.items()}
+    return saved | {"cells": int(comparable.sum())}
 
 
 def core_seconds(file: Path) -> float:

@@ -101,12 +101,12 @@ def test_improving_is_the_best_of_each_region(seed: int, cut: int, missing: floa
     time = part.counted()
     below = part.cube["message_size"].values <= cut
     for side, leaf in ((below, 0), (~below, 1)):
-        here = time[:, :, side]
-        measured = np.isfinite(here).any(axis=0)
+        times = time[:, :, side]
+        measured = np.isfinite(times).any(axis=0)
         if not measured.any():
             assert new.tree.codes[new.tree.codes >= 0][leaf] == leaf
             continue
-        cost = (here[:, measured] / here[:, measured].min(axis=0) - 1).sum(axis=1)
+        cost = (times[:, measured] / times[:, measured].min(axis=0) - 1).sum(axis=1)
         chosen = int(new.tree.codes[new.tree.codes >= 0][leaf])
         assert cost[chosen] <= cost.min() + 1e-9
 

@@ -84,14 +84,14 @@ def test_folds_partition_the_lines(seed: int, rows: int, columns: int, folds: in
     problem = Problem.of(synthetic_cube(rows, columns, 3, seed, missing=missing))
     part = problem.slices[0]
     for axis, number in (("comm_size", 1), ("message_size", 0)):
-        there = np.asarray(part.cube[axis].values)[(part.labels >= 0).any(axis=number)]
-        if there.size < 2:
+        sizes = np.asarray(part.cube[axis].values)[(part.labels >= 0).any(axis=number)]
+        if sizes.size < 2:
             with pytest.raises(DecisionError, match="nothing can be left out"):
                 folds_of(problem, axis, folds)
             continue
         made = [make() for make in folds_of(problem, axis, folds)[0]]
-        assert len(made) == min(folds, there.size)
-        assert sorted(value for fold in made for value in fold.left_out) == there.tolist()
+        assert len(made) == min(folds, sizes.size)
+        assert sorted(value for fold in made for value in fold.left_out) == sizes.tolist()
         judged = np.zeros(part.labels.shape, dtype=np.int64)
         for fold in made:
             assert not set(fold.left_out) & set(fold.learn.slices[0].cube[axis].values.tolist())
@@ -259,15 +259,15 @@ class TestOtherResults:
 
     def test_the_decision_that_is_there_is_judged_not_grown_again(self) -> None:
         problem = Problem.of(self.cube)
-        there = quadtree(problem.single("quadtree").dmap, max_depth=1)
-        result = cross(problem, problem, exact_tree, grown=there)
+        decision = quadtree(problem.single("quadtree").dmap, max_depth=1)
+        result = cross(problem, problem, exact_tree, grown=decision)
         (fold,) = result.folds
         assert (fold.name, fold.axis, fold.left_out) == ("other results", "results", ())
-        assert fold.leaves == there.leaves < exact_tree(problem).leaves
-        assert fold.figures == result.figures == figures_of(problem.penalties(there))
+        assert fold.leaves == decision.leaves < exact_tree(problem).leaves
+        assert fold.figures == result.figures == figures_of(problem.penalties(decision))
         # Of methods that only one has it may have decided for one: then it is grown among the others.
         fewer = Problem.of(self.cube.isel(method=[2, 1]))
-        assert cross(problem, fewer, exact_tree, grown=there).figures.max == 0
+        assert cross(problem, fewer, exact_tree, grown=decision).figures.max == 0
 
     def test_what_cannot_be_compared_is_refused(self) -> None:
         with pytest.raises(DecisionError, match="no method in common"):

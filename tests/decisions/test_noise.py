@@ -140,9 +140,9 @@ def test_the_best_is_always_in_the_set(seed: int, missing: float, level: float) 
     assert ties["tied"].values[best[rows, columns], rows, columns].all()
     assert not ties["tied"].values[np.isnan(cube["time"].values)].any()
     assert ties.attrs["cells"] == rows.size
-    there = ~np.isnan(cube["time"].values)
-    assert (ties["ci_low"].values[there] <= cube["time"].values[there]).all()
-    assert (ties["ci_high"].values[there] >= cube["time"].values[there]).all()
+    measured = ~np.isnan(cube["time"].values)
+    assert (ties["ci_low"].values[measured] <= cube["time"].values[measured]).all()
+    assert (ties["ci_high"].values[measured] >= cube["time"].values[measured]).all()
 
 
 @given(st.integers(0, 30))

@@ -25,18 +25,18 @@ def section(text: str, title: str) -> str:
 def test_each_library_is_told_in_its_own_words() -> None:
     segmented = Method("pipeline 8KiB", "pipeline", 8192, {"library_id": 3})
     text = to_mpirun([leaf("bcast", segmented, **OPEN_MPI), leaf("allgather", Method("ring", "ring"))])
-    here = section(text, "Open MPI 5.0")
+    options = section(text, "Open MPI 5.0")
     for option in (
         "--mca coll_tuned_use_dynamic_rules 1",
         "--mca coll_tuned_bcast_algorithm 3",
         "--mca coll_tuned_bcast_algorithm_segmentsize 8192",
         "--mca coll_tuned_allgather_algorithm 4",
     ):
-        assert re.search(rf"^    {re.escape(option)} \\$", here, re.MULTILINE)
-    there = section(text, "MPICH")
-    assert "-genv MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM ring" in there
+        assert re.search(rf"^    {re.escape(option)} \\$", options, re.MULTILINE)
+    commands = section(text, "MPICH")
+    assert "-genv MPIR_CVAR_ALLGATHER_INTRA_ALGORITHM ring" in commands
     # Its pipelines are not cut as asked.
-    assert "bcast: left to the library: it has no 'pipeline 8KiB'" in there
+    assert "bcast: left to the library: it has no 'pipeline 8KiB'" in commands
     assert "mpirun" not in section(text, "Intel")
 
 
@@ -65,9 +65,9 @@ def test_several_methods_become_the_best_single_one_that_the_library_has() -> No
     cube = cube.assign_coords(method=names, algorithm=("method", names))
     text = to_mpirun(tree(), cubes={"bcast": cube})
     assert "Its 2 methods cannot be forced at once; penalty as decided: mean 0 %, max 0 %." in text
-    here = section(text, "Open MPI")
-    assert "bcast: linear, the best single one of the 2 measured that it has; penalty mean 100 %, max 100 %" in here
-    assert "--mca coll_tuned_bcast_algorithm 1" in here
+    options = section(text, "Open MPI")
+    assert "bcast: linear, the best single one of the 2 measured that it has; penalty mean 100 %, max 100 %" in options
+    assert "--mca coll_tuned_bcast_algorithm 1" in options
     # MPICH has no linear broadcast.
     assert "bcast: binomial, the best single one of the 1 measured" in section(text, "MPICH")
 

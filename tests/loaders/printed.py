@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,17 +76,23 @@ def damaged(data: bytes, rng: random.Random) -> bytes:
     return bytes(other)
 
 
-def survive_damage(form: Format, files: list[Path], folder: Path, rounds: int = 200) -> None:
-    """Read damaged files; whatever comes, only `LoadError` escapes and the account stays exact."""
-    rng = random.Random(form.name)
+def damaged_readings(
+    form: Format, contents: Sequence[bytes], folder: Path, seed: int | str, **options: object
+) -> Iterator[tuple[bytes, Reading]]:
+    """Damage contents 200 times: what was read, and what came of it; only `LoadError` may escape a reader."""
+    rng = random.Random(seed)
+    for _ in range(200):
+        data = damaged(rng.choice(contents), rng)
+        yield data, read_text(form, folder, data, **options)
+
+
+def survive_damage(form: Format, files: list[Path], folder: Path) -> None:
+    """Read damaged files; whatever comes, the account stays exact."""
     contents = [file.read_bytes() for file in files if file.stat().st_size < 60_000]
-    path = folder / "damaged.txt"
-    for _ in range(rounds):
-        path.write_bytes(damaged(rng.choice(contents), rng))
-        reading = read(form, path)
+    for data, reading in damaged_readings(form, contents, folder, form.name):
         assert reading.source.rows + reading.source.skipped == sum(
             not line.lstrip().startswith("#") and not re.match(r"\s*Group\s+#bytes\s+#repetitions\s+\S", line)
-            for line in path.read_bytes().decode("utf-8", "replace").split("\n")
+            for line in data.decode("utf-8", "replace").split("\n")
             if line.strip()
         )
         if not reading.error:

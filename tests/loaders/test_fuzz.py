@@ -6,8 +6,8 @@ from pathlib import Path
 
 from loaders import FORMATS, scan
 from tests.fuzz import DAMAGES, inputs, run, sample_files
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 
 FORMATS_OF = {
     "skampi": "skampi",

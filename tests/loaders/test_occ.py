@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 from pathlib import Path
 
 import pytest
@@ -12,7 +11,7 @@ import xarray as xr
 from loaders import LoadError, open_results, save_results
 from loaders.occ import FORMAT
 from loaders.table import FORMAT as TABLE
-from tests.loaders.printed import damaged, read_text
+from tests.loaders.printed import damaged_readings, read_text
 
 HEADER = "collective algorithm topology segment_size communicator_size message_size time repetitions"
 ROWS = (
@@ -94,10 +93,8 @@ def test_a_long_table_without_topology_is_not_occ(tmp_path: Path) -> None:
 
 
 def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
-    rng = random.Random(3)
     contents = [f"{HEADER}\n{ROWS * 20}".encode(), f"{HEADER}\n{ROWS * 20}".replace(" ", ",").encode()]
-    for _ in range(200):
-        reading = read_text(FORMAT, tmp_path, damaged(rng.choice(contents), rng))
+    for _, reading in damaged_readings(FORMAT, contents, tmp_path, 3):
         if not reading.error:
             assert (reading.rows["time"] > 0).all()
             assert len(reading.rows) == reading.source.rows

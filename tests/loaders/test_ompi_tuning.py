@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import random
 from pathlib import Path
 
 import pytest
 
 from loaders import MissingHintError, open_results
 from loaders.ompi_tuning import FORMAT
-from tests.loaders.printed import damaged, read, read_text
+from tests.loaders.printed import damaged_readings, read, read_text
 
 # As the current scripts write it: algorithms by number, the reference repeated in a column without a name.
 NUMBERED = (
@@ -96,11 +95,8 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
 
 
 def test_damaged_files_end_in_rows_or_a_load_error(detail: Path, tmp_path: Path) -> None:
-    rng = random.Random(9)
     contents = [detail.read_bytes(), NUMBERED.encode()]
-    for _ in range(200):
-        data = damaged(rng.choice(contents), rng)
-        reading = read_text(FORMAT, tmp_path, data)
+    for data, reading in damaged_readings(FORMAT, contents, tmp_path, 9):
         lines = [line.strip() for line in data.decode("utf-8", "replace").split("\n")]
         if not reading.error:
             present = sum(bool(s) and not s.startswith("#") for s in lines)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import random
 import re
 from pathlib import Path
 
@@ -11,7 +10,7 @@ import pytest
 
 from loaders import open_results
 from loaders.reprompi import FORMAT, _test_name
-from tests.loaders.printed import damaged, read, read_text, samples_of
+from tests.loaders.printed import damaged_readings, read, read_text, samples_of
 
 HEADER = re.compile(r"\s*(process\s+)?test\s.*_sec\s*")
 RAW = "                test       nrep        count    runtime_sec \n"
@@ -168,11 +167,8 @@ def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
 
 
 def test_damaged_files_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path) -> None:
-    rng = random.Random(6)
     contents = [f.read_bytes() for f in samples_of(folder)]
-    for _ in range(200):
-        data = damaged(rng.choice(contents), rng)
-        reading = read_text(FORMAT, tmp_path, data)
+    for data, reading in damaged_readings(FORMAT, contents, tmp_path, 6):
         if reading.error:
             continue
         assert reading.source.rows + reading.source.skipped == row_lines(data), data

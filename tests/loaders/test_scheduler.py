@@ -44,19 +44,19 @@ def store(tmp_path: Path) -> Path:
 
 @pytest.mark.filterwarnings("ignore::ResourceWarning", "ignore::DeprecationWarning")
 def test_maps_are_those_of_one_machine(cluster: Any, store: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    here = prepare(open_results(store)["bcast"].to_dataset()).decision_map
+    local = prepare(open_results(store)["bcast"].to_dataset()).decision_map
     try:
         lazy = open_results(store, scheduler=cluster.scheduler_address)["bcast"].to_dataset()
         assert lazy["sample"].chunks is not None
-        there = prepare(lazy).decision_map
+        remote = prepare(lazy).decision_map
         done = dict(cluster.scheduler.task_prefixes)
         assert any("median" in name for name in done), done
         main(["map", str(store), "--scheduler", cluster.scheduler_address, "--json"])
     finally:
         scheduler.disconnect()
-    assert np.array(json.loads(capsys.readouterr().out)["best"]).tolist() == here["best"].values.tolist()
-    np.testing.assert_array_equal(there["best"].values, here["best"].values)
-    np.testing.assert_allclose(there["best_time"].values, here["best_time"].values)
+    assert np.array(json.loads(capsys.readouterr().out)["best"]).tolist() == local["best"].values.tolist()
+    np.testing.assert_array_equal(remote["best"].values, local["best"].values)
+    np.testing.assert_allclose(remote["best_time"].values, local["best_time"].values)
 
 
 @pytest.mark.parametrize(("address", "words"), [("head", "write its address"), ("tcp://127.0.0.1:1", "nobody answers")])

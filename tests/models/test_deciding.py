@@ -108,8 +108,8 @@ def test_a_vote_needs_two_models() -> None:
 
 def test_algorithms_are_not_chosen_where_they_do_not_work() -> None:
     cube = predicted_cube(known("allgather"), [1, 2, 3, 4, 6], [64, 4096], HOCKNEY)
-    there = ~np.isnan(cube["time"].values[:, :, 0])
-    assert dict(zip(cube["method"].values.tolist(), there.tolist(), strict=True)) == {
+    predicted = ~np.isnan(cube["time"].values[:, :, 0])
+    assert dict(zip(cube["method"].values.tolist(), predicted.tolist(), strict=True)) == {
         "bruck": [False, True, True, True, True],
         "recursive_doubling": [False, True, False, True, False],
         "ring": [False, True, True, True, True],

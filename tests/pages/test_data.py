@@ -33,8 +33,8 @@ def page() -> DataPage:
     return DataPage(State(), sample_start())
 
 
-def page_on(folder: Path) -> DataPage:
-    return DataPage(State(), Start((folder,)))
+def page_on(folder: Path, **hints: str) -> DataPage:
+    return DataPage(State(), Start((folder,), hints))
 
 
 def load(page: DataPage) -> None:
@@ -227,8 +227,7 @@ def test_loading_says_how_far_it_is(page: DataPage) -> None:
 def test_what_files_differ_in_is_chosen_from_its_values(tmp_path: Path) -> None:
     (tmp_path / "host.txt").write_text(OSU)
     (tmp_path / "cuda.txt").write_text(OSU.replace("OSU MPI", "OSU MPI-CUDA").replace("6.57", "56.57"))
-    page = page_on(tmp_path)
-    page.hints.fields["algorithm"].value, page.hints.fields["comm_size"].value = "linear", "4"
+    page = page_on(tmp_path, algorithm="linear", comm_size="4")
     load(page)
     assert "device of bcast is" in page.state.error
     widget = page.hints.facets.widgets["device"]
@@ -246,7 +245,7 @@ def test_what_files_differ_in_is_chosen_from_its_values(tmp_path: Path) -> None:
 
 
 def test_a_facet_that_was_said_at_the_start_is_chosen(tmp_path: Path) -> None:
-    page = DataPage(State(), Start((tmp_path,), {"select": "device=cuda,campaign=spring"}))
+    page = page_on(tmp_path, select="device=cuda,campaign=spring")
     assert page.hints.values() == {"select": "device=cuda,campaign=spring"}
     page.hints.facets.offer({"device": ["CUDA", "host"], "system": ["grig"]})
     assert page.hints.facets.widgets["device"].value == "CUDA"
@@ -256,8 +255,7 @@ def test_a_facet_that_was_said_at_the_start_is_chosen(tmp_path: Path) -> None:
 def test_files_of_one_folder_that_are_far_apart_are_chosen_by_name(tmp_path: Path) -> None:
     (tmp_path / "rome.txt").write_text(OSU)
     (tmp_path / "skylake.txt").write_text(OSU.replace("6.57", "26.57").replace("6.61", "26.61"))
-    page = page_on(tmp_path)
-    page.hints.fields["algorithm"].value, page.hints.fields["comm_size"].value = "linear", "4"
+    page = page_on(tmp_path, algorithm="linear", comm_size="4")
     load(page)
     widget = page.hints.facets.widgets["campaign"]
     assert list(widget.options) == ["not chosen", "rome.txt", "skylake.txt", "all of them together"]

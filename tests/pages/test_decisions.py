@@ -25,6 +25,7 @@ from dashboard.session.registry import Results, register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, synthetic_cube
+from tests.states import state_of
 
 
 @pytest.fixture(scope="module")
@@ -47,9 +48,7 @@ def page(state: State) -> DecisionsPage:
 
 def show(cube: xr.Dataset) -> State:
     """State with the results of one cube."""
-    state = State()
-    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="of a test")})))
-    return state
+    return state_of(bcast=cube.assign_attrs(digest="of a test"))
 
 
 class Drawn:

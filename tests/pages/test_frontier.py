@@ -4,23 +4,20 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from dashboard.pages import frontier as module
 from dashboard.pages.frontier import FrontierPage
 from dashboard.plots.frontier import positions
-from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import synthetic_cube
+from tests.states import state_of
 
 
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> State:
     known = {"Quadtree": "quadtree", "Exact map": "exact", "CART": "cart"}
     monkeypatch.setattr("dashboard.session.view.titles", lambda: known)
-    state = State()
-    state.show(register(xr.DataTree.from_dict({"bcast": synthetic_cube(5, 7, 4, seed=9, noise=0.6)})))
-    return state
+    return state_of(bcast=synthetic_cube(5, 7, 4, seed=9, noise=0.6))
 
 
 @pytest.fixture

@@ -9,7 +9,6 @@ from typing import Any
 
 import panel as pn
 import pytest
-from panel.io.document import MockSessionContext
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
@@ -20,30 +19,8 @@ from dashboard.session import view as viewed
 from dashboard.session.choice import Choice
 from dashboard.session.registry import Bounded
 from dashboard.session.state import State
+from tests.pages.loops import Loop
 from tests.states import sample_state
-
-
-class Loop:
-    """Stands for a document and its event loop; workers put work on it at any time."""
-
-    def __init__(self) -> None:
-        self.session_context = MockSessionContext()
-        self.waiting: list[Callable[[], None]] = []
-        self.came = threading.Condition()
-
-    def add_timeout_callback(self, work: Callable[[], None], _: int) -> None:
-        with self.came:
-            self.waiting.append(work)
-            self.came.notify()
-
-    add_next_tick_callback = lambda self, work: self.add_timeout_callback(work, 0)  # noqa: E731 - one thing, two names
-
-    def run_until(self, met: Callable[[], bool]) -> None:
-        while not met():
-            with self.came:
-                assert self.came.wait_for(lambda: self.waiting, timeout=30)
-                work = self.waiting.pop(0)
-            work()
 
 
 @pytest.fixture

@@ -8,32 +8,10 @@ from typing import Any
 
 import panel as pn
 import pytest
-from panel.io.document import MockSessionContext
 
 from dashboard.pages.parts import later as _later
 from dashboard.pages.parts.later import Newest, Rested
-
-
-class Loop:
-    """Stands for a document and its event loop: keeps what was scheduled until it is told to run it."""
-
-    def __init__(self) -> None:
-        self.session_context = MockSessionContext()
-        self.waiting: list[Callable[[], None]] = []
-
-    def add_timeout_callback(self, work: Callable[[], None], _: int) -> Callable[[], None]:
-        self.waiting.append(work)
-        return work
-
-    add_next_tick_callback = lambda self, work: self.add_timeout_callback(work, 0)  # noqa: E731 - one thing, two names
-
-    def remove_timeout_callback(self, work: Callable[[], None]) -> None:
-        self.waiting.remove(work)
-
-    def run(self) -> None:
-        waiting, self.waiting = self.waiting, []
-        for work in waiting:
-            work()
+from tests.pages.loops import Loop
 
 
 @pytest.fixture

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 from bokeh.document import Document
 
 from dashboard.pages.decisions.page import DecisionsPage
-from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of
+from tests.states import state_of
 
 
 @pytest.fixture
@@ -20,10 +19,8 @@ def state() -> State:
     time[2] *= 3
     time[0, 1, 4] *= 20
     time[:, 2, 3] = np.nan
-    state = State()
     cube = cube_of(time, [2, 4, 8], 4 ** np.arange(8))
-    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="of the noise tests")})))
-    return state
+    return state_of(bcast=cube.assign_attrs(digest="of the noise tests"))
 
 
 @pytest.fixture

@@ -122,9 +122,9 @@ def test_the_table_holds_what_the_maps_show(cube: xr.Dataset) -> None:
     frame = decision_table(dmap, penalties)
     assert len(frame) == 240
     row = frame[(frame["processes"] == 5) & (frame["message size [B]"] == 64)].iloc[0]
-    here = penalties.sel(comm_size=5, message_size=64)
-    assert row["chosen"] == str(cube["method"].values[int(here["chosen"])])
-    assert row["best time [µs]"] == pytest.approx(float(here["best_time"]) * 1e6)
+    cell = penalties.sel(comm_size=5, message_size=64)
+    assert row["chosen"] == str(cube["method"].values[int(cell["chosen"])])
+    assert row["best time [µs]"] == pytest.approx(float(cell["best_time"]) * 1e6)
     worst = ordered(frame, "largest penalty first")
     assert worst["penalty [%]"].iloc[0] == pytest.approx(float(penalties["penalty"].max()))
     assert [len(ordered(frame, order)) for order in ORDERS] == [240, 240, 240]

@@ -21,21 +21,16 @@ from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.report import Contents, to_html
-from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 from tests.models.networks import HOCKNEY
+from tests.states import state_of
 
 QUICK = Contents(frontier=False)
 MODELS = Contents(frontier=False, models=True)
 EVIL = "<script>document.title='taken'</script>"
 
 
-def state_of(**cubes: xr.Dataset) -> State:
-    named = {f"/{name}": cube.assign_attrs(collective=name) for name, cube in cubes.items()}
-    state = State()
-    state.show(register(xr.DataTree.from_dict(named)))
-    return state
 
 
 @pytest.fixture(scope="module")

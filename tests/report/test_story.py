@@ -17,7 +17,7 @@ from dashboard.report.answer import answer
 from dashboard.report.maps import MapFigures
 from dashboard.session.state import State
 from tests.cubes import synthetic_cube
-from tests.report.test_report import state_of
+from tests.states import state_of
 
 PICTURES = ["best", "decision", "penalty", "times"]
 

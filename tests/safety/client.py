@@ -48,8 +48,8 @@ class Visitor:
         connection = HTTPConnection(self._at.hostname, self._at.port, timeout=SECONDS, source_address=self._source)
         try:
             connection.request(method, path, body, {**self._cookie(), **typed, **(headers or {})})
-            got = connection.getresponse()
-            answer = Answer(got.status, got.msg, got.read().decode(errors="replace"))
+            response = connection.getresponse()
+            answer = Answer(response.status, response.msg, response.read().decode(errors="replace"))
         finally:
             connection.close()
         for line in answer.headers.get_all("Set-Cookie", []):

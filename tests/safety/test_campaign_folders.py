@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -21,6 +20,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
 from loaders import disk
+from tests.conftest import until
 from tests.measuring.played import LIBRARY
 
 THEIRS = "a line for nobody else\n"
@@ -100,10 +100,7 @@ def test_a_process_that_watches_over_no_job_is_not_ended(campaign: Campaign) -> 
 
 def test_a_folder_that_was_moved_tells_how_it_ended(campaign: Campaign) -> None:
     control.start(campaign, LocalLauncher(FAKE), HERE, 5.0)
-    until = time.monotonic() + 30
-    while (now := control.status(campaign))["state"] in ("queued", "running"):
-        assert time.monotonic() < until
-        time.sleep(0.05)
+    now = until(lambda: (now := control.status(campaign))["state"] not in ("queued", "running") and now)
     moved = Campaign(campaign.folder.rename(campaign.folder.with_name("moved")))
     assert control.status(moved) == now
 

@@ -7,7 +7,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -27,11 +26,10 @@ from dashboard.cli import main
 from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
 from loaders import LoadError, disk, open_results, save_results
-from tests.conftest import FAST_ETHERNET
+from tests.conftest import FAST_ETHERNET, until, ROOT
 from tests.measuring.played import LIBRARY, Played
 
 OLD = "what was there\n"
-ROOT = Path(__file__).resolve().parents[2]
 FILES = sorted(map(str, FAST_ETHERNET.glob("bcast__*.sko")))
 PATTERN = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko")
 PREDICT = ["model", "predict", "-c", "bcast", "--algorithm", "binomial", "--model", "hockney", "--comm-size", "4"]
@@ -176,10 +174,7 @@ def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(small_disk: Pat
         assert "\n" not in refused
         assert control.status(campaign)["state"] == "planned"
     else:
-        until = time.monotonic() + 30
-        while (now := control.status(campaign))["state"] in ("queued", "running"):
-            assert time.monotonic() < until
-            time.sleep(0.1)
+        now = until(lambda: (now := control.status(campaign))["state"] not in ("queued", "running") and now)
         assert now["state"] in ("failed", "timed out")
     filling.unlink()
     played = Played(launched=Status("running"))

@@ -12,10 +12,9 @@ import pytest
 
 from dashboard.pages.parts.tables import table
 from dashboard.session.state import PAGES
-from tests.conftest import WatchedPage
+from tests.conftest import WatchedPage, ROOT
 from tests.serving import Served
 
-ROOT = Path(__file__).resolve().parents[2]
 #: Sets a mark where a browser takes it for markup, in texts, in attributes and in what is between script tags.
 ATTACK = """'"></title></script><script>window.attacked=1</script><img src=x onerror="window.attacked='{}'">"""
 #: Goes through all that is on the page and leaves where it was: (elements with such an image, is it marked).

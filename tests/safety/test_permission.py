@@ -19,11 +19,10 @@ import pytest
 
 from dashboard.server import peer, permission, reach
 from dashboard.server.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
-from tests.conftest import need
+from tests.conftest import need, ROOT
 from tests.safety.client import TOKEN, Visitor
 from tests.serving import Served
 
-ROOT = Path(__file__).resolve().parents[2]
 HERE = ["127.0.0.1"]
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - of servers that end at once, or ask who comes
 TABLE = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode

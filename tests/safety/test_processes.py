@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import signal
 import sys
-import time
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +14,9 @@ import xarray as xr
 
 from dashboard.session import registry, spool
 from dashboard.session.registry import Bounded, Results, register, results_by_digest
+from tests.conftest import ROOT, until
 from tests.safety.client import Visitor
 from tests.serving import Served
-
-ROOT = Path(__file__).resolve().parents[2]
 
 
 @pytest.fixture
@@ -73,10 +71,7 @@ def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: P
     try:
         served.wait_until_ready()
         # The first process says that it listens while the second one is still to come.
-        end = time.monotonic() + 30
-        while len(children := psutil.Process(served.process.pid).children()) < 2 and time.monotonic() < end:
-            time.sleep(0.1)
-        assert len(children) == 2
+        children = until(lambda: len(workers := psutil.Process(served.process.pid).children()) == 2 and workers)
         visitor = Visitor(served.url.removesuffix("/dashboard"))
         # Whichever process gave the page, whichever takes the websocket: both know the signature.
         for _ in range(4):

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from tests.conftest import ROOT
 
-ROOT = Path(__file__).resolve().parents[2]
 NOTE = (ROOT / "dashboard/docs/threats.md").read_text(encoding="utf-8")
 LINES = [line for line in NOTE.splitlines() if line.startswith("| ") and not line.startswith(("| Threat", "| ---"))]
 _FOLDERS = (ROOT / "tests/safety", ROOT / "tests", ROOT)

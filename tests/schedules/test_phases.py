@@ -67,24 +67,24 @@ def test_every_layout_and_root_gives_what_the_collective_promises(collective: st
         for grid in layouts(processes):
             for root in range(processes) if rooted else [0]:
                 vector = [np.arange(5) + 10**6 * (rank + 1) for rank in range(processes)]
-                got: list[Any] = [np.full(5, -1) for _ in range(processes)]
+                received: list[Any] = [np.full(5, -1) for _ in range(processes)]
                 if collective == "bcast":
                     buffers: list[Any] = [(each, each) for each in vector]
-                    want = [vector[root].copy()] * processes
-                    got = vector
+                    expected = [vector[root].copy()] * processes
+                    received = vector
                 elif collective == "scatterv":
-                    got = [np.full(length, -1) for length in lengths]
-                    buffers = [(blocks if rank == root else None, got[rank]) for rank in range(processes)]
-                    want = [blocks[each] for each in part]
+                    received = [np.full(length, -1) for length in lengths]
+                    buffers = [(blocks if rank == root else None, received[rank]) for rank in range(processes)]
+                    expected = [blocks[each] for each in part]
                 elif collective in ("gatherv", "allgatherv"):
-                    here = [rank == root or not rooted for rank in range(processes)]
-                    got = [np.full(ends[-1], -1) if each else None for each in here]
-                    buffers = list(zip([blocks[each] for each in part], got, strict=True))
-                    want = [blocks if each else None for each in here]
+                    holds = [rank == root or not rooted for rank in range(processes)]
+                    received = [np.full(ends[-1], -1) if each else None for each in holds]
+                    buffers = list(zip([blocks[each] for each in part], received, strict=True))
+                    expected = [blocks if each else None for each in holds]
                 else:
-                    buffers = list(zip(vector, got, strict=True))
+                    buffers = list(zip(vector, received, strict=True))
                     total = np.sum(vector, axis=0)
-                    want = [total if rank == root or not rooted else None for rank in range(processes)]
+                    expected = [total if rank == root or not rooted else None for rank in range(processes)]
                 play(collective, grid, buffers, lengths, root)
-                for mine, right in zip(got, want, strict=True):
+                for mine, right in zip(received, expected, strict=True):
                     assert right is None or np.array_equal(mine, right), (collective, str(grid), root)

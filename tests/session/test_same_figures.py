@@ -18,7 +18,7 @@ from dashboard.session.recipes import as_command, as_link, as_python
 from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from loaders import open_results, save_results
-from tests.conftest import FAST_ETHERNET_PATTERN
+from tests.conftest import FAST_ETHERNET
 
 CALLS = "collective,comm_size,message_size,calls\nbcast,8,1024,10\nbcast,16,65536,5\nallgather,8,64,9\n"
 TREATMENTS: tuple[dict[str, Any], ...] = (
@@ -39,12 +39,10 @@ TREES: tuple[tuple[str, dict[str, Any]], ...] = (
 
 
 @pytest.fixture(scope="module")
-def sample(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def sample(tmp_path_factory: pytest.TempPathFactory, fast_ethernet: xr.DataTree) -> Path:
     """Every second message size of the sample campaign, in a file that says everything."""
     path = tmp_path_factory.mktemp("sample") / "results.nc"
-    folder = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-16"
-    results = open_results(sorted(folder.glob("*.sko")), pattern=FAST_ETHERNET_PATTERN)
-    cubes = {name: results[name].to_dataset().isel(message_size=slice(0, None, 2)) for name in COLLECTIVES}
+    cubes = {name: fast_ethernet[name].to_dataset().isel(message_size=slice(0, None, 2)) for name in COLLECTIVES}
     save_results(xr.DataTree.from_dict(cubes), path)
     return path
 
@@ -138,11 +136,10 @@ def test_an_address_that_cannot_be_shown_is_one_clear_line(
 
 
 def test_the_same_measurements_from_beside_a_refused_file_say_so(tmp_path: Path) -> None:
-    source = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-16"
     for folder, names in (("alone", ["bcast__linear__seg0.sko"]), ("beside", ["bcast__linear__seg0.sko", "README.md"])):
         (tmp_path / folder).mkdir()
         for name in names:
-            (tmp_path / folder / name).write_bytes((source / name).read_bytes())
+            (tmp_path / folder / name).write_bytes((FAST_ETHERNET / name).read_bytes())
     hints: dict[str, Any] = {"algorithm": "linear", "segment_size": 0}
     alone, beside = (load_results([tmp_path / name], **hints) for name in ("alone", "beside"))
     assert alone.digest == beside.digest

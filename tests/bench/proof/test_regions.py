@@ -40,10 +40,10 @@ def test_totals_are_divided_by_the_processes() -> None:
 
 
 def test_communicators_that_are_too_large_say_how_many_processes_they_need() -> None:
-    here, there = regions(Split((Test("comm_size", 15),), (Leaf(0), Leaf(1))))
-    assert here.cells
-    assert (there.cells, there.needs) == ((), 16)
-    assert there.why_not == "needs 16 processes; 8 are allowed (--ranks)"
+    below, above = regions(Split((Test("comm_size", 15),), (Leaf(0), Leaf(1))))
+    assert below.cells
+    assert (above.cells, above.needs) == ((), 16)
+    assert above.why_not == "needs 16 processes; 8 are allowed (--ranks)"
 
 
 def test_messages_that_are_too_large_say_how_many_bytes_they_need() -> None:

@@ -41,8 +41,8 @@ def test_methods_that_send_the_same_everywhere_are_not_told_apart() -> None:
 
 
 def test_one_size_that_differs_tells_methods_apart() -> None:
-    there = {**results("chain", pipeline="c"), (THERE, "pipeline"): Seen("", {"digest": "p"})}
-    assert judge(REGION, "chain", there, NAMES).state == "proven"
+    outcome = {**results("chain", pipeline="c"), (THERE, "pipeline"): Seen("", {"digest": "p"})}
+    assert judge(REGION, "chain", outcome, NAMES).state == "proven"
 
 
 def test_something_else_is_named() -> None:
@@ -78,16 +78,16 @@ def test_a_file_is_taken_where_it_changes_what_is_sent() -> None:
 def test_parts_that_follow_other_rules_do_not_hide_the_library_s_own_decision() -> None:
     # reduce_scatter by a reduce: with rules for reduce the same algorithm sends other messages.
     left = replace(REGION, method=Method("default", "default", 0, {"library_id": 0}))
-    there = results("pipeline", **{OWN: "o"})
-    other = judge(left, OWN, there, NAMES)
+    outcome = results("pipeline", **{OWN: "o"})
+    other = judge(left, OWN, outcome, NAMES)
     assert other.state == "other"
     same = {(cell, name): Seen("", {"digest": "o"}) for cell in (HERE, THERE) for name in (OWN, "pipeline")}
-    verdict = by_parts(other, there, same, NAMES)
+    verdict = by_parts(other, outcome, same, NAMES)
     assert (verdict.state, verdict.seen) == ("proven", OWN)
     assert "pipeline, as without rules" in verdict.why
     apart = {**same, (THERE, OWN): Seen("", {"digest": "x"})}
-    assert by_parts(other, there, apart, NAMES).state == "other"
-    assert by_parts(other, there, {}, NAMES).state == "other"
+    assert by_parts(other, outcome, apart, NAMES).state == "other"
+    assert by_parts(other, outcome, {}, NAMES).state == "other"
 
 
 def proof(*verdicts: Verdict, answer: str = "yes") -> Proof:

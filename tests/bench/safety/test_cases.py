@@ -65,8 +65,8 @@ def test_between_groups_each_gets_what_the_other_group_brings(
 
     for rank, wanted in enumerate(expected):
         mine, theirs = list(range(rank % 2, 5, 2)), list(range(1 - rank % 2, 5, 2))
-        got = Across(COLLECTIVES[collective], 1, block, total, mine, theirs).gets(mine.index(rank), root)
-        assert (got if got is None else got.tolist()) == wanted
+        result = Across(COLLECTIVES[collective], 1, block, total, mine, theirs).gets(mine.index(rank), root)
+        assert (result if result is None else result.tolist()) == wanted
 
 
 def test_a_case_is_told_so_that_it_can_be_called_again() -> None:

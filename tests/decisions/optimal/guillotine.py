@@ -11,6 +11,8 @@ import numpy as np
 
 from dashboard.decisions.surfaces.counted import counted
 
+Rectangle = tuple[int, int, int, int]
+
 
 def penalties(cube: Any, weights: Any = None) -> np.ndarray:
     """``(method, row, column)`` percent times weight, by the times that count; 0 where nothing was measured."""
@@ -23,14 +25,18 @@ def leaf_cost(costs: np.ndarray, top: int, left: int, bottom: int, right: int) -
     return min(math.fsum(method[top:bottom, left:right].ravel()) for method in costs)
 
 
+def cuts(top: int, left: int, bottom: int, right: int) -> Iterator[tuple[Rectangle, Rectangle]]:
+    """Yield the two parts of every cut from edge to edge."""
+    yield from (((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom))
+    yield from (((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right))
+
+
 def trees(costs: np.ndarray) -> Iterator[tuple[float, int, int]]:
     """Yield cost, leaves and depth of every single tree."""
 
     def below(top: int, left: int, bottom: int, right: int) -> Iterator[tuple[float, int, int]]:
         yield leaf_cost(costs, top, left, bottom, right), 1, 0
-        cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
-        cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
-        for first, second in cuts:
+        for first, second in cuts(top, left, bottom, right):
             for cost, leaves, depth in below(*first):
                 for more, others, deeper in below(*second):
                     yield cost + more, leaves + others, 1 + max(depth, deeper)
@@ -44,9 +50,7 @@ def least(costs: np.ndarray) -> dict[tuple[int, int], float]:
     @cache
     def below(top: int, left: int, bottom: int, right: int) -> dict[tuple[int, int], float]:
         best = {(1, 0): leaf_cost(costs, top, left, bottom, right)}
-        cuts = [((top, left, at, right), (at, left, bottom, right)) for at in range(top + 1, bottom)]
-        cuts += [((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right)]
-        for first, second in cuts:
+        for first, second in cuts(top, left, bottom, right):
             for (leaves, depth), cost in below(*first).items():
                 for (others, deeper), more in below(*second).items():
                     key = leaves + others, 1 + max(depth, deeper)

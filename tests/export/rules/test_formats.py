@@ -56,8 +56,8 @@ def test_samples_that_are_none_are_refused_with_the_reason(samples: Path, name: 
 
 def test_all_samples_of_rules_are_among_these(samples: Path) -> None:
     folders = ("rules_ompi", "mpich_json", "ucc", "nccl_tuner")
-    there = {f"{path.parent.name}/{path.name}" for folder in folders for path in (samples / folder).iterdir()}
-    assert {name for name in there if not name.endswith(("SOURCES.md", ".tsv"))} <= {*READ, *REFUSED}
+    names = {f"{path.parent.name}/{path.name}" for folder in folders for path in (samples / folder).iterdir()}
+    assert {name for name in names if not name.endswith(("SOURCES.md", ".tsv"))} <= {*READ, *REFUSED}
 
 
 def test_mpich_s_own_decision_for_broadcast(samples: Path) -> None:

@@ -23,10 +23,9 @@ from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.server.permission import Permission
 from dashboard.session.choice import Choice
-from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.cubes import cube_of
-from tests.states import sample_state
+from tests.states import sample_state, state_of
 
 RULES = """\
 1 # collectives
@@ -286,8 +285,7 @@ def native() -> xr.Dataset:
 
 
 def test_rules_that_lose_against_the_default_go_with_one_click() -> None:
-    state = State()
-    state.show(register(xr.DataTree.from_dict({"bcast": native()})))
+    state = state_of(bcast=native())
     state.page = "Export"
     page = ExportPage(state)
     page.check.give("all.conf", "1\n7\n1\n0\n2\n0 6 0 0\n4096 6 0 0\n")

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
 from typing import Any
 
 import pytest
-from panel.io.document import MockSessionContext
 
 from dashboard.measuring.kept import campaigns
 from dashboard.pages.measure import page as measure
@@ -15,31 +13,7 @@ from dashboard.pages.measure import rhythm as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.reports import plain
-
-
-class Loop:
-    """Stands for a document and its event loop."""
-
-    def __init__(self) -> None:
-        self.session_context: Any = MockSessionContext()
-        self.waiting: list[Callable[[], None]] = []
-        self.delays: list[int] = []
-        self.came = threading.Condition()
-
-    def add_next_tick_callback(self, work: Callable[[], None]) -> None:
-        with self.came:
-            self.waiting.append(work)
-            self.came.notify()
-
-    def add_timeout_callback(self, work: Callable[[], None], delay: int) -> None:
-        self.delays.append(delay)
-        self.add_next_tick_callback(work)
-
-    def step(self) -> None:
-        with self.came:
-            assert self.came.wait_for(lambda: self.waiting, timeout=30)
-            work = self.waiting.pop(0)
-        work()
+from tests.pages.loops import Loop
 
 
 @pytest.fixture

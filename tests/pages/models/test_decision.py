@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.models.page import TABS, ModelsPage
-from dashboard.session.registry import Results, register
+from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.pages.models.viewing import open_tab, source
+from tests.states import state_of
 
 
 def test_the_decision_of_models_stands_beside_the_measured_one(page: ModelsPage, state: State) -> None:
@@ -82,8 +82,8 @@ def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: S
 def test_what_models_complete_is_marked(results: Results) -> None:
     cube = results.tree["bcast"].to_dataset().copy(deep=True)
     cube["time"][:, 1::2, 1::2] = np.nan
-    state = State(page="Models")
-    state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="sparse")})))
+    state = state_of(bcast=cube.assign_attrs(digest="sparse"))
+    state.page = "Models"
     page = ModelsPage(state)
     part = open_tab(page, "Decision")
     part.fill.value = True
