@@ -5,13 +5,12 @@ from __future__ import annotations
 import asyncio
 import re
 import sys
-from pathlib import Path
 
 import pytest
 
+from tests.conftest import ROOT
 from tests.serving import Served
 from tests.sessions import Session
-from tests.conftest import ROOT
 
 SESSIONS, MOVES = 5, 2
 SLIDER = "Accuracy threshold"

@@ -39,10 +39,10 @@ from dashboard.server.patches.guarded import Guarded
 from dashboard.server.permission import LAUNCHERS_VARIABLE
 from dashboard.server.quiet import WithoutClosedTabs, WithoutMalformed, WithoutSecrets, keep_quiet
 from dashboard.server.reach import is_loopback
+from tests.conftest import ROOT
 from tests.safety.client import Visitor
 from tests.serving import READY
 from tests.sessions import Session
-from tests.conftest import ROOT
 
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - nothing is bound to it here
 ORIGIN = "dashboard.example.org:443"

@@ -13,8 +13,6 @@ from tests.cubes import cube_of, synthetic_cube
 from tests.states import sample_state, state_of
 
 
-
-
 @pytest.fixture
 def state() -> State:
     return sample_state()

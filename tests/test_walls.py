@@ -14,6 +14,7 @@ from functools import cache
 from pathlib import Path
 
 import pytest
+
 from tests.conftest import ROOT
 
 DRAWING = {"panel", "holoviews", "bokeh", "panel_material_ui", "geoviews", "datashader", "matplotlib"}

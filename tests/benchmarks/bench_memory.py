@@ -59,7 +59,8 @@ def main() -> None:
             peak = figures["peak"] / 1e9
             print(f"{times * 1e8:.0e} samples in {path.name}: {figures['cells']} cells decided")
             print(
-                f"  {figures['seconds'] / times:.1f} s for each 10⁸, peak {peak:.2f} GB = {peak / limit:.2f} of {limit} GB"
+                f"  {figures['seconds'] / times:.1f} s for each 10⁸, "
+                f"peak {peak:.2f} GB = {peak / limit:.2f} of {limit} GB"
             )
 
 

@@ -15,7 +15,6 @@ import statistics
 import sys
 import time
 from functools import cache
-from pathlib import Path
 
 import psutil
 from playwright.async_api import async_playwright
@@ -23,7 +22,7 @@ from playwright.async_api import async_playwright
 from dashboard.decisions import QuadtreeBuilder, decision_map
 from loaders import open_results
 from tests.benchmarks.bench_slider import _MEASURE
-from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, find_chromium, ROOT
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, ROOT, find_chromium
 from tests.serving import Served
 from tests.sessions import Session
 

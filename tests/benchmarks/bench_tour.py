@@ -19,7 +19,7 @@ import numpy as np
 from playwright.sync_api import CDPSession, Page, sync_playwright
 
 from dashboard.session.state import PAGES
-from tests.conftest import find_chromium, ROOT
+from tests.conftest import ROOT, find_chromium
 from tests.serving import Served
 
 #: Switches and steps that are measured, and what the tour may leave in the document.

@@ -24,8 +24,6 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.browser
 
 
-
-
 def saved(page: Page, button: str, folder: Path) -> Path:
     """Press a download button, and give the file."""
     with page.expect_download() as waiting:

@@ -39,8 +39,6 @@ def open_at(watched: WatchedPage, server: Served, query: str, *titles: str) -> P
     return watched.page
 
 
-
-
 def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_the_pointer(
     server: Served, watched_page: WatchedPage
 ) -> None:

@@ -5,9 +5,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
-from tests.conftest import ROOT
 
 COMMAND = [sys.executable, "-m", "dashboard.cli"]
 

@@ -70,9 +70,7 @@ def test_a_coefficient_that_is_not_printed_is_missing(ask: Ask) -> None:
     assert all("t_c of CLiC reduce up to 4 processes" in each["missing"] for each in answer["layouts"])
 
 
-def test_predictions_by_results_are_those_of_the_function_in_them(
-    results: Path, ask: Ask
-) -> None:
+def test_predictions_by_results_are_those_of_the_function_in_them(results: Path, ask: Ask) -> None:
     words = f"orthogonal predict -c bcast --processes 16 --message-size 64KiB --machine {results} --dimensions 2"
     answer = ask(words)
     assert answer["original"] == pytest.approx(1e-4 + 1e-8 * 16 * 65536, rel=1e-3)

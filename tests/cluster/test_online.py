@@ -22,7 +22,7 @@ from dashboard.online.table import default_table
 from loaders.openmpi import series
 from tests.cluster.conftest import NODES
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
-from tests.conftest import until, ROOT
+from tests.conftest import ROOT, until
 
 AS_ROOT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
 

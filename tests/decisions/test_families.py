@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -12,12 +11,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError
+from dashboard.decisions import DecisionFunction, OptionError
 from dashboard.decisions.grown.families import FAMILIES, GIVEN, PLACES, Families, family
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import cube_of, synthetic_cube
 from tests.conftest import ROOT
+from tests.cubes import cube_of, synthetic_cube
 
 HEAVY = {"sklearn", "scipy", "numba", "pystreed"}
 QUICK = {"search": {"seconds": 0.2}}

@@ -5,9 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from loaders import FORMATS, scan
-from tests.fuzz import DAMAGES, inputs, run, sample_files
 from tests.conftest import ROOT
-
+from tests.fuzz import DAMAGES, inputs, run, sample_files
 
 FORMATS_OF = {
     "skampi": "skampi",

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import xarray as xr
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from dashboard import decisions
@@ -29,8 +28,6 @@ from tests.states import state_of
 QUICK = Contents(frontier=False)
 MODELS = Contents(frontier=False, models=True)
 EVIL = "<script>document.title='taken'</script>"
-
-
 
 
 @pytest.fixture(scope="module")

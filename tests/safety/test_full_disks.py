@@ -26,7 +26,7 @@ from dashboard.cli import main
 from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
 from loaders import LoadError, disk, open_results, save_results
-from tests.conftest import FAST_ETHERNET, until, ROOT
+from tests.conftest import FAST_ETHERNET, ROOT, until
 from tests.measuring.played import LIBRARY, Played
 
 OLD = "what was there\n"

@@ -12,7 +12,7 @@ import pytest
 
 from dashboard.pages.parts.tables import table
 from dashboard.session.state import PAGES
-from tests.conftest import WatchedPage, ROOT
+from tests.conftest import ROOT, WatchedPage
 from tests.serving import Served
 
 #: Sets a mark where a browser takes it for markup, in texts, in attributes and in what is between script tags.

@@ -19,7 +19,7 @@ import pytest
 
 from dashboard.server import peer, permission, reach
 from dashboard.server.permission import LAUNCHERS_VARIABLE, at_start, may_enter, may_launch
-from tests.conftest import need, ROOT
+from tests.conftest import ROOT, need
 from tests.safety.client import TOKEN, Visitor
 from tests.serving import Served
 

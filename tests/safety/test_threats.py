@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
+
 from tests.conftest import ROOT
 
 NOTE = (ROOT / "dashboard/docs/threats.md").read_text(encoding="utf-8")

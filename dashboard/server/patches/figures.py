@@ -1,4 +1,4 @@
-"""For the browser: when figures and what is around them are laid out and drawn, and what is left of one that is gone."""
+"""For the browser: when figures and what is around them are laid out and drawn, and what goes with one that is gone."""
 
 from __future__ import annotations
 

@@ -16,8 +16,8 @@ from dashboard.decisions.grown.c45.continuous import best_cuts
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.c45.table import TrainingTable
-from tests.decisions.c45.files import Reference, as_reference, read_reference
 from tests.conftest import ROOT
+from tests.decisions.c45.files import Reference, as_reference, read_reference
 
 FOLDER = Path(os.environ.get("COLLTUNE_SHARED", ROOT.parent / "shared")) / "data" / "c45"
 #: Cases times attributes times classes of what is interpreted.
