@@ -219,8 +219,11 @@ def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     seen(page, "Both ways to limit a tree").wait_for()
     settled(page)
     drawn = page.evaluate(_DRAWN)
+    read = page.locator(".main-content")
+    read.evaluate("(each) => each.scrollTo(0, 300)")
     page.get_by_role("button", name="Compare", exact=True).click()
     page.get_by_role("button", name="Decisions", exact=True).click()
+    assert read.evaluate("(each) => each.scrollTop") == 0
     # Two frames: sizes are heard of after the first, and what follows is done before the second.
     page.evaluate("new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))")
     assert page.evaluate(_DRAWN) == drawn

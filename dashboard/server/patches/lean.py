@@ -92,7 +92,10 @@ const leave = () => {{
         const name = navigation.model.data.value
         for (const {{model}} of main.child_views) model.setv({{visible: model.name === name}}, {{sync: false}})
         // Each page begins at its top, however far down the one before was read.
-        main.el.closest('.main-content')?.scrollTo(0, 0)
+        let around = main.el
+        while (around && !around.classList.contains('main-content'))
+            around = around.parentElement ?? around.getRootNode().host
+        around?.scrollTo(0, 0)
         if (main.child_views.some(({{model}}) => model.visible)) return
         outline.querySelector('b').textContent = name
         main.shadow_el.append(outline)
