@@ -9,12 +9,11 @@ from typing import Any
 
 from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
-from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.benchmarks.proof.verdict import Proof, Verdict
 from dashboard.decisions.function.cutting import without
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
-from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.improvement import leaves_at, region
 from dashboard.domain.units import format_count
 from dashboard.export import ExportError, bundle, form, usage, writing
@@ -253,7 +252,7 @@ def facts_of(proof: Proof) -> dict[str, Any]:
 
 
 def _left(method: Method) -> bool:
-    return left_to_library(method) or (named(method) == HAN and not variant_of(method))
+    return default_of([method]) is not None or (named(method) == HAN and not variant_of(method))
 
 
 def file_of(work: Work, stage: str = "export") -> Path | None:

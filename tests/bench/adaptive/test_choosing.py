@@ -160,3 +160,18 @@ def test_the_expected_loss_is_that_of_draws(spread: float) -> None:
     took = np.where(decided == 0, drawn[:, 0], drawn[:, 1])
     wanted = 100 * np.expm1(took - drawn.min(axis=1)).mean()
     assert known.mean_loss == pytest.approx(wanted, rel=0.15, abs=0.05)
+
+
+def test_what_was_measured_elsewhere_changes_as_the_others_do_and_is_no_choice_yet() -> None:
+    known, times = nothing(methods=2), truth()[:2]
+    # The first at all sizes of two processes, the second at a short message only, where it takes a third as long.
+    logs, errors = known.logs.copy(), known.errors.copy()
+    logs[0, 0], errors[0, 0] = np.log(times[0, 0]), 0.01
+    logs[1, 0, 2], errors[1, 0, 2] = logs[0, 0, 2] - math.log(3), 0.01
+    known = replace(known, logs=logs, errors=errors)
+    assert np.exp(known.predicted[0][1, 0]) == pytest.approx(times[0, 0] / 3)
+    # So what is decided now, the first, loses most of its time there, and the second is measured next.
+    assert (known.loss[0, 3:] > 100).all()
+    step = following({"bcast": known}, lambda *_: 1.0)[0]
+    assert step.row == 0
+    assert step.cells[0][1] == (1,)
