@@ -82,6 +82,6 @@ def test_a_point_of_the_frontier_is_adopted(small_dashboard: Served, watched_pag
 def test_two_trees_stand_side_by_side(server: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, server, "?page=Compare&other=cart%3Fmax_leaves:6", "A", "B", "B against A")
     page.get_by_role("table", name="Settings that differ").get_by_role("row", name="family Quadtree CART").wait_for()
-    page.get_by_role("table", name="Figures").get_by_role("row", name=re.compile(r"leaves 46 6 -40")).wait_for()
+    page.get_by_role("table", name="Figures").get_by_role("row", name=re.compile(r"leaves 46 6 −40")).wait_for()
     assert watched_page.foreign == []
     assert watched_page.errors == []

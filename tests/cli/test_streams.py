@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from dashboard.cli import main
-from tests.cli.command import COMMAND, ROOT, Run
+from tests.cli.command import COMMAND, Run
+from tests.conftest import ROOT
 
 
 class Terminal(io.StringIO):

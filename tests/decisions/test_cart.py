@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from sklearn.tree import DecisionTreeClassifier
 
-from dashboard.decisions import DecisionError, DecisionFunction, Leaf, NothingMeasuredError, OptionError, Split
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, OptionError, Split
 from dashboard.decisions.grown.binary import BinaryTree, Pruning
 from dashboard.decisions.grown.cart import FAMILY, cart
 from dashboard.decisions.measured.losses import losses
@@ -303,7 +303,7 @@ def test_degenerate_results(cube: Any, cost_sensitive: bool) -> None:  # noqa: F
 
 
 def test_a_workload_that_calls_nothing_is_an_error() -> None:
-    with pytest.raises(NothingMeasuredError, match="calls none"):
+    with pytest.raises(DecisionError, match="never calls it"):
         cart(Problem.of(cube_of([[[1.0]]], [2], [1]), weights=np.zeros((1, 1))))
 
 
