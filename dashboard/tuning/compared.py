@@ -63,11 +63,10 @@ class Compared:
             return judge(replace(measured, level=level or measured.level), decision, corrected=False)
         promises = judge(replace(measured, level=PROMISING), decision, corrected=False)
         both = _together(self.improvements[name], self.before.improvements[name], decision)
+        verdicts = judge(replace(both, level=level or _KEPT), decision, corrected=False)
         return [
             verdict if promise.outcome == "faster" else replace(verdict, outcome=promise.outcome)
-            for promise, verdict in zip(
-                promises, judge(replace(both, level=level or _KEPT), decision, corrected=False), strict=True
-            )
+            for promise, verdict in zip(promises, verdicts, strict=True)
         ]
 
     def measured(self, name: str) -> Improvement:

@@ -138,7 +138,7 @@ def read(work: Work, text: str) -> Rules:
 
 
 def _left_to_han(decision: DecisionFunction) -> DecisionFunction:
-    methods = [LEFT_ALONE if named(method) == HAN and not variant_of(method) else method for method in decision.methods]
+    methods = [LEFT_ALONE if _is_han_s(method) else method for method in decision.methods]
     return decision.changed(methods=methods)
 
 
@@ -252,7 +252,12 @@ def facts_of(proof: Proof) -> dict[str, Any]:
 
 
 def _left(method: Method) -> bool:
-    return default_of([method]) is not None or (named(method) == HAN and not variant_of(method))
+    return default_of([method]) is not None or _is_han_s(method)
+
+
+def _is_han_s(method: Method) -> bool:
+    """Whether HAN decides, by itself."""
+    return named(method) == HAN and not variant_of(method)
 
 
 def file_of(work: Work, stage: str = "export") -> Path | None:
