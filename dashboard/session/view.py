@@ -22,7 +22,7 @@ from dashboard.decisions.judged.heldout import HeldOut
 from dashboard.decisions.judged.penalty import PenaltySummary
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
-from dashboard.session.choice import QUADTREE, RULES, Choice, titles
+from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.prepared import MODEL, Decided, Prepared
 from dashboard.session.registry import COMPUTED
 from dashboard.session.sweep import sweep
@@ -320,16 +320,12 @@ class View:
     ) -> Callable[[Progress | None], Frontier]:
         """What computes a frontier (`decisions.judged.frontier.frontier`) of these measurements."""
         prepared, key = self.needed(), self._frontier_key(held_out, criterion)
-        # Without several tables an octree is the quadtree once more.
-        names = [name for name in titles().values() if name != "octree" or len(prepared.problem.slices) > 1]
-        names += [name for name in self.given().values() if name == DEFAULT]
         jobs = [(name, self.job(Choice.of(RULES, {"file": name}))) for name in self.rules]
 
         def make(progress: Progress | None) -> Frontier:
             """Grow and judge all of them."""
             for so_far in frontiers(
                 prepared.problem,
-                families=names,
                 held_out=held_out,
                 criterion=criterion,
                 prepare=prepared.learn,

@@ -140,8 +140,8 @@ def test_what_does_not_suit_is_said() -> None:
 
 
 def test_by_itself_it_tries_what_adds_something(problem: Problem) -> None:
-    """Over two sizes the octree is the quadtree, the optimum needs no search, and the recommendation judges itself."""
-    assert set(module._suitable(problem)) == set(FAMILIES) - {"octree", "search", "recommended", *GIVEN}
+    """Over two sizes the octree is the quadtree, and the optimum needs no search."""
+    assert set(module._suitable(problem)) == set(FAMILIES) - {"octree", "search", *GIVEN}
 
 
 @pytest.mark.parametrize(

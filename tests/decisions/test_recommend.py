@@ -81,6 +81,19 @@ def test_trees_do_not_win_by_methods_that_the_results_do_not_have() -> None:
     assert advice.reason.endswith("; of lower penalty, but choosing methods that the results do not have: 1")
 
 
+def test_the_recommended_tree_is_taken_where_it_is_judged() -> None:
+    """As `decide` and the page do; only points that are asked for choose another one."""
+    front = frontier_of([*POINTS, ("recommended", 20, 2.2)], error=0.4)
+    front.table.loc[len(POINTS), "options"] = "{}"
+    assert recommend(front).row == len(POINTS)
+    assert recommend(front).reason == (
+        "20 leaves by Recommended, 2.2 % held-out mean penalty, grown for sizes between the measured ones, too; at "
+        "the measured ones the smallest within one standard error (0.40 points) of the best, 1.6 % (Optimal tree, 60 "
+        "leaves): 13 leaves by Optimal tree, 1.9 %"
+    ).replace("Optimal tree", title("optimal"))
+    assert recommend(front, within=0.3).row == 2
+
+
 def test_bad_questions() -> None:
     with pytest.raises(OptionError, match="within is -1"):
         recommend(frontier_of(POINTS), within=-1)

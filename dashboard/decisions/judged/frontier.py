@@ -283,11 +283,8 @@ class _Tries:
 
 
 def _suitable(problem: Problem) -> list[str]:
-    """All families that add something and are quick: over two sizes an octree is a quadtree, a search the best tree.
-
-    The recommendation judges its trees by left-out sizes itself: it is tried where it is asked for by name.
-    """
-    left = {"search", "rules", "recommended"}
+    """All families that add something and are quick: over two sizes an octree is a quadtree, a search the best tree."""
+    left = {"search", "rules"}
     if len(problem.slices) == 1:
         left.add("octree")
     if default_of(problem.methods) is None:

@@ -48,17 +48,18 @@ class Recommendation:
 
 
 def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendation:
-    """Choose the smallest tree that is about as good as the best.
+    """Choose the recommended tree where it is judged, else the smallest tree that is about as good as the best.
 
     Parameters
     ----------
     frontier
         What was tried; its `value` is what counts: the held-out mean, unless it was made otherwise.
     within
-        How many points (of percent) above the best a tree may be. None takes one standard error of the
-        best tree's held-out mean over the folds (the "1 SE rule" of Breiman, Friedman, Olshen, Stone 1984,
-        section 3.4.3): what is closer than that the measurements cannot tell apart. Where there is no
-        such error (nothing held out, or another criterion than the mean) 1 point.
+        How many points (of percent) above the best a tree may be. None takes the family ``recommended`` with its
+        own settings, where the frontier has it and goes by the held-out mean: what `decide` and the page take.
+        Without it one standard error of the best tree's held-out mean over the folds (the "1 SE rule" of Breiman,
+        Friedman, Olshen, Stone 1984, section 3.4.3): what is closer than that the measurements cannot tell apart.
+        Where there is no such error (nothing held out, or another criterion than the mean) 1 point.
 
     Raises
     ------
@@ -87,8 +88,12 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     points, rule = _points(frontier, best, within)
     limit = float(values[best] + points)
     near = np.flatnonzero(known & (values <= limit))
-    row = int(near[np.lexsort((values[near], leaves[near]))[0]])
-    reason = _reason(frontier, row, best, rule, known)
+    smallest = int(near[np.lexsort((values[near], leaves[near]))[0]])
+    taken = np.flatnonzero(known & _is_recommended(frontier)) if within is None else ()
+    if len(taken):
+        row, reason = int(taken[0]), _beside(frontier, int(taken[0]), smallest, best, rule)
+    else:
+        row, reason = smallest, _reason(frontier, smallest, best, rule, known)
     return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
 
 
@@ -124,6 +129,26 @@ def _points(frontier: Frontier, best: int, within: float | None) -> tuple[float,
     if frontier.value == "held_out_mean" and np.isfinite(error):
         return error, f"within one standard error ({_digits(error)} points) of the best"
     return 1.0, "within 1 point of the best"
+
+
+def _is_recommended(frontier: Frontier) -> BoolArray:
+    """Which rows are the tree that is taken when nothing is said."""
+    table = frontier.table
+    judged = frontier.value == "held_out_mean"
+    return np.asarray(judged & (table["family"] == "recommended") & (table["options"] == "{}"))
+
+
+def _beside(frontier: Frontier, row: int, smallest: int, best: int, rule: str) -> str:
+    """Say what the recommended tree costs, beside the smallest that serves at the measured sizes alone."""
+    table = frontier.table
+    values, leaves = table[frontier.value].to_numpy(dtype=float), table["leaves"].to_numpy()
+    said = f"{_leaves(leaves[row])} by {_name(table, row)}, {_digits(values[row])} % {_title(frontier.value)}"
+    said += ", grown for sizes between the measured ones, too"
+    if row == smallest:
+        return said
+    least = f"the best, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})"
+    other = f"{_leaves(leaves[smallest])} by {_name(table, smallest)}, {_digits(values[smallest])} %"
+    return f"{said}; at the measured ones the smallest {rule.removesuffix('the best')}{least}: {other}"
 
 
 def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray) -> str:

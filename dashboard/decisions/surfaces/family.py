@@ -24,7 +24,7 @@ from loaders.facet_names import ADAPTIVE, POINTS
 MOST_LEAVES = 15
 #: Shares of the work that are done when the predictor is chosen, trees are grown, and these are judged.
 PREDICTED, GROWN, JUDGED = 0.55, 0.6, 0.97
-PATH = (1, 2, 3, 4, 6, 8, 10, 12, MOST_LEAVES)
+PATH = (1, 2, 3, 4, 6, 8, 10, 12)
 
 LEAVES = Option(
     "leaves",
@@ -175,9 +175,8 @@ def _joined(problem: Problem, roots: list[tuple[Slice, Node]]) -> Node:
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:
     most = max(int((part.labels >= 0).sum()) for part in problem.slices)
-    for leaves in PATH:
-        if leaves <= max(most, 1):
-            yield {"leaves": leaves}
+    yield from ({"leaves": leaves} for leaves in PATH if leaves <= most)
+    yield {}
 
 
 FAMILY = Family(
