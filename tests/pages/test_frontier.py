@@ -15,8 +15,7 @@ from tests.states import state_of
 
 @pytest.fixture
 def state(monkeypatch: pytest.MonkeyPatch) -> State:
-    known = {"Quadtree": "quadtree", "Exact map": "exact", "CART": "cart"}
-    monkeypatch.setattr("dashboard.session.view.titles", lambda: known)
+    monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree", "exact", "cart"])
     return state_of(bcast=synthetic_cube(5, 7, 4, seed=9, noise=0.6))
 
 
