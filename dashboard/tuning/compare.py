@@ -48,7 +48,8 @@ from loaders import open_results
 
 #: Times that rules are compared, at most.
 _ROUNDS = 4
-_AROUND_S = 300.0
+#: A comparison takes so many times as long as it was meant to at most, and so many seconds for its starts.
+_LONGEST, _AROUND_S = 2.0, 300.0
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 
 
@@ -140,7 +141,7 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     decided = {name: named[name] for name in tune_check.measurable(named)}
     plan = plan_of(work, decided, given, everywhere=across)
     campaign = tune_check.prepare(folder, rules.text, plan)
-    finish(work, "compare", campaign, given, work.asked.comparing + _AROUND_S)
+    finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
     improvements = {}
     for name, child in open_results([str(campaign.results)]).children.items():

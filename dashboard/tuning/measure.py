@@ -22,9 +22,11 @@ from dashboard.tuning.stages import Work
 _WATCH_S = 0.2
 #: Seconds beside the budget for starting, checking methods and ending.
 _AROUND_S = 600.0
-#: Times that ranks which ended before all was measured are started once more.
-_RETRIES = 1
+#: Times that ranks are started which end before all is measured.
+_STARTS = 2
 _UNDER_WAY = ("queued", "running")
+#: How ranks may end that are started once more.
+_GOES_ON = ("failed", "timed out")
 
 
 def measure(work: Work) -> Result:
@@ -90,14 +92,14 @@ def finished(
 ) -> None:
     """Have all of a campaign measured, and wait for it; one that is under way is joined, interrupted it is cancelled.
 
-    Ranks that hang, or die with a node, are started once more: they go on with what is missing.
+    Ranks that hang, die with a node or have used up their time are started once more: they go on with what is missing.
 
     Raises
     ------
     CampaignError
         It ended before everything was measured.
     """
-    for retries in range(_RETRIES, -1, -1):
+    for _ in range(_STARTS):
         now = control.status(campaign, launcher)
         if now["state"] not in _UNDER_WAY:
             if now["measured"] + now["refused"] >= now["points"]:
@@ -110,7 +112,7 @@ def finished(
             raise
         if now["state"] == "finished":
             return
-        if not retries or now["state"] != "failed" or now["exit_code"] in control.WORKER_FAILED:
+        if now["state"] not in _GOES_ON or now["exit_code"] in control.WORKER_FAILED:
             break
     log = "; ".join(campaign.tail(2))
     raise CampaignError(

@@ -73,8 +73,8 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
 def test_only_what_this_job_can_measure_is_measured_again(tmp_path: Path) -> None:
     results = written(tmp_path / "results.jsonl")
     assert not doubts(results, launch=2).next()
-    assert not doubts(results, only=("bcast", LINEAR)).next()
-    assert doubts(results, only=("bcast", BINOMIAL)).next()
+    assert not doubts(results, only=[("bcast", LINEAR)]).next()
+    assert doubts(results, only=[("bcast", BINOMIAL)]).next()
     assert not again.Doubts(results, PLAN, ("node",) * 3, 1).next()
     assert not doubts(tmp_path / "none.jsonl").next()
 

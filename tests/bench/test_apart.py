@@ -19,6 +19,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.ranks.forced import Forced
 from dashboard.benchmarks.ranks.worker import Worker
+from dashboard.benchmarks.tune_check import with_rules
 from tests.bench.campaigns import PATIENCE_S, campaign_of, points, run
 from tests.bench.test_worker import Mpi, World
 from tests.conftest import until
@@ -76,9 +77,21 @@ def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) 
     # Default and two algorithms of bcast, default and one of reduce, in each launch.
     assert len(starts) == 2 * (3 + 2)
     assert "OMPI_MCA_coll_tuned_bcast_algorithm=6 " in starts[2]
-    assert "--only bcast 2 1 " in starts[2]
+    assert "--only bcast 2 --launch 1 " in starts[2]
     assert "OMPI_MCA_coll_tuned_use_dynamic_rules=0 " in starts[0]
     assert campaign.plan().estimate().seconds > replace(campaign.plan(), apart=False).estimate().seconds
+
+
+def test_methods_that_the_same_variables_force_share_a_start(tmp_path: Path) -> None:
+    """HAN's rules hold for all communicators of a process, and for all collectives."""
+    installation = with_rules(Installation(Path("/nowhere/mpiexec"), LIBRARY), tmp_path / "rules.conf", han=True)
+    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2)
+    campaign = Campaign.create(tmp_path, control.make_plan(wish, installation))
+    shown = control.preview(campaign, LocalLauncher(("mpiexec",)), installation, 100.0).splitlines()
+    starts = [line for line in shown if " mpiexec " in line]
+    assert [line.partition(" --only ")[2].partition(" --forced ")[0] for line in starts] == [
+        f"bcast {number} --only reduce {number} --launch {launch}" for launch in (1, 2) for number in (0, 1)
+    ]
 
 
 def test_a_library_that_cannot_be_told_so_says_it() -> None:
@@ -99,7 +112,10 @@ class Talking(World):
 
 @pytest.mark.parametrize(
     ("only", "fault"),
-    [(None, "needs a launch of its own"), (Forced("bcast", 0, 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7")],
+    [
+        (None, "needs a launch of its own"),
+        (Forced([("bcast", 0)], 1, {"NO_SUCH": "7"}), "was started without NO_SUCH=7"),
+    ],
 )
 def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, only: Forced | None, fault: str) -> None:
     plan = Plan(2, {"bcast": (Method(DEFAULT),)}, (2,), (8,), apart=True)

@@ -74,4 +74,4 @@ def test_each_method_is_started_by_itself_unasked(tmp_path: Path) -> None:
         str(installation.mpiexec),
         *(f"I_MPI_ADJUST_GATHER={number}" for number in (1, 2, 3, 4)),
     ]
-    assert starts[2].endswith("--only gather 2 1 --forced I_MPI_ADJUST_GATHER=2")
+    assert starts[2].endswith("--only gather 2 --launch 1 --forced I_MPI_ADJUST_GATHER=2")

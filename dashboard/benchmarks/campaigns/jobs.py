@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -127,21 +127,26 @@ def _starts(
 
 
 def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Library) -> tuple[Start, ...]:
-    """One start for each method of a collective in each launch; none where the library cannot be told so."""
-    order = {name: number for number, name in enumerate(plan.methods)}
-    pairs = {
-        (cell.launch, order[cell.collective], plan.methods[cell.collective].index(method)): (cell, method)
-        for cell, methods in todo
-        for method in methods
-    }
-    starts = []
-    for (launch, _, number), (cell, method) in sorted(pairs.items(), key=lambda pair: pair[0]):
-        if (forced := providers.forcing(library, cell.collective, method)) is None:
-            return ()
-        arguments = ["--only", cell.collective, str(number), str(launch)]
-        arguments += [word for name, value in forced.items() for word in ("--forced", f"{name}={value}")]
-        starts.append(Start(forced, tuple(arguments)))
-    return tuple(starts)
+    """One start in each launch for all methods that the same variables force; none where the library has no such."""
+    needed = {(cell.launch, cell.collective, method) for cell, methods in todo for method in methods}
+    starts: dict[tuple[int, tuple[tuple[str, str], ...]], list[str]] = {}
+    for launch in range(1, plan.launches + 1):
+        for collective, methods in plan.methods.items():
+            for number, method in enumerate(methods):
+                if (launch, collective, method) not in needed:
+                    continue
+                if (forced := providers.forcing(library, collective, method)) is None:
+                    return ()
+                words = starts.setdefault((launch, tuple(forced.items())), [])
+                words += ["--only", collective, str(number)]
+    return tuple(
+        Start(dict(forced), (*words, "--launch", str(launch), *_each("--forced", map("=".join, forced))))
+        for (launch, forced), words in starts.items()
+    )
+
+
+def _each(option: str, values: Iterable[str]) -> list[str]:
+    return [word for value in values for word in (option, value)]
 
 
 def quiet_of(plan: Plan) -> float:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -35,7 +35,7 @@ class Doubts:
     launch
         Number of the launch that can be measured again now: of launches that disagree it is this one's point.
     only
-        Collective and method that alone can be measured; None: all.
+        Collectives with methods that alone can be measured; None: all.
 
     Attributes
     ----------
@@ -49,7 +49,7 @@ class Doubts:
     plan: Plan
     nodes: Sequence[str]
     launch: int
-    only: tuple[str, Method] | None = None
+    only: Collection[tuple[str, Method]] | None = None
     given: dict[PointKey, str] = field(default_factory=dict)
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
@@ -79,7 +79,7 @@ class Doubts:
             for method in self.plan.methods_of(cell):
                 at = (cell.collective, label(method), cell.comm_size, cell.message_size)
                 reason = reasons.get((*at, cell.ppn, cell.datatype)) or reasons.get((*at, None, cell.datatype))
-                if reason and self.only in (None, (cell.collective, method)):
+                if reason and (self.only is None or (cell.collective, method) in self.only):
                     points[point_key(cell, method)] = reason
         return points
 

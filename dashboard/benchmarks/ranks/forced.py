@@ -1,9 +1,9 @@
-"""One method that was forced on all processes of a job, where a library cannot switch methods while it runs."""
+"""Methods that were forced on all processes of a job, where a library cannot switch methods while it runs."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -15,22 +15,25 @@ Todo = list[tuple[Cell, list[Method]]]
 
 @dataclass(frozen=True)
 class Forced:
-    """One method of a collective, by its number in the plan, in one launch; `variables` do it."""
+    """Methods that the same `variables` force, as collective and number in the plan, in one launch."""
 
-    collective: str
-    number: int
+    numbers: Sequence[tuple[str, int]]
     launch: int
     variables: Mapping[str, str] = field(default_factory=dict)
 
-    def method(self, plan: Plan) -> Method:
-        """The method itself."""
-        return plan.methods[self.collective][self.number]
+    def methods(self, plan: Plan) -> set[tuple[str, Method]]:
+        """The methods themselves, each with its collective."""
+        return {(collective, plan.methods[collective][number]) for collective, number in self.numbers}
 
     def of(self, todo: Todo, plan: Plan) -> Todo:
-        """Of cells to measure those of this method."""
-        method = self.method(plan)
-        cells = [cell for cell, methods in todo if method in methods]
-        return [(cell, [method]) for cell in cells if (cell.collective, cell.launch) == (self.collective, self.launch)]
+        """Of cells to measure those of these methods."""
+        forced = self.methods(plan)
+        here = [
+            (cell, [method for method in methods if (cell.collective, method) in forced])
+            for cell, methods in todo
+            if cell.launch == self.launch
+        ]
+        return [(cell, methods) for cell, methods in here if methods]
 
     def lost(self, rank: int) -> str:
         """Say which of the variables did not reach this process; nothing when all did."""

@@ -61,9 +61,14 @@ def main(argv: Sequence[str] | None = None) -> int:
     parser.add_argument("--seconds", type=float, default=float("inf"), help="start no cell after so long")
     parser.add_argument("--attempt", type=int, default=1, help="number of this launch of the campaign")
     parser.add_argument(
-        "--only", nargs=3, metavar=("COLLECTIVE", "METHOD", "LAUNCH"), help="measure this method, by its number"
+        "--only",
+        nargs=2,
+        action="append",
+        metavar=("COLLECTIVE", "METHOD"),
+        help="measure this method, by its number; may be given again",
     )
-    parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the method")
+    parser.add_argument("--launch", type=int, default=1, help="in which those are measured")
+    parser.add_argument("--forced", action="append", default=[], metavar="NAME=VALUE", help="what forces the methods")
     parser.add_argument("--native", type=Path, help="what runs schedules, compiled; without it mpi4py does")
     parser.add_argument("--safety", action="store_true", help="call the methods in every way, and time nothing")
     parser.add_argument("--selection", action="store_true", help="listen to whom the library selects, time nothing")
@@ -71,7 +76,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     only = None
     if args.only:
         forced = dict(word.split("=", 1) for word in args.forced)
-        only = Forced(args.only[0], int(args.only[1]), int(args.only[2]), forced)
+        only = Forced([(name, int(number)) for name, number in args.only], args.launch, forced)
     from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
 
     deadline = time.monotonic() + args.seconds
@@ -261,7 +266,7 @@ class Worker:
 
     def _once_more(self, launch: int, writer: RunWriter | None) -> None:
         """Measure again what cannot be trusted; what stays so decides nothing."""
-        forced = (self._only.collective, self._only.method(self._plan)) if self._only else None
+        forced = self._only.methods(self._plan) if self._only else None
         doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, forced)
         while True:
             self._again = self._world.bcast(doubts.next() if self.rank == 0 else None)
