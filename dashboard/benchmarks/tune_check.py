@@ -9,7 +9,7 @@ each of both has launches of its own. Their results are the methods ``default`` 
 from __future__ import annotations
 
 from collections.abc import Collection
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
@@ -51,6 +51,7 @@ class _Both:
 class MpichWithRules(_Both, Mpich):
     """An MPICH that is given a selection; `rules` is the file, an absolute path."""
 
+    apart: bool = True
     rules: str = ""
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:  # type: ignore[override]
@@ -116,12 +117,11 @@ def with_rules(installation: Installation, rules: Path, *, han: bool = False) ->
     """
     library = installation.library
     if isinstance(library, Mpich):
-        alone = {field.name: getattr(library, field.name) for field in fields(Mpich)} | {"apart": True}
-        return replace(installation, library=MpichWithRules(**alone, rules=str(rules)))
+        return replace(installation, library=MpichWithRules(**vars(library), rules=str(rules)))
     if isinstance(library, OpenMpi):
-        known = {field.name: getattr(library, field.name) for field in fields(OpenMpi)} | {"apart": han}
         beside = han_name(str(rules)) if han else ""
-        return replace(installation, library=WithRules(**known, rules=str(rules), han=beside))
+        known = {**vars(library), "apart": han, "rules": str(rules), "han": beside}
+        return replace(installation, library=WithRules(**known))
     raise PlanError(
         f"{library.name} cannot be measured with and without rules; install Open MPI or MPICH, or measure a campaign "
         "with each and compare them with --results"

@@ -88,17 +88,17 @@ def _watched(launcher: Launcher, job: Job) -> Status:
 
         def look() -> None:
             """Tell of the time that goes by."""
-            if progress is not None:
-                progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
+            progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
 
         return finish_job(launcher, job, look)
 
 
 def _reason(lines: list[str]) -> str:
     """What the ranks said last of themselves; else their last line."""
-    said = [line.removeprefix("colltune worker: ") for line in lines if line.startswith("colltune worker: ")]
-    spoken = [line.strip() for line in lines if line.strip(" -")]
-    return said[-1] if said else (spoken[-1] if spoken else "")
+    from dashboard.benchmarks.ranks.world import said
+
+    words = ["", *(line.strip() for line in lines if line.strip(" -")), *said(lines)]
+    return words[-1]
 
 
 def _answer(output: Path) -> dict[str, Any]:

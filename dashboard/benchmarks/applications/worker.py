@@ -23,10 +23,9 @@ from dashboard.benchmarks.applications.order import JACOBI, ORIGINAL, VARIANTS, 
 from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.domain.arrays import FloatArray
 from loaders import disk
-
-_FAILED = 3
 
 
 class Program(Protocol):
@@ -40,19 +39,13 @@ class Program(Protocol):
         """One iteration, or one step of time; what Jacobi ends by."""
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> None:
     """Run an order; the first rank writes the result."""
     order = Order.from_json(json.loads(Path(argv[0]).read_text(encoding="utf-8")))
-    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
-
-    world = MPI.COMM_WORLD
-    if world.Get_size() != order.processes:
-        sys.stderr.write(f"Error: {world.Get_size()} ranks; the order is for {order.processes}\n")
-        return _FAILED
-    result = Ranks(MPI, order, Path(argv[2]) if len(argv) > 2 else None).run()
-    if world.Get_rank() == 0:
+    mpi = mpi_of(order.processes, exactly=True)
+    result = Ranks(mpi, order, Path(argv[2]) if len(argv) > 2 else None).run()
+    if mpi.COMM_WORLD.Get_rank() == 0:
         disk.write_text(Path(argv[1]), json.dumps(result))
-    return 0
 
 
 class Ranks:
@@ -185,4 +178,4 @@ def _residual(order: Order, x: FloatArray) -> float:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

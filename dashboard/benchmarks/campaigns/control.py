@@ -27,6 +27,7 @@ from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
 from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
@@ -34,11 +35,10 @@ from loaders.collectives import COLLECTIVES
 _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
-_SAID_BY_WORKER = "colltune worker: "
 #: Lines at the end of a log in which the worker's own words are looked for.
 _TAIL = 200
 #: Exit codes with which the worker says why it cannot measure.
-WORKER_FAILED = (3, CANNOT_SWITCH)
+WORKER_FAILED = (FAILED, CANNOT_SWITCH)
 
 
 @dataclass(frozen=True)
@@ -360,5 +360,4 @@ def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any 
 
 def _worker_said(campaign: Campaign) -> str:
     """What the worker itself said at the end of the log, if anything."""
-    said = [line.partition(_SAID_BY_WORKER)[2] for line in campaign.tail(_TAIL) if _SAID_BY_WORKER in line]
-    return "; ".join(dict.fromkeys(said))
+    return "; ".join(dict.fromkeys(said(campaign.tail(_TAIL))))

@@ -26,9 +26,7 @@ class IntelMpi(Plain):
     version: str
     why: str = f"methods of {NAME} cannot be switched while it runs: each is measured in a launch of its own"
     name: str = NAME
-    graph_counters: tuple[str, ...] = ()
     apart: bool = True
-    components: tuple[str, ...] = ()
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first; none takes the variants' parameters."""

@@ -151,7 +151,11 @@ class Library(Protocol):
 
 
 class Plain:
-    """What a library says of itself that cannot be switched, has no parts, and needs no variables."""
+    """What a library says of itself that cannot be switched, counts nothing, has no parts, and needs no variables."""
+
+    graph_counters: tuple[str, ...] = ()
+    components: tuple[str, ...] = ()
+    apart: bool = False
 
     @property
     def strict(self) -> dict[str, int]:
@@ -179,9 +183,6 @@ class Fixed(Plain):
     version: str
     why: str
     extra: Mapping[str, str] = field(default_factory=dict)
-    graph_counters: tuple[str, ...] = ()
-    apart: bool = False
-    components: tuple[str, ...] = ()
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Its own decision needs none."""

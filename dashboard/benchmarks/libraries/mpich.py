@@ -24,6 +24,11 @@ _VARIABLE = re.compile(r"\s*MPIR_CVAR_(?P<name>\w+?)\s*=(?P<value>\S*)\s+SCOPE_\
 _CHOICE = re.compile(r"(?P<name>[a-z]\w*)\s+- ")
 _AUTO = "auto"
 _FALLBACK = "COLLECTIVE_FALLBACK"
+#: Where processes share cores, who waits for messages makes room for who sends them.
+MAKE_ROOM = {
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
+    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+}
 
 
 @dataclass(frozen=True)
@@ -47,9 +52,6 @@ class Mpich(Plain):
     variables: Mapping[str, int]
     choices: Mapping[str, tuple[str, ...]]
     name: str = NAME
-    graph_counters: tuple[str, ...] = ()
-    apart: bool = False
-    components: tuple[str, ...] = ()
 
     @property
     def strict(self) -> dict[str, int]:

@@ -209,7 +209,7 @@ def parse(text: str) -> OpenMpi:
                 name = LINEAR if match["name"] == DEFAULT else match["name"]
                 algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
         elif match := _VARIABLE.match(line):
-            value = _integer(match["name"], match["value"].strip())
+            value = _integer(match["value"].strip())
             if value is not None:
                 variables[match["name"]] = value
         elif match := _COMPONENT.match(line):
@@ -225,7 +225,7 @@ def parse(text: str) -> OpenMpi:
     return OpenMpi(version, algorithms, variables, components=known)
 
 
-def _integer(name: str, value: str) -> int | None:
+def _integer(value: str) -> int | None:
     """Number that a variable is set to; what is not forced is printed as ``ignore``, ``default`` or ``self``."""
     if value in ("ignore", "false", "default", "self"):
         return 0

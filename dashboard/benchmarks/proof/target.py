@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from dashboard.benchmarks.libraries.methods import DEFAULT, Library, Method, Variants
-from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.libraries.mpich import MAKE_ROOM, Mpich
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS, OpenMpi
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
@@ -262,9 +262,7 @@ class OnMpich(Target):
             "FI_PROVIDER": "tcp",
             "UCX_TLS": "tcp,self",
             "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
-            # Where processes share cores, who waits for messages makes room for who sends them.
-            "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-            "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
+            **MAKE_ROOM,
             # A forced algorithm that cannot run here says so instead of running another one.
             "MPIR_CVAR_COLLECTIVE_FALLBACK": "error",
         }

@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, TextIO
+from typing import Any, Protocol, TextIO
 
 import numpy as np
 
@@ -23,31 +23,25 @@ from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of, sum_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.benchmarks.ranks.counting import Counters, counters_of
+from dashboard.benchmarks.ranks.counting import Counters, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.selection import answered, heard
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.world import mpi_of
 
 #: What a process sent in one call: ``(to, messages, bytes)``.
 Sent = list[tuple[int, int, int]]
 Todo = list[tuple[Cell, tuple[Call, ...]]]
 _MOST_TURNS = 6
-_FAILED = 3
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> None:
     """Make the calls of an order."""
     order, results = Order.load(Path(argv[0])), Path(argv[1])
-    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
-
-    if MPI.COMM_WORLD.Get_size() < order.ranks:
-        version = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.ranks} ranks: mpi4py runs {version}\n")
-        return _FAILED
+    mpi = mpi_of(order.ranks)
     with results.open("a", encoding="utf-8") as lines:
-        Worker(MPI, order, lines).run()
-    return 0
+        Worker(mpi, order, lines).run()
 
 
 class Worker:
@@ -137,35 +131,30 @@ class Worker:
             self._lines.flush()
 
 
-class Counts:
+class Counts(Protocol):
     """How much a call sends, seen by one process."""
 
-    turns = 1
+    turns: int
 
     def around(self, call: Callable[[], None]) -> Sent:
         """Make a call, and tell what this process sent meanwhile."""
-        raise NotImplementedError
 
 
-class Messages(Counts):
+class Messages:
     """Counted by the library's monitoring, or in its place."""
+
+    turns = 1
 
     def __init__(self, counters: Counters) -> None:
         self._counters = counters
 
     def around(self, call: Callable[[], None]) -> Sent:
         """See `Counts`."""
-        self._counters.start()
-        before = np.array(self._counters.read())
-        try:
-            call()
-        finally:
-            sent = np.array(self._counters.read()) - before
-            self._counters.stop()
+        sent = counted(self._counters, call)
         return [(int(to), int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])]
 
 
-class Sockets(Counts):
+class Sockets:
     """Counted by Linux at each TCP connection; what the synchronisation sends is taken off."""
 
     turns = _MOST_TURNS
@@ -236,4 +225,4 @@ def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: 
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -33,7 +33,7 @@ _VARIED = {
 def methods(collective: str, variants: Variants) -> list[Method]:
     """Own methods of a collective: of each algorithm one for every value of each parameter, the others by default."""
     methods = [
-        Method(algorithm.name, size, _relevant(algorithm, given), provider=NAME)
+        Method(algorithm.name, size, _relevant(given), provider=NAME)
         for algorithm in ALGORITHMS.get(collective, {}).values()
         if algorithm.name != GRIDS
         for size in _segments(algorithm, variants)
@@ -54,7 +54,7 @@ def _named(collective: str, variants: Variants) -> Iterator[Method]:
             continue
         values = algorithm.values(given)
         size = int(values.pop(SEGMENT_SIZE, 0))
-        yield Method(name, size, _relevant(algorithm, values), provider=NAME)
+        yield Method(name, size, _relevant(values), provider=NAME)
 
 
 def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
@@ -75,7 +75,7 @@ def _settings(algorithm: Algorithm, variants: Variants) -> Iterator[dict[str, An
             yield from ({**defaults, parameter.name: value} for value in values)
 
 
-def _relevant(algorithm: Algorithm, given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
+def _relevant(given: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     """Parameters without those of parts that are not chosen, such as the fan-out of a binomial tree."""
     parts = [name for name, value in given.items() if isinstance(value, str) and value in ALGORITHMS.get(name, {})]
     kept = {}

@@ -1,3 +1,3 @@
 """What runs under mpiexec: measuring, verifying, and what a measurement was made in."""
 
-__all__ = ["parameters"]
+__all__ = ["parameters", "world"]

@@ -19,7 +19,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.providers.bound import Bound, Sent
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import waiting
-from dashboard.benchmarks.ranks.counting import Counters
+from dashboard.benchmarks.ranks.counting import Counters, counted
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.statistics import relative_error
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier, looped, synchronised
@@ -135,10 +135,8 @@ def measure(
     timed = [method for method in methods if not outcomes[method].error]
     sizes = (cell.launch, cell.comm_size, cell.message_size)
     seeded = np.random.default_rng([plan.seed, attempt, *f"{cell.collective}{cell.datatype}".encode(), *sizes])
-    if protocol.name == "occ":
-        _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, _Occ(team.group, protocol))
-    else:
-        _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, _Skampi(team.group))
+    way: _Skampi | _Occ = _Occ(team.group, protocol) if protocol.name == "occ" else _Skampi(team.group)
+    _in_turns(team, cell, operation, protocol, {m: outcomes[m] for m in timed}, seeded, way)
     shared: dict[str, Any] = {"attempt": attempt}
     if plan.launches > 1:
         shared["launch"] = cell.launch
@@ -180,14 +178,7 @@ def _counted(team: Team, bound: Bound, root: int) -> Sent | None:
     if bound.sent is not None or team.counters is None:
         bound.call(0, root)
         return bound.sent(root) if bound.sent is not None else None
-    team.counters.start()
-    before = np.array(team.counters.read())
-    try:
-        bound.call(0, root)
-    finally:
-        sent = np.array(team.counters.read()) - before
-        team.counters.stop()
-    sent = sent[:, list(team.members)]
+    sent = counted(team.counters, partial(bound.call, 0, root))[:, list(team.members)]
     return [(to, int(sent[0, to]), int(sent[1, to])) for to in map(int, np.flatnonzero(sent[0]))]
 
 

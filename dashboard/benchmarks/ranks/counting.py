@@ -9,13 +9,16 @@ from __future__ import annotations
 import ctypes
 import os
 import shutil
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from pathlib import Path
+
+import numpy as np
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.mpicc import build
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
+from dashboard.domain.arrays import IntArray
 
 #: The function, and how its library is called.
 SOURCE, FILE = Path(__file__).with_name("counter.c"), "libcolltune_counter.so"
@@ -79,6 +82,18 @@ class OwnCounters:
 
 
 Counters = PeerCounters | OwnCounters
+
+
+def counted(counters: Counters, call: Callable[[], None]) -> IntArray:
+    """Messages and bytes (rows) that this process sends to each other (columns) while something is called."""
+    counters.start()
+    before = np.array(counters.read())
+    try:
+        call()
+    finally:
+        sent: IntArray = np.array(counters.read()) - before
+        counters.stop()
+    return sent
 
 
 def counters_of(tools: ToolInterface, names: Sequence[str], comm_address: int, peers: int) -> Counters:

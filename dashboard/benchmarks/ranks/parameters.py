@@ -25,6 +25,7 @@ import numpy.typing as npt
 
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.world import FAILED, say
 from loaders import disk
 
 Bytes = npt.NDArray[np.uint8]
@@ -259,11 +260,9 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     world = MPI.COMM_WORLD
     if world.Get_size() < 2:
-        sys.stderr.write(
-            "colltune worker: only 1 rank: a ping-pong needs 2. Is mpiexec that of the MPI library that mpi4py found "
-            f"({MPI.Get_library_version().splitlines()[0][:60]})?\n"
-        )
-        return 3
+        version = MPI.Get_library_version().splitlines()[0][:60]
+        say(f"only 1 rank: a ping-pong needs 2. Is mpiexec that of the MPI library that mpi4py found ({version})?")
+        return FAILED
     nodes = world.allgather(platform.node())
     members = (0, other_of(nodes))
     with subset(MPI, world, member=world.Get_rank() in members) as comm:

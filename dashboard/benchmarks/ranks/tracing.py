@@ -19,6 +19,7 @@ from dashboard.benchmarks.providers.executor import loaded
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.operations import MPI_TYPES, keep_first
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier, clock_offset, synchronised
+from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.schedules import Call, program, resolve
 from dashboard.schedules.trace import REDUCED, Trace
 from loaders import disk
@@ -26,29 +27,24 @@ from loaders import disk
 _WARM_UP = 3
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> None:
     """Trace what an order names; the first rank writes the trace."""
     order = json.loads(Path(argv[0]).read_text(encoding="utf-8"))
-    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
-
-    comm, call = MPI.COMM_WORLD, Call(**order["call"])
-    if comm.Get_size() != call.processes:
-        version = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {comm.Get_size()} of {call.processes} ranks: mpi4py runs {version}\n")
-        return 3
-    executor = loaded(MPI, comm, Path(order["native"]) if order["native"] else None)
-    element, dtype = _element(MPI, call)
+    call = Call(**order["call"])
+    mpi = mpi_of(call.processes, exactly=True)
+    comm = mpi.COMM_WORLD
+    executor = loaded(mpi, comm, Path(order["native"]) if order["native"] else None)
+    element, dtype = _element(mpi, call)
     made = program(call, *resolve(call, order["algorithm"], order["parameters"]), comm.Get_rank())
     lengths = (call.input_length(comm.Get_rank()), call.output_length(comm.Get_rank()))
     source, target = (np.ones(length, dtype) for length in lengths)
-    op = MPI.SUM if call.commutative else MPI.Op.Create(keep_first, commute=False)
+    op = mpi.SUM if call.commutative else mpi.Op.Create(keep_first, commute=False)
     run = executor.traced(comm.Dup(), made, (source, target), element, op)
-    times = comm.gather(_repeated(MPI, comm, run, order["repetitions"]))
+    times = comm.gather(_repeated(mpi, comm, run, order["repetitions"]))
     if times is not None:
         facts = {**order["facts"], "executor": executor.name, "system": surroundings.system()}
         trace = Trace(call, order["algorithm"], order["parameters"], _median(times), facts)
         disk.write_text(Path(order["results"]), json.dumps(trace.to_json()))
-    return 0
 
 
 def _element(mpi: Any, call: Call) -> tuple[Any, Any]:
@@ -90,4 +86,4 @@ def _median(times: Sequence[Sequence[np.ndarray[Any, Any]]]) -> list[np.ndarray[
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.ranks.counting import Counters, counters_of
+from dashboard.benchmarks.ranks.counting import Counters, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.native import Native
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
 from dashboard.schedules.datatypes import APART, CONTIGUOUS, DATATYPES, Datatype, Elements, by_elements
 from dashboard.schedules.expectation import SHAPE, add, after, before, multiply
@@ -30,24 +31,16 @@ from dashboard.schedules.over_mpi import Bound
 from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Case, combine_of, guarded
 
-_FAILED = 3
 #: A rank in turn comes so late to every eighth case.
 _LATE_S, _LATE_EVERY = 0.002, 8
 
 
-def main(argv: Sequence[str]) -> int:
+def main(argv: Sequence[str]) -> None:
     """Verify what an order names; the first rank writes a line for each algorithm and number of processes."""
     order = json.loads(Path(argv[0]).read_text(encoding="utf-8"))
-    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
-
-    world = MPI.COMM_WORLD
-    if world.Get_size() < max(order["processes"]):
-        version = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {world.Get_size()} of {max(order['processes'])} ranks: mpi4py runs {version}\n")
-        return _FAILED
+    mpi = mpi_of(max(order["processes"]))
     with Path(order["results"]).open("a", encoding="utf-8") as lines:
-        _Ranks(MPI, order, lines).run()
-    return 0
+        _Ranks(mpi, order, lines).run()
 
 
 def thinned(given: Iterator[Case], most: int) -> list[Case]:
@@ -142,11 +135,7 @@ class _Ranks:
         if self._counters is None:
             bound()
             return None
-        self._counters.start()
-        begin = np.array(self._counters.read())
-        bound()
-        sent = np.array(self._counters.read()) - begin
-        self._counters.stop()
+        sent = counted(self._counters, bound)
         return {int(to): (int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])}
 
     def _write(self, record: Mapping[str, Any]) -> None:
@@ -201,4 +190,4 @@ def elements_of(mpi: Any) -> dict[str, Any]:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -37,6 +37,7 @@ from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.timing import Group, clock_offset
+from dashboard.benchmarks.ranks.world import FAILED, say
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
@@ -46,7 +47,6 @@ from dashboard.export.components import TUNED
 if TYPE_CHECKING:
     from loaders import RunWriter
 
-_FAILED = 3
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
 
 _NO_TOOLS = (
@@ -83,8 +83,8 @@ def main(argv: Sequence[str] | None = None) -> int:
     worker = Worker(MPI, Campaign(args.folder), args.attempt, deadline, only, args.native)
     if fault := worker.fault():
         if worker.rank == 0:
-            _say(fault)
-        return CANNOT_SWITCH if worker.cannot_switch else _FAILED
+            say(fault)
+        return CANNOT_SWITCH if worker.cannot_switch else FAILED
     if args.selection:
         worker.listen()
     elif args.safety:
@@ -92,12 +92,6 @@ def main(argv: Sequence[str] | None = None) -> int:
     else:
         worker.run()
     return 0
-
-
-def _say(text: str) -> None:
-    """Print a line that `dashboard.benchmarks.campaigns.control` finds in the log."""
-    sys.stderr.write(f"colltune worker: {text}\n")
-    sys.stderr.flush()
 
 
 class Worker:
@@ -201,7 +195,7 @@ class Worker:
         except ToolInterfaceError as error:
             problem = str(error)
         if problem and self.rank == 0:
-            _say(f"message graphs are not recorded: {problem}")
+            say(f"message graphs are not recorded: {problem}")
 
     def check(self) -> None:
         """Call the methods of the plan in every way; what becomes of it is in the campaign's folder."""
@@ -274,7 +268,7 @@ class Worker:
             if not self._again or self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
                 break
         if doubts.given:
-            _say(doubts.words())
+            say(doubts.words())
 
     def _remember_memory(self) -> None:
         """Write down the shared memory of this machine's ranks, which stays when they are killed."""
@@ -315,7 +309,7 @@ class Worker:
         todo = self._only.of(every, self._plan) if self._only else [item for item in every if item[0].launch == launch]
         able = [item for item in todo if placed(self._nodes, item[0].comm_size, item[0].ppn)]
         if len(able) < len(todo):
-            _say(
+            say(
                 f"{len(todo) - len(able)} cells need more nodes or more processes on each than the "
                 f"{len(set(self._nodes))} nodes of this job have; they stay unmeasured"
             )

@@ -16,6 +16,7 @@ from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Pro
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, Library, Method, Variants
+from dashboard.benchmarks.libraries.mpich import MAKE_ROOM
 from dashboard.benchmarks.libraries.mpich import NAME as MPICH
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.safety.order import Forced, Order, Records
@@ -30,11 +31,6 @@ MOST_RANKS = 9
 #: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
 HANGS_S, AGAIN = 20.0, 40
 _TELL_S = 0.5
-#: Where processes share cores, who waits for messages makes room for who sends them.
-_MAKE_ROOM = {
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
-}
 
 
 @dataclass(frozen=True)
@@ -202,7 +198,7 @@ def check(
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        own = {**ONE_THREAD, **_MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
+        own = {**ONE_THREAD, **MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
         said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))

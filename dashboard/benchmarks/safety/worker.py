@@ -22,27 +22,21 @@ from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.plain import Plain
 from dashboard.benchmarks.ranks.selection import heard, parse
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.benchmarks.safety.calls import Handles, problem_of
 from dashboard.benchmarks.safety.cases import Case, cases
 from dashboard.benchmarks.safety.order import ENDED, At, Forced, Order, Records, Step
 from dashboard.export.components import answers
 
-_FAILED = 3
 _REFUSED = "refused: "
 _NOT_ASKED = f"{_REFUSED}not answered by"
 _NO_THREADS = f"{_REFUSED}no threads at once in this library"
 
 
-def main(arguments: Sequence[str]) -> int:
+def main(arguments: Sequence[str]) -> None:
     """Make the calls of an order that are missing in the records."""
     order, records = Order.load(Path(arguments[0])), Path(arguments[1])
-    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
-
-    if MPI.COMM_WORLD.Get_size() < order.comm_sizes[-1]:
-        sys.stderr.write(f"Error: {MPI.COMM_WORLD.Get_size()} of {order.comm_sizes[-1]} ranks\n")
-        return _FAILED
-    Worker(MPI, order, records).run()
-    return 0
+    Worker(mpi_of(order.comm_sizes[-1]), order, records).run()
 
 
 class Worker:
@@ -176,4 +170,4 @@ class Worker:
 
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    main(sys.argv[1:])

@@ -1,0 +1,40 @@
+"""What every program of the ranks begins with: MPI in a process that mpiexec started, and words into the job's log."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+from typing import Any
+
+#: Exit status of ranks that cannot do what they were started for.
+FAILED = 3
+_SAID = "colltune worker: "
+
+
+def mpi_of(ranks: int, *, exactly: bool = False) -> Any:
+    """The module ``mpi4py.MPI`` in a job of so many ranks, or of more; imported here, since that starts the library.
+
+    Raises
+    ------
+    SystemExit
+        There are fewer ranks, or others where they must be `exactly` as many: mpiexec may be of another library.
+    """
+    from mpi4py import MPI  # noqa: PLC0415 - a process outside mpiexec must not start the library
+
+    size = MPI.COMM_WORLD.Get_size()
+    if size < ranks or (exactly and size > ranks):
+        version = " ".join(MPI.Get_library_version().split())[:60]
+        sys.stderr.write(f"Error: {size} of {ranks} ranks: mpi4py runs {version}\n")
+        raise SystemExit(FAILED)
+    return MPI
+
+
+def say(text: str) -> None:
+    """Write a line that `said` finds in the log."""
+    sys.stderr.write(f"{_SAID}{text}\n")
+    sys.stderr.flush()
+
+
+def said(lines: Iterable[str]) -> list[str]:
+    """What ranks said of themselves in the lines of a log."""
+    return [line.partition(_SAID)[2] for line in lines if _SAID in line]
