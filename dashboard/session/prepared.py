@@ -19,6 +19,7 @@ from numpy.typing import NDArray
 from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
+from dashboard.decisions.grown.c45 import report
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
@@ -384,19 +385,6 @@ class Decided:
             "options": decision.options,
             **self.statistics,
             "methods": [method.label for method in decision.methods],
-            **_c45(decision),
+            **report.in_percent(decision),
             "decision": decision.to_dict(),
         }
-
-
-def _c45(decision: DecisionFunction) -> dict[str, Any]:
-    """Size and errors before and after pruning; C4.5 counts cases, people read percent."""
-    known: Mapping[str, Any] = decision.provenance.get("c45", {})
-    return {
-        when: {
-            name: value if name in ("size", "leaves") else 100 * value / known["cases"]
-            for name, value in known[when].items()
-        }
-        for when in ("before", "after")
-        if when in known
-    }

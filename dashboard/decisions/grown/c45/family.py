@@ -16,38 +16,18 @@ PATH_MIN_CASES = (256, 128, 64, 40, 20, 12, 8, 6, 4, 3, 2)
 PATH_CONFIDENCES = (1.0, 5.0, 15.0, 25.0)
 
 
-def c45(
-    problem: Problem,
-    *,
-    min_cases: int = 2,
-    confidence: float = 25.0,
-    attributes: Sequence[str] | None = None,
-    gain_ratio: bool = True,
-    group_values: bool = False,
-    pruned: bool = True,
-    progress: Progress | None = None,
-) -> DecisionFunction:
+def c45(problem: Problem, *, progress: Progress | None = None, **options: Any) -> DecisionFunction:
     """Learn a tree as C4.5 Release 8 does.
 
     Parameters
     ----------
     problem
         What to decide on. C4.5 weighs all cells alike: a workload changes nothing.
-    min_cases
-        Option -m: a test needs at least two branches with so many cells.
-    confidence
-        Option -c in percent, 0.001 to 100: less prunes more.
-    attributes
-        What may be tested; earlier ones win ties. None: the two sizes, and ppn and collective where there are
-        several.
-    gain_ratio
-        Choose tests by gain ratio; else, option -g, by gain.
-    group_values
-        Option -s: test groups of the values of an attribute such as the collective.
-    pruned
-        Give the tree after pruning, else the one before.
     progress
         Told how far it is.
+    **options
+        See `FAMILY`: ``min_cases`` (-m), ``confidence`` (-c), ``attributes``, ``gain_ratio`` (else -g),
+        ``group_values`` (-s), ``pruned``.
 
     Returns
     -------
@@ -69,14 +49,6 @@ def c45(
     before they are compared. A cut here is C4.5's own, or the largest measured size that C4.5 rounds down to it,
     so that all measured cells are decided alike.
     """
-    options = {
-        "min_cases": min_cases,
-        "confidence": confidence,
-        "attributes": attributes,
-        "gain_ratio": gain_ratio,
-        "group_values": group_values,
-        "pruned": pruned,
-    }
     return c45_many(problem, [options], progress=progress)[0]
 
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pandas as pd
 
+from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.c45.family import c45_many
 from dashboard.decisions.judged.penalty import summarise, summarise_all
 from dashboard.decisions.measured.problem import Problem
@@ -41,22 +42,29 @@ def c45_table(problem: Problem, settings: Iterable[tuple[int, float]] = TABLE_6_
     trees = c45_many(problem, chosen)
     rows = {}
     for options_used, tree in zip(chosen, trees, strict=True):
-        report = tree.provenance["c45"]
-        before, after, percent = report["before"], report["after"], 100 / report["cases"]
+        reported = in_percent(tree)
         tables = problem.penalties(tree)
         total = summarise_all(tables)
         rows[f"-m {options_used['min_cases']} -c {options_used['confidence']:g}"] = {
-            "size_before": before["size"],
-            "leaves_before": before["leaves"],
-            "errors_before": before["errors"] * percent,
-            "size": after["size"],
-            "leaves": after["leaves"],
-            "errors": after["errors"] * percent,
-            "predicted_error": after["predicted_error"] * percent,
+            **{f"{name}_before": value for name, value in reported["before"].items()},
+            **reported["after"],
             **{f"penalty_{name}": getattr(total, name) for name in ("min", "max", "mean", "median")},
             **_means(problem, tables),
         }
     return pd.DataFrame.from_dict(rows, orient="index").rename_axis(index="command line")
+
+
+def in_percent(decision: DecisionFunction) -> dict[str, dict[str, Any]]:
+    """Size and errors ``before`` and ``after`` pruning; C4.5 counts cases, people read percent. Of others nothing."""
+    known: dict[str, Any] = decision.provenance.get("c45", {})
+    return {
+        when: {
+            name: value if name in ("size", "leaves") else 100 * value / known["cases"]
+            for name, value in known[when].items()
+        }
+        for when in ("before", "after")
+        if when in known
+    }
 
 
 def _means(problem: Problem, tables: list[Any]) -> dict[str, float]:
