@@ -203,7 +203,7 @@ def plan(
     names = [c.strip().lstrip("#").strip() for c in cells]
     wanted = {plain(theirs): ours for theirs, ours in mapping.items()}
     meanings_of = [_meaning(name, wanted, frozenset(parameters)) for name in names]
-    meanings = _without_doubles(names, meanings_of)
+    meanings = _without_doubles(meanings_of)
     if not any(m and m[0] == "time" for m in meanings):
         return None
     if absent := [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]:
@@ -281,7 +281,7 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
 
 
 def _without_doubles(
-    names: Sequence[str], meanings: Sequence[tuple[str, float | None, bool] | None]
+    meanings: Sequence[tuple[str, float | None, bool] | None],
 ) -> list[tuple[str, float | None] | None]:
     """Leave out columns that mean what the user says that another one means."""
     said = {m[0] for m in meanings if m and m[2]}

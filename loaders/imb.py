@@ -227,5 +227,3 @@ def _finish(source: Source, state: _State) -> None:
 
 
 FORMAT = Format("imb", "Intel MPI Benchmarks", recognises, read)
-
-__all__ = ("FORMAT", "benchmark_name", "read", "recognises")

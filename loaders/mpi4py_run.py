@@ -13,13 +13,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
+from loaders.text import Title
 
 STATISTIC = "mean over iterations of the time on rank 0"
 
@@ -38,15 +39,6 @@ _RING = re.compile(
     r"\((?P<processes>\d{1,9}) processes, (?P<size>\d{1,15}) bytes\)\s*"
 )
 _PATTERNS: Mapping[str, tuple[str, int | None]] = {"": ("pingpong", 2), "multi": ("multi_pingpong", None)}
-
-
-class Title(NamedTuple):
-    """What a title tells; `refused` says why the rows below it are no times of collectives."""
-
-    collective: str | None = None
-    algorithm: str | None = None
-    comm_size: int | None = None
-    refused: str = ""
 
 
 @dataclass
@@ -194,5 +186,3 @@ def _nothing(source: Source, state: _State) -> str:
 
 
 FORMAT = Format("mpi4py_run", "mpi4py's own benchmarks", recognises, read)
-
-__all__ = ("FORMAT", "Title", "parse_title", "read", "recognises")

@@ -86,5 +86,3 @@ def _made(size: int, time: float) -> dict[str, Any]:
 
 
 FORMAT = Format("netpipe", "NetPIPE", recognises, read)
-
-__all__ = ("FORMAT", "read", "recognises")

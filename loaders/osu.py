@@ -12,13 +12,14 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
+from loaders.text import Title
 
 _MEAN = "mean over processes"
 #: Columns of times, with their kind and what they are.
@@ -58,16 +59,6 @@ _PATTERNS = {
     "multi-threaded": ("pingpong_multithreaded", 2),
     "multi-process": ("pingpong_multiprocess", 2),
 }
-
-
-class Title(NamedTuple):
-    """What a title tells; `refused` says why the rows below it are no times of collectives."""
-
-    text: str = ""
-    collective: str | None = None
-    algorithm: str | None = None
-    comm_size: int | None = None
-    refused: str = ""
 
 
 @dataclass
@@ -152,20 +143,20 @@ def parse_title(line: str) -> Title:
         )
     )
     if refused:
-        return Title(line, refused=refused)
+        return Title(refused=refused)
     persistent = "persistent" in what
     what = re.sub(r"\blatency\b", "", what)
     what = re.sub(r"\bpersistent\b|\bpersonalized\s+exchange\b", "", what).strip()
     if what in _PATTERNS:
         algorithm, processes = _PATTERNS[what]
-        return Title(line, POINT_TO_POINT, algorithm + "_persistent" * persistent, processes)
+        return Title(POINT_TO_POINT, algorithm + "_persistent" * persistent, processes)
     what, nonblocking = re.subn(r"^non-?blocking\s+", "", what)
     what, neighbours = re.subn(r"^neighborhood\s+", "", what)
     name = what.replace("all-to-all", "alltoall").replace("broadcast", "bcast").strip()
     if name not in COLLECTIVES:
-        return Title(line, refused="the title is not one of a latency test of a known collective")
+        return Title(refused="the title is not one of a latency test of a known collective")
     name = "i" * bool(nonblocking) + "neighbor_" * bool(neighbours) + name + "_persistent" * persistent
-    return Title(line, name)
+    return Title(name)
 
 
 def _row(state: _State, line: text.Line, asked: str | None) -> str:
@@ -243,5 +234,3 @@ def _finish(source: Source, state: _State) -> None:
 
 
 FORMAT = Format("osu", "OSU Micro-Benchmarks", recognises, read)
-
-__all__ = ("FORMAT", "Title", "parse_title", "read", "recognises")

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import io
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -263,5 +263,3 @@ def _skip_lines(source: Source, text: bytes, line: int, reason: str) -> None:
 
 
 FORMAT = Format("skampi", "SKaMPI 5 and 6", recognises, read)
-
-__all__: Sequence[str] = ("FORMAT", "block_name", "read", "recognises")

@@ -153,5 +153,3 @@ def _keep(state: _State, block: Block, words: list[str], argument: int, count: i
 
 
 FORMAT = Format("skampi4", "SKaMPI 4", recognises, read)
-
-__all__ = ("FORMAT", "Block", "parse_block", "read", "recognises")

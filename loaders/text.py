@@ -44,6 +44,15 @@ class Line(NamedTuple):
     ended: bool
 
 
+class Title(NamedTuple):
+    """What a title tells; `refused` says why the rows below it are no times of collectives."""
+
+    collective: str | None = None
+    algorithm: str | None = None
+    comm_size: int | None = None
+    refused: str = ""
+
+
 def lines(source: Source) -> Iterator[Line]:
     """Yield every line that is not blank; undecodable bytes become U+FFFD.
 
