@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
-from dashboard.export.rules.rows import Row, Rules, Set
+from dashboard.export.rules.rows import Item, Row, Rules
 from loaders.openmpi import algorithms, series
 
 _TWO = "two_proc"
@@ -97,28 +97,21 @@ def _known(rules: Rules, version: str) -> Iterator[Fault]:
 
 def _order(rules: Rules) -> Iterator[Fault]:
     """Sizes that do not ascend: what is above in the file then never acts."""
-    highest: Set | None = None
+    for band, highest in _not_above(rules.sets, lambda band: band.comm_size):
+        yield Fault(
+            band.line,
+            "warning",
+            f"{rules.collective}: communicator size {band.comm_size} after {highest.comm_size}; they must ascend",
+            f"acts from {highest.comm_size} processes; the set of line {highest.line} never acts",
+        )
     for band in rules.sets:
-        if highest is not None and band.comm_size <= highest.comm_size:
+        for row, top in _not_above(band.rows, lambda row: row.size):
             yield Fault(
-                band.line,
+                row.line,
                 "warning",
-                f"{rules.collective}: communicator size {band.comm_size} after {highest.comm_size}; they must ascend",
-                f"acts from {highest.comm_size} processes; the set of line {highest.line} never acts",
+                f"{rules.collective}: size {row.size} after {top.size}; they must ascend",
+                f"acts from size {top.size}; the rule of line {top.line} never acts",
             )
-        if highest is None or band.comm_size > highest.comm_size:
-            highest = band
-        top: Row | None = None
-        for row in band.rows:
-            if top is not None and row.size <= top.size:
-                yield Fault(
-                    row.line,
-                    "warning",
-                    f"{rules.collective}: size {row.size} after {top.size}; they must ascend",
-                    f"acts from size {top.size}; the rule of line {top.line} never acts",
-                )
-            if top is None or row.size > top.size:
-                top = row
         if not band.rows:
             yield Fault(
                 band.line,
@@ -126,6 +119,16 @@ def _order(rules: Rules) -> Iterator[Fault]:
                 f"{rules.collective} from {band.comm_size} processes has no rule",
                 "the library decides by itself",
             )
+
+
+def _not_above(items: Sequence[Item], size: Callable[[Item], int]) -> Iterator[tuple[Item, Item]]:
+    """Items that do not lie above all before them, each with the highest of these."""
+    highest: Item | None = None
+    for item in items:
+        if highest is not None and size(item) <= size(highest):
+            yield item, highest
+        else:
+            highest = item
 
 
 def _small(rules: Rules, version: str) -> Iterator[Fault]:

@@ -22,24 +22,6 @@ _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
 _WORD = re.compile(r"[^\s#]\S*")
 
 
-def lint(path: str | Path, *, version: str = DEFAULT_VERSION) -> tuple[Fault, ...]:
-    """Give the faults of a rules file.
-
-    Parameters
-    ----------
-    path
-        The file.
-    version
-        Of Open MPI, for its classic rules.
-
-    Raises
-    ------
-    RulesError
-        When it cannot be read or is no rules file that is known; the message says what it seems to be.
-    """
-    return read_rules(path, version=version).faults
-
-
 def text_of(path: str | Path) -> str:
     """The text of a rules file, whatever its bytes; `RulesError` where it cannot be read."""
     try:
@@ -49,7 +31,7 @@ def text_of(path: str | Path) -> str:
 
 
 def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
-    """Read a rules file; parameters and errors as for `lint` and `read_text`."""
+    """Read a rules file; parameters and errors as for `read_text`, RulesError also when it cannot be read."""
     text = text_of(path)
     try:
         return read_text(text, version=version, own=own)
@@ -58,12 +40,21 @@ def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "
 
 
 def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
-    """Read the text of a rules file; parameters and errors as for `lint`.
+    """Read the text of a rules file.
 
     Parameters
     ----------
+    text
+        The text.
+    version
+        Of Open MPI, for its classic rules.
     own
         Text of the file that an MPICH itself holds: what stands there unchanged is left to the library.
+
+    Raises
+    ------
+    RulesError
+        When it is no rules file that is known; the message says what it seems to be.
     """
     try:
         series(version)

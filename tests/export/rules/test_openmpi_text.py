@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dashboard.export.library_names import Choice
 from dashboard.export.rules import RulesError, RulesFile
-from dashboard.export.rules.lint import lint, read_rules, read_text
+from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.rules.scan import End, Scanner
 from tests.export.trees import choices
 
@@ -198,11 +198,11 @@ def test_free_layout_is_read_as_well() -> None:
 
 def test_files_that_cannot_be_read_are_refused(tmp_path: Path) -> None:
     with pytest.raises(RulesError, match="cannot be read"):
-        lint(tmp_path / "none")
+        read_rules(tmp_path / "none")
     binary = tmp_path / "binary"
     binary.write_bytes(bytes(range(256)))
     with pytest.raises(RulesError, match="not a text file"):
-        lint(binary)
+        read_rules(binary)
 
 
 @given(st.text(alphabet="0123456789 \n#-+xa", max_size=200))
