@@ -151,18 +151,11 @@ def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
     """Methods of a table that are never to be chosen."""
     from dashboard.online.selection import Blocked
 
-    blocked = []
-    for text in args.block:
-        collective, colon, method = text.partition(":")
-        labels = [each.label for each in table.methods.get(collective, ())]
-        if not colon or not any(
-            each == method or (method.endswith("*") and each.startswith(method[:-1])) for each in labels
-        ):
-            raise Usage(
-                f"--block {text}: expected COLLECTIVE:METHOD, such as bcast:{'chain*'}; no such method is there"
-            )
-        blocked.append(Blocked(collective, method))
-    return tuple(blocked)
+    blocked = tuple(Blocked(*text.partition(":")[::2]) for text in args.block)
+    for text, each in zip(args.block, blocked, strict=True):
+        if not any(each.names(method.label) for method in table.methods.get(each.collective, ())):
+            raise Usage(f"--block {text}: expected COLLECTIVE:METHOD, such as bcast:chain*; no such method is there")
+    return blocked
 
 
 def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]) -> tuple[Path, str]:
@@ -252,7 +245,7 @@ def _show(args: argparse.Namespace) -> None:
         return
     learning, blocked = _settings(args, folder)
     with Working() as progress:
-        course = Kept.of(folder).course(learning, blocked, progress or (lambda *_: None))
+        course = Kept.of(folder).course(learning, blocked, progress)
     result |= {"learning": learning.to_dict(), "course": course.to_dict()}
     show(args, result, lambda: _course_lines(course.iterations))
 

@@ -8,7 +8,7 @@ which measures all methods in turn, keeps the best, looks at it now and then and
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Protocol
+from typing import Any, Protocol
 
 import numpy as np
 
@@ -129,7 +129,7 @@ class Star(_Counting):
 
 
 #: By name; what was learnt offline is given to those that look it up.
-LOGICS: Mapping[str, Callable[[Choice], Logic]] = {
+LOGICS: Mapping[str, Callable[[Any], Logic]] = {
     "tuning": Vector,
     "tuned": lambda choice: Vector(choice, best=True),
     "uniform": lambda choice: Uniform(),

@@ -39,10 +39,13 @@ class Blocked:
     nodes: tuple[float | None, float | None] = (None, None)
     ppn: tuple[float | None, float | None] = (None, None)
 
+    def names(self, label: str) -> bool:
+        """Whether a method of this label is one of them."""
+        return label == self.method or (self.method.endswith("*") and label.startswith(self.method[:-1]))
+
     def at(self, collective: str, label: str, points: FloatArray) -> BoolArray:
         """Of which points ``(point, axis)`` it takes the method away."""
-        same = label == self.method or (self.method.endswith("*") and label.startswith(self.method[:-1]))
-        if collective != self.collective or not same:
+        if collective != self.collective or not self.names(label):
             return np.zeros(len(points), dtype=np.bool_)
         inside = np.ones(len(points), dtype=np.bool_)
         for axis, (low, high) in enumerate((self.message_size, self.nodes, self.ppn)):

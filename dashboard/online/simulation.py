@@ -124,9 +124,8 @@ def trained(
         After each iteration's training.
     """
     generator = np.random.default_rng(seed)
-    logics: dict[str, Logic] = {name: LOGICS["uniform"](None) for name in scenario.truths}  # type: ignore[arg-type]
-    if LOGICS[scenario.logic](None).one_by_one:  # type: ignore[arg-type]
-        logics = {name: LOGICS[scenario.logic](None) for name in scenario.truths}  # type: ignore[arg-type]
+    first = scenario.logic if LOGICS[scenario.logic](None).one_by_one else "uniform"
+    logics = {name: LOGICS[first](None) for name in scenario.truths}
     cells: list[pd.DataFrame] = []
     samples = 0
     for iteration in range(1, iterations + 1):
