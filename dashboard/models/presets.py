@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.domain.errors import meant
-from dashboard.domain.models import MODEL_TITLES, ModelName
+from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.errors import NotApplicableError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 
@@ -40,8 +40,7 @@ class Machine:
     @property
     def models(self) -> tuple[ModelName, ...]:
         """Models that there are parameters of."""
-        given: dict[ModelName, object] = {"hockney": self.hockney, "loggp": self.loggp, "plogp": self.plogp}
-        return tuple(name for name, parameters in given.items() if parameters is not None)
+        return tuple(name for name in MODEL_NAMES if getattr(self, name) is not None)
 
     def parameters(self, model: ModelName) -> PointToPointModel:
         """Parameters of one model.
@@ -51,14 +50,9 @@ class Machine:
         NotApplicableError
             When none were printed.
         """
-        given: dict[ModelName, PointToPointModel | None] = {
-            "hockney": self.hockney,
-            "loggp": self.loggp,
-            "plogp": self.plogp,
-        }
-        if model not in given:
-            raise ParameterError(f"there is no model {model!r}; expected one of {', '.join(given)}")
-        parameters = given[model]
+        if model not in MODEL_NAMES:
+            raise ParameterError(f"there is no model {model!r}; expected one of {', '.join(MODEL_NAMES)}")
+        parameters: PointToPointModel | None = getattr(self, model)
         if parameters is None:
             there = ", ".join(MODEL_TITLES[name] for name in self.models)
             raise NotApplicableError(
@@ -70,8 +64,9 @@ class Machine:
 TABLES = "dissertation, Tables 4.12 and 4.13"
 
 
-def _machine(name: str, title: str, hockney: tuple[float, float], loggp: tuple[float, ...], **more: object) -> Machine:
-    gamma = float(more["gamma"])  # type: ignore[arg-type]
+def _machine(
+    name: str, title: str, hockney: tuple[float, float], loggp: tuple[float, ...], *, gamma: float, note: str = ""
+) -> Machine:
     latency, overhead, gap, gap_per_byte = loggp
     return Machine(
         name,
@@ -79,7 +74,7 @@ def _machine(name: str, title: str, hockney: tuple[float, float], loggp: tuple[f
         TABLES,
         Hockney.of_microseconds(alpha=hockney[0], beta=hockney[1], gamma=gamma),
         LogGP.of_microseconds(latency=latency, overhead=overhead, gap=gap, gap_per_byte=gap_per_byte, gamma=gamma),
-        note=str(more.get("note", "")),
+        note=note,
     )
 
 

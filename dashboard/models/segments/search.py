@@ -128,7 +128,7 @@ def _closed(
         return np.where(np.isfinite(optima), optima, np.inf) + np.zeros(np.broadcast_shapes(count.shape, size.shape))
 
     if variant == "as_published" and closed.printed is not None:
-        return _printed(closed, parameters, [at(form) for form in closed.printed])
+        return _printed(parameters, [at(form) for form in closed.printed])
     optima = [at(form) for form in closed.candidates]
     if len(optima) < 2:
         return optima[0] if optima else np.full(count.shape, np.inf)
@@ -136,7 +136,7 @@ def _closed(
     return _best_of(model, parameters, count, size, np.stack(optima))
 
 
-def _printed(closed: Segments, parameters: PointToPointModel, optima: list[FloatArray]) -> FloatArray:
+def _printed(parameters: PointToPointModel, optima: list[FloatArray]) -> FloatArray:
     if len(optima) == 1 or not isinstance(parameters, LogGP):
         return optima[0]
     network = parameters.gap >= parameters.overhead + parameters.gamma * optima[0]
