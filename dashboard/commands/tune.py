@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import argparse
 import signal
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -83,7 +83,7 @@ def tune(args: argparse.Namespace) -> None:
         _preview(args, work)
         return
     with _interruptible(), Working() as progress:
-        work = _telling(work, _Told(progress))
+        work = _telling(work, progress)
         checked = repeat(work) if args.again else None
         done = {} if args.again else do(work)
     answer = answer_of(folder, done)
@@ -124,23 +124,17 @@ def _beside(args: argparse.Namespace, folder: Folder) -> None:
     show(args, {"folder": args.folder, "other": args.compare, "collectives": rows}, lines)
 
 
-class _Told:
-    """Says how far it is: a line that changes on a terminal, else a line for each stage."""
-
-    def __init__(self, progress: Any) -> None:
-        self._progress = progress
-
-    def __call__(self, stage: str, share: float | None, words: str) -> None:
-        if share is None:
-            say(f"{stage}: {words}")
-        elif self._progress is not None:
-            self._progress(share, f"{stage}: {words}")
-
-
-def _telling(work: Work, progress: _Told) -> Work:
+def _telling(work: Work, progress: Callable[[float, str], None]) -> Work:
+    """Work that writes the report, and says how far it is: a line for each stage, on a terminal one that changes."""
     from dataclasses import replace
 
-    return replace(work, tell=progress, report=_report)
+    def tell(stage: str, share: float | None, words: str) -> None:
+        if share is None:
+            say(f"{stage}: {words}")
+        else:
+            progress(share, f"{stage}: {words}")
+
+    return replace(work, tell=tell, report=_report)
 
 
 def _work(args: argparse.Namespace, folder: Folder) -> Work:
@@ -208,6 +202,6 @@ def _report(results: Path, output: Path) -> None:
     from loaders import open_results
 
     state = State()
-    state.show(register(open_results([str(results)])))
+    state.show(register(open_results(results)))
     state.choose(Choice.of("recommended"))
     write(output, to_html(state.view, Contents(frontier=False, held_out=None)))

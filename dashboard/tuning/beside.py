@@ -36,7 +36,7 @@ def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
         One of them holds no measurements.
     """
     names = [_collectives(tuning) for tuning in (folder, other)]
-    results = open_results([str(folder.path / folder.facts("measure")["results"])])
+    results = open_results(folder.results)
     shared = [name for name in names[0] if name in names[1] and name in results.children]
     prepared = {name: prepare(results[name].to_dataset()) for name in shared}
     cubes = {name: preparation.problem.slices[0].cube for name, preparation in prepared.items()}
@@ -53,8 +53,7 @@ def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
 
 
 def _collectives(folder: Folder) -> list[str]:
-    measured = folder.facts("measure")
-    if not measured or not (folder.path / measured["results"]).exists():
+    if not folder.facts("measure") or not folder.results.exists():
         raise CampaignError(f"{folder.path} holds no measurements of colltune tune")
     return list(folder.facts("look")["methods"])
 

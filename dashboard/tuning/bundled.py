@@ -68,7 +68,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
     if work.report is not None and some_decided(work):
         work.at("bundle", 0.5, "the report")
-        work.report(work.folder.path / work.facts("measure")["results"], folder / _REPORT)
+        work.report(work.folder.results, folder / _REPORT)
         summary["report"] = _REPORT
     return summary
 

@@ -144,9 +144,9 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
     improvements = {}
-    for name, child in open_results([str(campaign.results)]).children.items():
+    for name, child in open_results(campaign.results).children.items():
         cube = trust.without_doubtful(child.to_dataset())
-        improvements[str(name)] = improvement(cube, between_launches=spread.get(str(name), 0.0))
+        improvements[name] = improvement(cube, between_launches=spread.get(name, 0.0))
     return Compared(
         named,
         improvements,

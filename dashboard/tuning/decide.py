@@ -34,9 +34,8 @@ _FILE = "decisions.json"
 
 def decide(work: Work) -> Result:
     """Decide each collective by what was measured."""
-    results = work.folder.path / work.facts("measure")["results"]
     decisions, facts = [], {}
-    for name, prepared in prepared_of(results, work).items():
+    for name, prepared in prepared_of(work).items():
         try:
             decisions.append(decided(prepared))
         except DecisionError as error:
@@ -54,10 +53,10 @@ def decide(work: Work) -> Result:
     return Result({"collectives": facts, "said": _said(facts)}, [file])
 
 
-def prepared_of(results: Path, work: Work) -> dict[str, Prepared]:
+def prepared_of(work: Work) -> dict[str, Prepared]:
     """The measurements of each collective, as every page and command prepares them."""
     workload = Workload.of(read_workload(work.asked.workload)) if work.asked.workload else None
-    children = open_results([str(results)]).children
+    children = open_results(work.folder.results).children
     names = [name for name in work.asked.collectives if name in children]
     return {name: prepare(children[name].to_dataset(), Treatment(workload=workload)) for name in names}
 

@@ -142,6 +142,11 @@ class Folder:
         """What a stage came to; empty where it was not done."""
         return dict(self.state().get(name, {}).get("facts", {}))
 
+    @property
+    def results(self) -> Path:
+        """The run file that stage *measure* left."""
+        return self.path / str(self.facts("measure")["results"])
+
     def _write(self, name: str, record: Mapping[str, Any]) -> None:
         write_json(self.state_file, {"colltune_tune": _VERSION, "stages": {**self.state(), name: dict(record)}})
 

@@ -68,11 +68,8 @@ def version_of(work: Work) -> str:
 
 def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> writing.Order:
     """What is to be written of decision functions, with the measurements they are judged by."""
-    results = work.folder.path / work.facts("measure")["results"]
     names = {decision.collective for decision in decisions}
-    parts = {
-        name: preparation.problem.slices[0] for name, preparation in prepared_of(results, work).items() if name in names
-    }
+    parts = {name: prepared.problem.slices[0] for name, prepared in prepared_of(work).items() if name in names}
     return writing.Order(
         target=target,
         decisions=tuple(decisions),

@@ -144,7 +144,7 @@ def _saved(work: Work, decisions: Mapping[str, DecisionFunction]) -> dict[tuple[
     By the times that surfaces predict from what was measured; at least `_LEAST`. What they do not know is not there.
     """
     rows, columns = np.array(work.asked.rows), np.array(work.asked.columns)
-    results = open_results([str(work.folder.path / work.facts("measure")["results"])])
+    results = open_results(work.folder.results)
     saved = {}
     for name, decision in decisions.items():
         if name not in results.children or name == "barrier":
@@ -183,8 +183,7 @@ def _seconds(work: Work, plan: Plan) -> dict[Cell, float]:
 
     There many methods shared what is done around each cell, here two do: no cell takes less than the shortest one did.
     """
-    results = work.folder.path / work.facts("measure")["results"]
-    took = Campaign(results.parent).done().seconds
+    took = Campaign(work.folder.results.parent).done().seconds
     measured: defaultdict[tuple[str, int, int], float] = defaultdict(float)
     for (name, _, comm_size, message_size, *_), seconds in took.items():
         measured[name, comm_size, message_size] += seconds
