@@ -63,9 +63,12 @@ def collectives(parser: Any, about: str = "only this one") -> None:
     )
 
 
-def results(parser: argparse.ArgumentParser, metavar: str = "PATH") -> None:
+def results(
+    parser: argparse.ArgumentParser,
+    metavar: str = "PATH",
+    about: str = "benchmark files or folders with them, .nc, .zarr or long tables",
+) -> None:
     """Add the files to read."""
-    about = "benchmark files or folders with them, .nc, .zarr or long tables"
     parser.add_argument("paths", nargs="+", metavar=metavar, help=about)
 
 

@@ -219,10 +219,9 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
                 if launcher.name != "local" and (now["state"], now["reason"]) not in states[-1:]:
                     states.append((now["state"], now["reason"]))
                     say(_state_line(campaign, now))
-                if progress is not None:
-                    done = now["measured"] + now["refused"]
-                    far = f"{done} of {now['points']} points{bench_plan.left(now)}"
-                    progress(done / max(1, now["points"]), f"{far}: {now['now']}")
+                done = now["measured"] + now["refused"]
+                far = f"{done} of {now['points']} points{bench_plan.left(now)}"
+                progress(done / max(1, now["points"]), f"{far}: {now['now']}")
 
             return control.wait(campaign, launcher, _WATCH_S, tell)
     except KeyboardInterrupt:

@@ -59,8 +59,7 @@ def run(args: argparse.Namespace) -> None:
     with Working() as progress:
         for advice in refined(known, points=most, seconds=budget_seconds(args.budget), percent=args.until):
             advised.append(advice)
-            if progress is not None:
-                progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
+            progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
     answer = {
         "loss": {name: advice.mean_loss for name, advice in known.items()},
         "points": sum(advice.step.points for advice in advised),

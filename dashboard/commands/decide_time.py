@@ -62,8 +62,7 @@ def decide_time(args: argparse.Namespace) -> None:
     rows: list[dict[str, Any]] = []
     with Working() as progress:
         for place, (text, name, options) in enumerate(wanted):
-            if progress is not None:
-                progress(place / len(wanted), text)
+            progress(place / len(wanted), text)
             decision = family(name).grow(prepared.learnt, **options)
             # Deeper limits than the tree has levels give the same tree again.
             if not args.trees and rows and decision.nodes == rows[-1]["nodes"]:

@@ -182,20 +182,19 @@ def decide(args: argparse.Namespace) -> None:
     from dashboard.models.predicting import Covered
 
     network = find_parameters(args.parameters)
-    variant = "as_published" if args.as_published else "corrected"
     trust = read_trust(args.trust or "")
     answers: dict[str, Any] = {}
     for name, cube in _cubes(args).items():
         problem = Problem.of(cube, ppn=args.ppn)
         covered = Covered.of(name, problem.methods)
-        penalties = model_penalties(problem, network, trust=trust, variant=variant)  # type: ignore[arg-type]  # one of two
+        penalties = model_penalties(problem, network, trust=trust, variant=args.variant)
         answers[name] = {
             "not_covered": list(covered.missing),
             "penalty": {by: penalty(fair) for by, (fair, _) in penalties.items()},
             "penalty_of_all": {by: penalty(every) for by, (_, every) in penalties.items()},
             "decision_time": decision_times(problem, network),
         }
-    result = {"parameters": network.name, "variant": variant, "collectives": answers}
+    result = {"parameters": network.name, "variant": args.variant, "collectives": answers}
     show(args, result, lambda: _decide_lines(answers))
 
 

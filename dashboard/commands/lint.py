@@ -44,6 +44,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
+    from dashboard.commands.load import load
     from dashboard.export.rules.given import read_beside
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
@@ -57,7 +58,7 @@ def lint(args: argparse.Namespace) -> None:
     faults = list(rules.faults)
     prices: list[Cost] = []
     if args.paths:
-        cubes = _cubes(args)
+        cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
         prices, more = costs(rules, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
@@ -84,13 +85,6 @@ def _written_for(path: str) -> str:
         return DEFAULT_VERSION
     match = _NUMBERS.search(head)
     return match[1] if match else DEFAULT_VERSION
-
-
-def _cubes(args: argparse.Namespace) -> dict[str, Any]:
-    from dashboard.commands.load import load
-
-    results = load(args)
-    return {str(name): child.to_dataset() for name, child in results.children.items()}
 
 
 def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:

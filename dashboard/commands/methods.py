@@ -9,7 +9,6 @@ import argparse
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
@@ -23,11 +22,7 @@ if TYPE_CHECKING:
 
 NOT_RIGHT = 3
 OWN, ORTHOGONAL = "own", "orthogonal"
-#: Functions that list the methods of a provider for some collectives, by its name.
-PROVIDERS: Mapping[str, str] = {
-    OWN: "dashboard.commands.methods:own_methods",
-    ORTHOGONAL: "dashboard.commands.methods:grids",
-}
+PROVIDERS = (OWN, ORTHOGONAL)
 _MOST_PROCESSES = 4096
 _MOST_VERIFIED = 64
 _SHOWN = 20
@@ -39,7 +34,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     add = cli_arguments.Subcommands(cli_arguments.command(commands, "methods", about), [common]).add
     listing = add("list", "List methods with their parameters and the values of interest.")
     listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
-    listing.add_argument("--provider", choices=tuple(PROVIDERS), help="of this provider only")
+    listing.add_argument("--provider", choices=PROVIDERS, help="of this provider only")
     schedule = add("schedule", "Show the operations of every rank, and how many messages and bytes they send.")
     _add_schedule(schedule)
     schedule.add_argument(
@@ -110,17 +105,8 @@ def methods(args: argparse.Namespace) -> None:
     run[args.methods_command](args)
 
 
-def own_methods(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Own methods as `methods list --json` shows them."""
-    yield from _listed(collectives, OWN)
-
-
-def grids(collectives: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """Collectives over grids, as `methods list --json` shows them."""
-    yield from _listed(collectives, ORTHOGONAL)
-
-
 def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any]]:
+    """Methods of a provider as `methods list --json` shows them."""
     from dashboard.schedules import ALGORITHMS
 
     for collective in collectives:
@@ -148,10 +134,7 @@ def _list(args: argparse.Namespace) -> None:
     if args.collective is not None and args.collective not in ALGORITHMS:
         raise Usage(f"-c {args.collective}: no methods of it, known are {', '.join(ALGORITHMS)}")
     wanted = [args.collective] if args.collective else list(ALGORITHMS)
-    rows: list[dict[str, Any]] = []
-    for name, place in PROVIDERS.items():
-        if args.provider in (None, name):
-            rows += resolve_name(place)(wanted)
+    rows = [row for name in PROVIDERS if args.provider in (None, name) for row in _listed(wanted, name)]
     text = json.dumps(rows) if args.json else "\n".join(map(_line, rows))
     answer(text + "\n")
 
@@ -315,8 +298,7 @@ def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> d
     total = len(algorithms) * len(processes)
     with Working() as progress:
         for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
-            if progress is not None:
-                progress(number / total, f"{algorithm.title}, {size} processes")
+            progress(number / total, f"{algorithm.title}, {size} processes")
             for case in cases(algorithm, [size]):
                 try:
                     reason = failure(case)

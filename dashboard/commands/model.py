@@ -13,7 +13,6 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.output import say
 from dashboard.domain.models import MODEL_NAMES
 
-MODELS = MODEL_NAMES
 TREE = "model"
 #: Where the family is that decides with models.
 PLACE = "dashboard.models.family:FAMILY"
@@ -52,7 +51,8 @@ def known(args: argparse.Namespace) -> Iterator[None]:
 
     if args.parameters:
         asked = [getattr(args, "tree_model", None), args.complete]
-        network = find_parameters(args.parameters, next((name for name in asked if name in MODELS), MODELS[0]))
+        named = next((name for name in asked if name in MODEL_NAMES), MODEL_NAMES[0])
+        network = find_parameters(args.parameters, named)
     else:
         say("note: no --parameters: those of the models are fitted to the measurements themselves")
         network = None
@@ -99,27 +99,30 @@ def add_measurement_options(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("models", "communication models beside measurements")
     group.add_argument("--parameters", metavar="SET", help=f"{PARAMETERS_HELP}; default: fitted to the measurements")
     group.add_argument(
-        "--complete", choices=MODELS, metavar="MODEL", help="predict missing cells by this model for deciding"
+        "--complete", choices=MODEL_NAMES, metavar="MODEL", help="predict missing cells by this model for deciding"
     )
 
 
 def _sizes(parser: argparse.ArgumentParser, *, segment: bool) -> None:
     parser.add_argument("-c", "--collective", required=True, help="such as bcast")
     parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
-    parser.add_argument("--model", required=True, choices=MODELS, help="point-to-point model")
+    parser.add_argument("--model", required=True, choices=MODEL_NAMES, help="point-to-point model")
     parser.add_argument("--comm-size", required=True, type=cli_values.count, metavar="P", help="number of processes")
     size = {"metavar": "BYTES", "type": cli_values.size}
     message: Callable[..., Any] = parser.add_argument
     message("--message-size", default=None, help="such as 65536 or 64KiB; barriers have none", **size)
     if segment:
         message("--segment-size", default=0, help="such as 8192 or 8KiB; 0 = no segments (default)", **size)
-        parser.add_argument("--best-case", action="store_true", help="T_min, where there are T_min and T_max")
-    parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
-    parser.add_argument("--as-published", action="store_true", help="the formula to the letter, errata included")
+        case: dict[str, Any] = {"dest": "case", "action": "store_const", "const": "best", "default": "worst"}
+        parser.add_argument("--best-case", help="T_min, where there are T_min and T_max", **case)
+    _network(parser, "formula")
 
 
-def _paths(parser: argparse.ArgumentParser, what: str) -> None:
-    parser.add_argument("paths", nargs="+", metavar="PATH", help=what)
+def _measured(parser: argparse.ArgumentParser, about: str) -> None:
+    """Add results of collectives, and which of them are meant."""
+    cli_arguments.results(parser, about="results of collectives")
+    cli_arguments.collectives(parser, about)
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
 
 
 def _saved(parser: argparse.ArgumentParser) -> None:
@@ -128,9 +131,8 @@ def _saved(parser: argparse.ArgumentParser) -> None:
 
 
 def _parameters(parser: argparse.ArgumentParser) -> None:
-    _paths(
-        parser, "results with a ping-pong (IMB, OSU, SKaMPI), or one table .csv of half round trips, gaps, overheads"
-    )
+    about = "results with a ping-pong (IMB, OSU, SKaMPI), or one table .csv of half round trips, gaps, overheads"
+    cli_arguments.results(parser, about=about)
     parser.add_argument(
         "--how",
         choices=("extremes", "least_squares"),
@@ -144,15 +146,13 @@ def _parameters(parser: argparse.ArgumentParser) -> None:
 
 
 def _fit(parser: argparse.ArgumentParser) -> None:
-    _paths(parser, "results of collectives")
-    cli_arguments.collectives(parser, "fit to these only")
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    _measured(parser, "fit to these only")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="fit to these methods only")
     parser.add_argument(
         "--model",
         dest="models",
         action="append",
-        choices=MODELS,
+        choices=MODEL_NAMES,
         help="fit this model only; may be given several times",
     )
     parser.add_argument(
@@ -165,9 +165,7 @@ def _fit(parser: argparse.ArgumentParser) -> None:
 
 
 def _runtime(parser: argparse.ArgumentParser) -> None:
-    _paths(parser, "results of collectives")
-    cli_arguments.collectives(parser, "of these only")
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    _measured(parser, "of these only")
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="of these methods only")
     parser.add_argument(
         "--from", dest="low", type=cli_values.size, default=1, metavar="BYTES", help="least message size"
@@ -176,9 +174,7 @@ def _runtime(parser: argparse.ArgumentParser) -> None:
 
 
 def _decide(parser: argparse.ArgumentParser) -> None:
-    _paths(parser, "results of collectives")
-    cli_arguments.collectives(parser, "of these only")
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    _measured(parser, "of these only")
     _network(parser)
     _trust(parser)
 
@@ -192,7 +188,7 @@ def _map(parser: argparse.ArgumentParser) -> None:
         "--message-size", dest="message_sizes", type=cli_values.size, metavar="BYTES", help="such as 1KiB 1MiB", **sizes
     )
     parser.add_argument(
-        "--model", default="vote", choices=(*MODELS, "vote", "weight"), help="model that chooses (default vote)"
+        "--model", default="vote", choices=(*MODEL_NAMES, "vote", "weight"), help="model that chooses (default vote)"
     )
     parser.add_argument(
         "--methods", metavar="A,B,…", help="to choose from, such as binomial,'pipeline 8KiB' (default: all algorithms)"
@@ -219,9 +215,11 @@ def _map(parser: argparse.ArgumentParser) -> None:
     _trust(parser)
 
 
-def _network(parser: argparse.ArgumentParser) -> None:
+def _network(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
     parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
-    parser.add_argument("--as-published", action="store_true", help="the formulas to the letter, errata included")
+    variant: dict[str, Any] = {"dest": "variant", "action": "store_const", "default": "corrected"}
+    about = f"the {what} to the letter, errata included"
+    parser.add_argument("--as-published", const="as_published", help=about, **variant)
 
 
 def _trust(parser: argparse.ArgumentParser) -> None:

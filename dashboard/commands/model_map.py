@@ -44,9 +44,8 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
         if named
         else candidates(args.collective, segment_sizes=tuple(args.segment_sizes))
     )
-    variant = "as_published" if args.as_published else "corrected"
     known = Covered.of(args.collective, methods)
-    ensemble = Ensemble(network, args.model, read_trust(args.trust or ""), variant)  # type: ignore[arg-type]  # one of two
+    ensemble = Ensemble(network, args.model, read_trust(args.trust or ""), args.variant)
     elected = find(known, *sizes, ensemble)
     decision = decision_of_map(elected, ensemble)
     if args.output:
@@ -73,7 +72,7 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
     from dashboard.models.deciding import decision_of_optimal
     from dashboard.models.optimal_map import optimal_map
 
-    if args.as_published or args.trust or args.methods:
+    if args.variant == "as_published" or args.trust or args.methods:
         raise Usage("--optimal takes no --methods, --trust and --as-published: its methods are those that it finds")
     optimal = optimal_map(args.collective, network.of(args.model), *sizes, multiple=args.multiple)
     if args.output:

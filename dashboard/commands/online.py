@@ -85,8 +85,7 @@ def _simulate(args: argparse.Namespace) -> None:
     with Working() as progress:
         for each in simulate(scenario, args.seed, args.iterations, _kept(args, scenario.table)):
             judged.append(each)
-            if progress is not None:
-                progress(len(judged) / args.iterations, f"iteration {len(judged)}")
+            progress(len(judged) / args.iterations, f"iteration {len(judged)}")
     result = {
         "scenario": scenario.name,
         "seed": args.seed,

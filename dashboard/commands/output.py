@@ -103,7 +103,7 @@ class _Line:
     """One line on a terminal that says how far something is; quick work and files show nothing."""
 
     def __init__(self) -> None:
-        self._next = time.monotonic() + _PROGRESS_AFTER_S
+        self._next = time.monotonic() + _PROGRESS_AFTER_S if sys.stderr.isatty() else math.inf
         self._shown = 0
 
     def show(self, text: Callable[[], str]) -> None:
@@ -123,8 +123,8 @@ class _Line:
 class Loading(_Line):
     """Shows how far a long load is."""
 
-    def __enter__(self) -> Callable[[str, int, int], None] | None:
-        return self._loaded if sys.stderr.isatty() else None
+    def __enter__(self) -> Callable[[str, int, int], None]:
+        return self._loaded
 
     def _loaded(self, path: str, done: int, total: int) -> None:
         share = f"{100 * done // total:3d} %" if total else ""
@@ -134,8 +134,8 @@ class Loading(_Line):
 class Working(_Line):
     """Shows how far a search is; what it gives is a `dashboard.decisions.grown.family.Progress`."""
 
-    def __enter__(self) -> Callable[[float, str], None] | None:
-        return self._done if sys.stderr.isatty() else None
+    def __enter__(self) -> Callable[[float, str], None]:
+        return self._done
 
     def _done(self, share: float, what: str) -> None:
         self.show(lambda: f"{100 * share:3.0f} % {what}")

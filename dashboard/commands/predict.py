@@ -113,7 +113,7 @@ def _about(args: argparse.Namespace, model: CollectiveModel, network: ParameterS
         "model": args.model,
         "comm_size": args.comm_size,
         "message_size": _message(args),
-        "variant": "as_published" if args.as_published else "corrected",
+        "variant": args.variant,
         "source": model.source,
         "parameters": {"name": network.name, **network.of(args.model).to_dict()},
     }
@@ -126,18 +126,10 @@ def predict(args: argparse.Namespace) -> None:
     model, message = _model(args), _message(args)
     network = find_parameters(args.parameters, args.model)
     about = _about(args, model, network)
-    case = "best" if args.best_case else "worst"
-    time = model.predict(
-        network.of(args.model),
-        args.comm_size,
-        message,
-        args.segment_size,
-        variant=about["variant"],
-        case=case,  # type: ignore[arg-type]  # one of two, as written above
-        strict=True,
-    )
+    sizes = args.comm_size, message, args.segment_size
+    time = model.predict(network.of(args.model), *sizes, variant=args.variant, case=args.case, strict=True)
     segment = args.segment_size if model.segmented else 0
-    formula = model.formula(args.model).written(about["variant"], case).latex  # type: ignore[arg-type]  # as above
+    formula = model.formula(args.model).written(args.variant, args.case).latex
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
 
     def lines() -> list[str]:
@@ -157,7 +149,7 @@ def segments(args: argparse.Namespace) -> None:
     network = find_parameters(args.parameters, args.model)
     about, parameters = _about(args, model, network), network.of(args.model)
     names = (model.collective, model.algorithm)
-    best = float(optimal_segment(*names, parameters, args.comm_size, message, variant=about["variant"]))
+    best = float(optimal_segment(*names, parameters, args.comm_size, message, variant=args.variant))
     if args.comm_size < 2 or message < 1:
         raise Usage("segments need two processes or more, and a message of 1 B or more")
     if not model.applies(args.comm_size):

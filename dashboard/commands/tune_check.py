@@ -223,9 +223,8 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
 
         def tell(now: Mapping[str, Any]) -> None:
             """Say how far the campaign is."""
-            if progress is not None:
-                done = now["measured"] + now["refused"]
-                progress(done / max(1, now["points"]), f"{done} of {now['points']} points: {now['now']}")
+            done = now["measured"] + now["refused"]
+            progress(done / max(1, now["points"]), f"{done} of {now['points']} points: {now['now']}")
 
         finished(campaign, launcher, installation, limit, tell)
     return campaign.results
