@@ -103,9 +103,9 @@ def json_of(text: str | bytes) -> Any:
         raise ValueError("is nested too deeply") from None
 
 
-def read_json(path: str | os.PathLike[str], most: int = MOST_BYTES) -> Any:
+def read_json(path: str | os.PathLike[str]) -> Any:
     """Read a whole file of JSON; `OSError` as `read_bytes`, `ValueError` as `json_of`."""
-    return json_of(read_text(path, most))
+    return json_of(read_text(path))
 
 
 @contextmanager
@@ -169,9 +169,9 @@ def write_bytes(path: str | os.PathLike[str], content: bytes) -> None:
         partial.write_bytes(content)
 
 
-def write_text(path: str | os.PathLike[str], text: str, encoding: str = "utf-8") -> None:
+def write_text(path: str | os.PathLike[str], text: str) -> None:
     """Write a whole text file; `OSError` as `aside`, or UnicodeEncodeError before anything is written."""
-    write_bytes(path, text.encode(encoding))
+    write_bytes(path, text.encode())
 
 
 def remove(path: Path) -> None:

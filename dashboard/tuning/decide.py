@@ -72,16 +72,16 @@ def decided(prepared: Prepared) -> DecisionFunction:
     return within_measured(recommended(favoured(prepared.learnt)))
 
 
-def favoured(problem: Problem, percent: float = MARGIN) -> Problem:
-    """The same problem, in which the library's own decision takes so many percent less than was measured."""
-    return with_cubes(problem, [_favoured(part.cube, percent) for part in problem.slices])
+def favoured(problem: Problem) -> Problem:
+    """The same problem, in which the library's own decision takes `MARGIN` percent less than was measured."""
+    return with_cubes(problem, [_favoured(part.cube) for part in problem.slices])
 
 
-def _favoured(cube: xr.Dataset, percent: float) -> xr.Dataset:
+def _favoured(cube: xr.Dataset) -> xr.Dataset:
     place = default_of(methods_of(cube))
     if place is None:
         return cube
-    factor = np.where(np.arange(cube.sizes["method"]) == place, 1 - percent / 100, 1.0)
+    factor = np.where(np.arange(cube.sizes["method"]) == place, 1 - MARGIN / 100, 1.0)
     return cube.assign(time=cube["time"] * xr.DataArray(factor, dims="method"))
 
 

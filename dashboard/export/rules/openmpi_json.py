@@ -6,7 +6,6 @@ that the library does not know it does not look at; a collective that it does no
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import Any
 
 from dashboard.export.library_names import Choice
@@ -25,33 +24,27 @@ _DISTRIBUTIONS = ("any", "one-per-node", "single-node")
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
 
 
-@dataclass
-class _Reading:
-    faults: list[Fault] = field(default_factory=list)
-    by_nodes: bool = False
-
-
 def read(document: At) -> RulesFile:
     """Read rules as Open MPI 6 does; `document` is the parsed JSON."""
-    reading = _Reading()
+    faults: list[Fault] = []
     rules: list[Rules] = []
     refused = False
     try:
-        _unknown(document, _TOP_KEYS, "the document", reading)
+        _unknown(document, _TOP_KEYS, "the document", faults)
         for name, line, value in _collectives(document):
-            rules += [_collective(name, line, value, reading)]
+            rules += [_collective(name, line, value, faults)]
     except Refused as error:
         refused = True
-        reading.faults.append(Fault(error.line, "error", str(error), IGNORED))
+        faults.append(Fault(error.line, "error", str(error), IGNORED))
     for ruleset in rules:
-        reading.faults += check(ruleset, VERSION, classic=False) + _ranges(ruleset)
+        faults += check(ruleset, VERSION, classic=False) + _ranges(ruleset)
     built = {
         ruleset.collective: decision
         for ruleset in rules
         if (decision := decision_of(ruleset, VERSION, picked_ranges, "openmpi-3"))
     }
     title = "Open MPI rules, version 3 (JSON), as read by Open MPI 6"
-    return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(reading.faults))
+    return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(faults))
 
 
 def _collectives(document: At) -> list[tuple[str, int, At]]:
@@ -61,17 +54,17 @@ def _collectives(document: At) -> list[tuple[str, int, At]]:
     return [(pair.key, pair.line, pair.value) for pair in collectives.pairs]
 
 
-def _unknown(at: At, known: tuple[str, ...], where: str, reading: _Reading) -> None:
+def _unknown(at: At, known: tuple[str, ...], where: str, faults: list[Fault]) -> None:
     for pair in at.pairs:
         if pair.key not in known:
             right = _SPELT.get(pair.key)
             meant = f"; the library reads {right!r}" if right in known else f"; known are {', '.join(known)}"
-            reading.faults.append(
+            faults.append(
                 Fault(pair.line, "warning", f"{pair.key!r} in {where} is no known key{meant}", "not looked at")
             )
 
 
-def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
+def _collective(name: str, line: int, value: At, faults: list[Fault]) -> Rules:
     if name not in COLLECTIVE_IDS:
         right = _SPELT.get(name)
         meant = f"; the library calls it {right!r}" if right else ""
@@ -79,36 +72,36 @@ def _collective(name: str, line: int, value: At, reading: _Reading) -> Rules:
     if not isinstance(value.value, list):
         raise Refused(value.line, f"{name} is no array of sets")
     rules = Rules(name, line)
-    sets = [_set(name, item, reading) for item in value.value]
+    sets = [_set(name, item, faults) for item in value.value]
     # A decision over sizes shows what holds for any communicator, where there is such.
     rules.sets += [band for band, special in sets if not special] or [band for band, _ in sets]
     return rules
 
 
-def _set(name: str, at: At, reading: _Reading) -> tuple[Set, bool]:
+def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, bool]:
     """A set, and whether it is for some communicators only."""
-    _unknown(at, _SET_KEYS, f"a set of {name}", reading)
+    _unknown(at, _SET_KEYS, f"a set of {name}", faults)
     low = _integer(at, "comm_size_min", 0)
     high = _integer(at, "comm_size_max", INT_MAX)
-    special = _distribution(name, at, reading)
+    special = _distribution(name, at, faults)
     rows = at.get("rules")
     if rows is None or not isinstance(rows.value, list):
         raise Refused(at.line, f"a set of {name} has no array 'rules'")
     made = Set(low, at.line, last=high)
     for item in rows.value:
-        row = _row(name, item, reading)
+        row = _row(name, item, faults)
         if row is not None:
             made.rows.append(row)
     return made, special
 
 
-def _distribution(name: str, at: At, reading: _Reading) -> bool:
+def _distribution(name: str, at: At, faults: list[Fault]) -> bool:
     """Whether a set is for communicators of some placement only: more than a decision over sizes can tell."""
     distribution = at.get("comm_rank_distribution")
     if distribution is None or distribution.value == "any":
         return False
     if distribution.value in _DISTRIBUTIONS:
-        reading.faults.append(
+        faults.append(
             Fault(
                 distribution.line,
                 "note",
@@ -117,7 +110,7 @@ def _distribution(name: str, at: At, reading: _Reading) -> bool:
             )
         )
         return True
-    reading.faults.append(
+    faults.append(
         Fault(
             distribution.line,
             "warning",
@@ -128,25 +121,23 @@ def _distribution(name: str, at: At, reading: _Reading) -> bool:
     return False
 
 
-def _row(name: str, at: At, reading: _Reading) -> Row | None:
-    _unknown(at, _ROW_KEYS, f"a rule of {name}", reading)
+def _row(name: str, at: At, faults: list[Fault]) -> Row | None:
+    _unknown(at, _ROW_KEYS, f"a rule of {name}", faults)
     low, high = _integer(at, "msg_size_min", 0), _integer(at, "msg_size_max", INF)
     fan_out, segment = _integer(at, "faninout", 0), _integer(at, "seg_size", 0)
     requests = _integer(at, "reqs", 0)
-    number = _algorithm(name, at, reading)
+    number = _algorithm(name, at, faults)
     if number is None:
         return None
     return Row(low, Choice(number, fan_out, segment, requests or None), at.line, high)
 
 
-def _algorithm(name: str, at: At, reading: _Reading) -> int | None:
+def _algorithm(name: str, at: At, faults: list[Fault]) -> int | None:
     """The number of the algorithm; 0 where there is none, None where the rule is disabled."""
     algorithm = at.get("alg")
     known = algorithms(name, VERSION)
     if algorithm is None:
-        reading.faults.append(
-            Fault(at.line, "error", f"a rule of {name} has no 'alg'", "the library decides by itself")
-        )
+        faults.append(Fault(at.line, "error", f"a rule of {name} has no 'alg'", "the library decides by itself"))
         return 0
     if isinstance(algorithm.value, str):
         number = {"ignore": 0, **{text: library_id for library_id, text in known.items()}}.get(algorithm.value)
@@ -157,11 +148,11 @@ def _algorithm(name: str, at: At, reading: _Reading) -> int | None:
             return algorithm.value
     else:
         what = f"alg is {_short(algorithm.value)}, expected a number or a name"
-        reading.faults.append(Fault(algorithm.line, "error", what, "the library decides by itself"))
+        faults.append(Fault(algorithm.line, "error", what, "the library decides by itself"))
         return 0
     has = ", ".join(f"{library_id} {text}" for library_id, text in known.items()) or "none"
     what = f"{name} has no algorithm {_short(algorithm.value)} in Open MPI {VERSION}; it has {has}"
-    reading.faults.append(Fault(algorithm.line, "error", what, "this rule never acts, the next that fits does"))
+    faults.append(Fault(algorithm.line, "error", what, "this rule never acts, the next that fits does"))
     return None
 
 
