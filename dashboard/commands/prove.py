@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.proof.verdict import Proof
 
 NOT_PROVEN = 3
-#: Processes where nobody says how many, and at most where the file says that it was measured with more.
-_RANKS, _MOST_RANKS = 8, 16
+#: Processes where nobody says how many.
+_RANKS = 8
 _WRITTEN_AS = (".txt", ".md", ".json")
 
 
@@ -95,10 +95,11 @@ def _proven(args: argparse.Namespace) -> Proof:
 
 def _measured_ranks(rules: Path) -> int:
     """As many as the file's head says that were measured, up to what one machine can show; else `_RANKS`."""
+    from dashboard.benchmarks.proof.prove import MOST_RANKS
     from loaders import disk
 
     try:
         text = disk.read_text(rules, errors="replace")
     except OSError:
         return _RANKS
-    return max(2, min(measured_ranks(text) or _RANKS, _MOST_RANKS))
+    return max(2, min(measured_ranks(text) or _RANKS, MOST_RANKS))

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 _FOLDER = "tune-check"
 #: Of each of two methods that cannot be measured in one job.
 _LAUNCHES = 3
-#: So many processes are proven at most: more of them show nothing else on the cores of one machine.
-_PROVEN_RANKS = 16
 _EPILOG = (
     "Both are measured in turns in one job; MPICH's, and Open MPI's across nodes, in launches of their own. An "
     "improvement of 50 % means half the time; a difference counts where it is beyond noise "
@@ -298,7 +296,7 @@ def _left(
 
 def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:
     """Prove and measure what is left, in a folder beside the first one."""
-    from dashboard.benchmarks.proof.prove import Wish, prove
+    from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
     from dashboard.benchmarks.tune_check import rules_of, with_rules
     from dashboard.export.usage import han_name
 
@@ -310,7 +308,7 @@ def _once_more(args: argparse.Namespace, rules: Given, installation: Installatio
             Path(args.output),
             installation.mpiexec,
             launcher=launcher,
-            ranks=min(ranks, _PROVEN_RANKS),
+            ranks=min(ranks, MOST_RANKS),
             collectives=rules.decided,
             han=Path(han_name(args.output)) if args.han else None,
         )

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.proof.prove import Wish, prove
+from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof, Verdict
 from dashboard.decisions.function.cutting import without
@@ -31,8 +31,6 @@ from loaders.openmpi import DEFAULT_VERSION
 #: Of the file, in the stage's folder and in the bundle.
 NAMES = {"openmpi": "rules.conf", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
 _REPORT = "proof.txt"
-#: So many processes are proven at most: more of them show nothing else on the cores of one machine.
-_PROVEN_RANKS = 16
 #: Across nodes fewer of them may all be on the first ones.
 _PROVEN_ACROSS = 256
 #: Target of the two files, tuned's and HAN's.
@@ -147,7 +145,7 @@ def linted(work: Work, text: str) -> dict[str, Any]:
 
 def proven(work: Work, file: Path, stage: str) -> Proof:
     """Run the library with the file, as far as processes and time go."""
-    most = _PROVEN_ACROSS if work.across else _PROVEN_RANKS
+    most = _PROVEN_ACROSS if work.across else MOST_RANKS
     ranks, han = max(2, min(work.asked.ranks, most)), han_of(work, file)
     wish = Wish(file, work.installation.mpiexec, launcher=work.launcher, ranks=ranks, seconds=_PROOF_S, han=han)
     return prove(wish, lambda share, words: work.at(stage, share, words))

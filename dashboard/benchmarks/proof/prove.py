@@ -35,6 +35,8 @@ from dashboard.export.targets.openmpi.nodes import component_of, word_of
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
 
+#: So many processes are proven at most: more of them show nothing else on the cores of one machine.
+MOST_RANKS = 16
 #: Told of an algorithm that rules ask for with other parameters than the library takes when it is only named.
 _ITS_OWN = "with the library's own parameters"
 #: Above so many bytes algorithms that are not asked for are called at a region's first size only.
