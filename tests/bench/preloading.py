@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 from dashboard.benchmarks.libraries.library import library_of
@@ -39,10 +39,6 @@ class Bench:
         environment = installed.environment(one_node=True, graphs=False)
         return Bench(mpiexec, folder, environment, series(installed.version))
 
-    def with_said(self, said: Mapping[str, str]) -> Bench:
-        """The same with further variables."""
-        return replace(self, environment={**self.environment, **said})
-
     def build(self, name: str, source: str, *options: str) -> Path:
         """Compile; a warning is an error."""
         made = self.folder / name
@@ -71,12 +67,7 @@ class Bench:
         return done
 
     def graphs(
-        self,
-        ranks: int,
-        *calls: str,
-        program: Path,
-        preload: Path | None = None,
-        said: Mapping[str, str] | None = None,
+        self, ranks: int, *calls: str, program: Path, preload: Path | None = None, said: Mapping[str, str] | None = None
     ) -> dict[str, Graph]:
         """Messages of one call of each, such as ``bcast:6:4096``, which is on six processes, by sender and receiver."""
         counting = {**(said or {}), "OMPI_MCA_pml_monitoring_enable": "1"}

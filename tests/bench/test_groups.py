@@ -34,8 +34,7 @@ def test_each_group_of_sizes_has_its_methods() -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "why"),
-    [("linear", "must be LOW-HIGH=NAME"), ("9-8=linear", "9 is more than 8"), ("1-x=linear", "x")],
+    ("text", "why"), [("linear", "must be LOW-HIGH=NAME"), ("9-8=linear", "9 is more than 8"), ("1-x=linear", "x")]
 )
 def test_what_is_no_group_is_refused(text: str, why: str) -> None:
     with pytest.raises(PlanError, match=why):

@@ -54,10 +54,7 @@ def test_the_barrier_has_one_cell_for_each_communicator_size() -> None:
 
 def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
     plan = plan_of(methods={"reduce": (LINEAR,)}, message_sizes=(1, 4, 1 << 20), memory=1 << 20)
-    assert plan.left_out() == {
-        "not a whole number of float32": 3,
-        "buffers above the limit of 1 MiB per process": 3,
-    }
+    assert plan.left_out() == {"not a whole number of float32": 3, "buffers above the limit of 1 MiB per process": 3}
     assert {cell.message_size for cell in plan.cells()} == {4}
 
 

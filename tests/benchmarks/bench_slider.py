@@ -88,13 +88,7 @@ async ([slider, canvas, moves, positions, pause]) => {
 
 
 def moved(
-    browser: Browser,
-    arguments: list[str],
-    query: str,
-    slider: int,
-    canvas: int,
-    first: int,
-    pages: Sequence[str] = (),
+    browser: Browser, arguments: list[str], query: str, slider: int, canvas: int, first: int, pages: Sequence[str] = ()
 ) -> list[float]:
     """Serve a page and move its slider; milliseconds until the canvas had changed, of the moves that change it."""
     command = [sys.executable, "-m", "panel", "serve", "--address", "127.0.0.1", "--port", "0", *arguments]

@@ -43,13 +43,6 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, text=True, capture_output=True, check=False, **options)
 
 
-def test_help_needs_nothing_heavy() -> None:
-    code = "import sys; from dashboard.cli import main; main(['--help']); print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, text=True, capture_output=True, check=True)
-    assert "decide" in done.stdout
-    assert not {"numpy", "pandas", "xarray", "panel"} & set(done.stderr.split())
-
-
 def test_command_draws_no_page(results: Path) -> None:
     code = "import sys; from dashboard.cli import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     words = [sys.executable, "-c", code, "decide", str(results), "-c", "bcast"]

@@ -54,10 +54,7 @@ def main() -> None:
     source.write_text(skeleton("Laghos"), encoding="ascii")
     subprocess.run([mpicc, "-O2", "-o", program, source], check=True)
     solver = [sys.executable, "-m", "mpi4py", str(ROOT / "tests" / "online" / "descent.py")]
-    programs = {
-        "skeleton": [str(program), "300", "0", "0", str(BYTES)],
-        "descent": [*solver, str(BYTES // 8), "100"],
-    }
+    programs = {"skeleton": [str(program), "300", "0", "0", str(BYTES)], "descent": [*solver, str(BYTES // 8), "100"]}
     start = [str(installation.mpiexec), "-n", str(args.nodes)]
     runs = [[*start, *words] for words in programs.values()]
     plan = {"runs": runs, "iterations": ITERATIONS, "every": ITERATIONS}

@@ -44,10 +44,7 @@ def reference_quadtree(
         if count >= threshold * side * side or depth == max_depth:
             return Leaf(method)
         half = side // 2
-        tests = (
-            Test("comm_size", cut(comm_sizes, top + half)),
-            Test("message_size", cut(message_sizes, left + half)),
-        )
+        tests = (Test("comm_size", cut(comm_sizes, top + half)), Test("message_size", cut(message_sizes, left + half)))
         corners = [(top, left), (top + half, left), (top, left + half), (top + half, left + half)]
         return Split(tests, tuple(build(*corner, half, depth + 1) for corner in corners))
 

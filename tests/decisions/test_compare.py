@@ -47,10 +47,7 @@ def test_sizes_by_hand(problem: Problem) -> None:
     """One test on top; under it one that is always false and one that matters, met by 1 of the 5 measured cells."""
     root = Split(
         (Test("message_size", 2),),
-        (
-            Split((Test("message_size", 3),), (Leaf(0), Leaf(1))),
-            Split((Test("comm_size", 2),), (Leaf(1), Leaf(0))),
-        ),
+        (Split((Test("message_size", 3),), (Leaf(0), Leaf(1))), Split((Test("comm_size", 2),), (Leaf(1), Leaf(0)))),
     )
     row = compare(problem, {"tree": DecisionFunction("bcast", problem.methods, root)}).loc["tree"]
     assert (row["leaves"], row["depth"], row["rules"], row["tests"]) == (4, 2, 3, 2)

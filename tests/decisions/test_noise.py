@@ -187,11 +187,7 @@ def test_processes_per_node_are_chosen() -> None:
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [
-        ({"level": 0}, "level is 0"),
-        ({"level": 1}, "level is 1"),
-        ({"test": "student"}, "expected yuen or welch"),
-    ],
+    [({"level": 0}, "level is 0"), ({"level": 1}, "level is 1"), ({"test": "student"}, "expected yuen or welch")],
 )
 def test_options_outside_their_range_are_refused(options: dict[str, Any], text: str) -> None:
     with pytest.raises(OptionError, match=text):

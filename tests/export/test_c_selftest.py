@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import subprocess
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,23 +19,20 @@ from tests.export.compiling import LETTERS, STRICT, Compiler, drawn_tree, trees
 NOISY = exact(decision_map(synthetic_cube(5, 9, 4, 3, noise=0.4)))
 
 
-def checked(compiler: Compiler, source: str, test: str) -> subprocess.CompletedProcess[str]:
-    """Run the self-test with an exported file."""
-    files = []
-    for name, text in (("exported", source), ("self_test", test)):
-        files.append(compiler.folder / f"{name}.c")
-        files[-1].write_text(text, encoding="ascii")
-    program = compiler.folder / "checked"
-    command = [compiler.gcc, *STRICT.split(), "-o", str(program), *map(str, files)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    assert done.returncode == 0, done.stderr
+def checked(compiler: Compiler, source: str, test: Path) -> subprocess.CompletedProcess[str]:
+    """Run the compiled self-test with an exported file."""
+    program = compiler.build(source, str(test), name="exported")
     return subprocess.run([program], capture_output=True, text=True, check=False)
 
 
-@pytest.mark.parametrize("number", range(len(trees())))
-def test_both_kinds_of_export_pass(compiler: Compiler, number: int) -> None:
-    decision = trees()[number]
-    test = to_selftest(decision, file="exported.c")
+def compiled(compiler: Compiler, test: str) -> Path:
+    """The self-test without the file that it tests."""
+    return compiler.build(test, "-c", name="self_test.o")
+
+
+@pytest.mark.parametrize("decision", trees(), ids=repr)
+def test_both_kinds_of_export_pass(compiler: Compiler, decision: DecisionFunction) -> None:
+    test = compiled(compiler, to_selftest(decision, file="exported.c"))
     for source in (to_c(decision), to_c_table(decision)):
         done = checked(compiler, source, test)
         assert done.returncode == 0, done.stderr
@@ -46,12 +44,13 @@ def test_both_kinds_of_export_pass(compiler: Compiler, number: int) -> None:
 )
 def test_so_do_trees_of_derived_attributes(compiler: Compiler, attributes: tuple[str, ...]) -> None:
     decision = DecisionFunction("bcast", LETTERS, drawn_tree(attributes, seed=7, depth=4))
-    assert checked(compiler, to_c(decision), to_selftest(decision)).returncode == 0
+    test = compiled(compiler, to_selftest(decision))
+    assert checked(compiler, to_c(decision), test).returncode == 0
 
 
 @pytest.mark.parametrize("by", [-1, 1])
 def test_any_border_that_moved_by_one_is_found(compiler: Compiler, by: int) -> None:
-    source, test = to_c(NOISY), to_selftest(NOISY)
+    source, test = to_c(NOISY), compiled(compiler, to_selftest(NOISY))
     cuts = list(re.finditer(r"size <= (\d+)", source))
     assert len(cuts) > 5
     for cut in cuts:
@@ -62,7 +61,7 @@ def test_any_border_that_moved_by_one_is_found(compiler: Compiler, by: int) -> N
 
 
 def test_any_other_answer_is_found(compiler: Compiler) -> None:
-    source, test = to_c(NOISY), to_selftest(NOISY)
+    source, test = to_c(NOISY), compiled(compiler, to_selftest(NOISY))
     answer = re.search(r"return (\d+); /\*", source)
     assert answer is not None
     other = source[: answer.start(1)] + "99" + source[answer.end(1) :]
@@ -71,8 +70,8 @@ def test_any_other_answer_is_found(compiler: Compiler) -> None:
 
 def test_several_collectives_are_checked_by_one_program(compiler: Compiler) -> None:
     other = DecisionFunction("reduce", NOISY.methods, NOISY.tree)
-    done = checked(compiler, to_c([NOISY, other]), to_selftest([NOISY, other]))
-    assert done.returncode == 0
+    test = compiled(compiler, to_selftest([NOISY, other]))
+    assert checked(compiler, to_c([NOISY, other]), test).returncode == 0
 
 
 def test_a_table_has_an_end() -> None:

@@ -172,11 +172,7 @@ def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexe
     )
     calls += "; [c.Alltoall(bytearray(3 * n), bytearray(3 * n)) for n in (1, 9999)]"
     job = [mpiexec, "-n", "3", python, "-c", f"from mpi4py import MPI; {calls}; print('done')"]
-    env = {
-        **os.environ,
-        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path),
-        "MPIR_CVAR_DEVICE_COLLECTIVES": "none",
-    }
+    env = {**os.environ, "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path), "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
     done = subprocess.run(job, capture_output=True, text=True, check=False, timeout=120, env=env)
     assert done.returncode == 0, done.stderr
     # Lines of ranks that end at once may run into each other.

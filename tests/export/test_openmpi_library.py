@@ -72,10 +72,7 @@ def test_a_file_with_a_fault_is_dropped_without_a_word(graphs: Graphs) -> None:
 
 def test_a_smaller_communicator_takes_the_first_set_and_a_hidden_set_never_acts(graphs: Graphs) -> None:
     # What the reader says of the library in tests/export/rules: the first set also for less, 8 hides behind 3.
-    first, hidden = (
-        "1\n7\n1\n16\n1\n0 1 0 0\n",
-        "1\n7\n3\n2\n1\n0 1 0 0\n5\n1\n0 3 0 0\n4\n1\n0 6 0 0\n",
-    )
+    first, hidden = ("1\n7\n1\n16\n1\n0 1 0 0\n", "1\n7\n3\n2\n1\n0 1 0 0\n5\n1\n0 3 0 0\n4\n1\n0 6 0 0\n")
     (linear,) = graphs(first, "bcast:6:64")
     assert from_root(linear) == [1, 2, 3, 4, 5]
     assert [from_root(graph) for graph in graphs(hidden, "bcast:4:64", "bcast:5:64")] == [[1, 2, 3], [1, 2, 4]]

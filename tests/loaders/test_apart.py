@@ -43,11 +43,7 @@ def test_an_error_is_told_as_here(osu: Path) -> None:
         apart.open_results([str(osu)], size=100)
     with pytest.raises(MissingHintError) as here:
         open_results(osu)
-    assert (str(caught.value), caught.value.hints, caught.value.path) == (
-        str(here.value),
-        here.value.hints,
-        str(osu),
-    )
+    assert (str(caught.value), caught.value.hints, caught.value.path) == (str(here.value), here.value.hints, str(osu))
 
 
 def test_a_reading_that_does_not_end_is_ended_and_the_next_one_comes(osu: Path) -> None:

@@ -77,13 +77,7 @@ def test_ringtest_tells_everything(tmp_path: Path) -> None:
     (row,) = read_text(FORM, tmp_path, text).rows.to_dict("records")
     assert row["time"] == pytest.approx(1.23e-5)
     del row["time"]
-    assert row == {
-        "collective": "pt2pt",
-        "algorithm": "ring",
-        "comm_size": 8,
-        "message_size": 1024,
-        "repetitions": 100,
-    }
+    assert row == {"collective": "pt2pt", "algorithm": "ring", "comm_size": 8, "message_size": 1024, "repetitions": 100}
 
 
 def test_several_programs_in_one_file(tmp_path: Path) -> None:

@@ -66,8 +66,7 @@ def test_parameters_make_methods_of_their_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "fault",
-    [{"samples": []}, {"samples": [0.0]}, {"samples": [float("nan")]}, {"comm_size": -1}, {"collective": ""}],
+    "fault", [{"samples": []}, {"samples": [0.0]}, {"samples": [float("nan")]}, {"comm_size": -1}, {"collective": ""}]
 )
 def test_the_writer_refuses_what_the_reader_would(tmp_path: Path, fault: dict[str, object]) -> None:
     with RunWriter(tmp_path / "a.run", {}) as run, pytest.raises(ValueError, match="cannot take"):

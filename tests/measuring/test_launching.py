@@ -20,15 +20,7 @@ from dashboard.commands.options import parse
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import create
-from dashboard.measuring.launching import (
-    Place,
-    Surroundings,
-    look_around,
-    parse_duration,
-    preview,
-    rerun,
-    start_new,
-)
+from dashboard.measuring.launching import Place, Surroundings, look_around, parse_duration, preview, rerun, start_new
 from tests.measuring.played import HERE, measured, play
 from tests.measuring.test_asked import LIBRARY
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.plots.colors import (
-    GREY,
-    OKABE_ITO,
-    SCHEME_TITLES,
-    TOL,
-    MethodKey,
-    as_seen,
-    distinct_colors,
-)
+from dashboard.plots.colors import GREY, OKABE_ITO, SCHEME_TITLES, TOL, MethodKey, as_seen, distinct_colors
 from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms
 from tests.cubes import synthetic_cube
 

@@ -247,8 +247,7 @@ def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, mach
 
 
 @pytest.mark.parametrize(
-    ("given", "status", "said"),
-    [({"proves": False}, 4, "not proven"), ({"noise": 1.5}, 5, "scattered too much")],
+    ("given", "status", "said"), [({"proves": False}, 4, "not proven"), ({"noise": 1.5}, 5, "scattered too much")]
 )
 def test_what_is_unproven_or_too_noisy_gives_no_rules(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, given: dict[str, Any], status: int, said: str

@@ -38,10 +38,7 @@ ON_MPICH = OnMpich(mpich.parse(MPIVARS, "5.0.2"))
 def test_mpich_is_told_by_the_order_in_which_it_lists_its_algorithms() -> None:
     call = ON_MPICH.forced("barrier", Method("k_dissemination k=4", "k_dissemination", 0, {"k": "4"}))
     assert call is not None
-    assert call.settings == {
-        "MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 3,
-        "MPIR_CVAR_BARRIER_DISSEM_KVAL": 4,
-    }
+    assert call.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 3, "MPIR_CVAR_BARRIER_DISSEM_KVAL": 4}
     rules, _ = ON_MPICH.plain("barrier")
     assert rules.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 0, "MPIR_CVAR_BARRIER_DISSEM_KVAL": 2}
 

@@ -113,8 +113,7 @@ def test_nine_in_ten_left_out_times_lie_in_the_bands(collective: str, fast_ether
 
 
 @pytest.mark.parametrize(
-    ("system", "collective"),
-    [("fugaku", "allreduce"), ("fugaku", "reduce_scatter"), ("mare_nostrum", "allreduce")],
+    ("system", "collective"), [("fugaku", "allreduce"), ("fugaku", "reduce_scatter"), ("mare_nostrum", "allreduce")]
 )
 def test_also_where_most_is_missing(shared: Path, system: str, collective: str) -> None:
     results = open_results(shared / "data" / "pico" / "pico_consolidated.csv", system=system)

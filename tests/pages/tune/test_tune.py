@@ -71,8 +71,7 @@ def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypa
 
 
 @pytest.mark.parametrize(
-    ("state", "severity", "button"),
-    [("failed", "error", "go_on"), ("interrupted", "warning", "go_on")],
+    ("state", "severity", "button"), [("failed", "error", "go_on"), ("interrupted", "warning", "go_on")]
 )
 def test_one_that_ended_early_says_so_and_can_go_on(
     root: Path, started: list[tuple[str, Any]], state: str, severity: str, button: str
