@@ -9,7 +9,7 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.live import Hook, LiveSources, SharedRanges, add_hook
+from dashboard.plots.live import Hook, LiveSources, add_hook
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import growing
 
@@ -22,7 +22,7 @@ def stacked(
     layers: Mapping[str, hv.Element],
     live: LiveSources,
     hook: Hook | None = None,
-    ranges: SharedRanges | None = None,
+    *hooks: Hook,
 ) -> hv.Overlay:
     """Lay the layers of a map over each other and give it its axes.
 
@@ -38,15 +38,15 @@ def stacked(
         Where the layers are remembered once rendered.
     hook
         To run on the rendered image, such as `CellFigures.hook`.
-    ranges
-        Of the maps that are moved together with this one.
+    *hooks
+        To run on the figure, such as the `SharedRanges` of the maps that are moved together with this one.
     """
     drawn: list[hv.Element] = []
     for name, layer in layers.items():
         if hook is not None and isinstance(layer, hv.Image):
             layer = add_hook(layer, hook)  # noqa: PLW2901 - the same layer, with more
         drawn.append(live.attach(name, layer))
-    return hv.Overlay(drawn).opts(**_frame(title, axes, *filter(None, [ranges])))
+    return hv.Overlay(drawn).opts(**_frame(title, axes, *hooks))
 
 
 def _frame(title: str, axes: Axes, *hooks: Hook) -> dict[str, Any]:
