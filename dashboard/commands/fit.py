@@ -11,6 +11,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, finite, penalty, say, show, writing
 from dashboard.commands.usage import Usage
+from dashboard.domain.models import parameter_title
 from loaders import disk
 from loaders.collectives import POINT_TO_POINT
 
@@ -127,7 +128,7 @@ def _by_method(fit: Fit) -> list[tuple[str, Any]]:
 
 def _fit_lines(name: str, fit: Fit) -> list[str]:
     rows = [
-        [parameter, f"{fit.value(parameter):.4g}", f"{low:.4g}" if high < 1e300 else "-", _high(high)]
+        [parameter_title(parameter), f"{fit.value(parameter):.4g}", f"{low:.4g}" if high < 1e300 else "-", _high(high)]
         for parameter, (low, high) in fit.intervals.items()
     ]
     head = [name, "value (s, s/B)", f"{100 * fit.level:g} % from", "to"]
@@ -233,5 +234,5 @@ def _network_lines(network: ParameterSet) -> list[str]:
         for name, value in network.of(model).to_dict().items():
             if name not in ("model", "delta"):
                 text = ", ".join(f"{each:.4g}" for each in value) if isinstance(value, list) else f"{value:.4g}"
-                lines.append(f"{model:8} {name}: {text}")
+                lines.append(f"{model:8} {parameter_title(name)}: {text}")
     return [*lines, *(f"note: {note}" for note in network.provenance.get("assumed", ()))]

@@ -8,3 +8,26 @@ from typing import Literal
 ModelName = Literal["hockney", "loggp", "plogp"]
 MODEL_NAMES: tuple[ModelName, ...] = ("hockney", "loggp", "plogp")
 MODEL_TITLES: Mapping[ModelName, str] = {"hockney": "Hockney", "loggp": "LogP / LogGP", "plogp": "PLogP"}
+#: By the name of a parameter, its symbol in the publications and what it is.
+_PARAMETERS: Mapping[str, tuple[str, str]] = {
+    "alpha": ("α", "latency"),
+    "beta": ("β", "time per byte"),
+    "latency": ("L", "latency"),
+    "overhead": ("o", "overhead"),
+    "send_overhead": ("o_s", "overhead of sending"),
+    "receive_overhead": ("o_r", "overhead of receiving"),
+    "gap": ("g", "gap"),
+    "gap_per_byte": ("G", "gap per byte"),
+    "gamma": ("γ", "computing"),
+    "delta": ("δ", "copying"),
+}
+
+
+def parameter_symbol(name: str) -> str:
+    """Symbol of a parameter for people; its name where it has none, such as ``gap at 1024 B``."""
+    return _PARAMETERS.get(name, (name,))[0]
+
+
+def parameter_title(name: str) -> str:
+    """Symbol of a parameter and what it is, for people; its name where it has no symbol."""
+    return ", ".join(_PARAMETERS.get(name, (name,)))

@@ -148,7 +148,7 @@ OTHERS = (
         "Section 4.2.2",
         row(delta, words(" is the local memory bandwidth, "), delta, sign("≫"), G),
         row(delta, words(" is the time to copy a byte, "), delta, sign("≪"), G),
-        "delta m is a time, so delta is a time per byte, the reciprocal of a bandwidth; a copy in memory is faster "
+        "δ m is a time, so δ is a time per byte, the reciprocal of a bandwidth; a copy in memory is faster "
         "than the network.",
     ),
     Erratum(
@@ -177,7 +177,7 @@ OTHERS = (
         "Section 4.3.3, before equation 4.15",
         row(POWERS * m),
         row(POWERS * beta * m),
-        "Bytes are added to a time; equation 4.15 has beta.",
+        "Bytes are added to a time; equation 4.15 has β.",
     ),
     Erratum(
         "Section 4.3.3, before equations 4.16 and 4.17",
@@ -189,7 +189,7 @@ OTHERS = (
         "Table 4.12, Grig (tcp)",
         row(1 / beta, sign("="), words("12.33 byte/µs")),
         row(1 / beta, sign("="), words("11.75 byte/µs")),
-        "1 / 0.0851 = 11.75. Table 6.1's 10116 B follow from beta = 0.0851 (10112 B), not from 1 / 12.33 (10358 B).",
+        "1 / 0.0851 = 11.75. Table 6.1's 10116 B follow from β = 0.0851 (10112 B), not from 1 / 12.33 (10358 B).",
     ),
     Erratum(
         "Section 4.4.2",

@@ -15,7 +15,7 @@ import pandas as pd
 
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.arrays import FloatArray
-from dashboard.domain.models import MODEL_NAMES, ModelName
+from dashboard.domain.models import MODEL_NAMES, ModelName, parameter_symbol
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
 from dashboard.models.p2p import CLASSES, Hockney, LogGP, PLogP, PointToPointModel
@@ -169,7 +169,7 @@ def _residuals(
     if logs.size <= unknowns.start.size:
         raise ModelError(
             f"{logs.size} measured times cannot determine {unknowns.start.size} parameters "
-            f"({', '.join(unknowns.names)}); more sizes are needed"
+            f"({', '.join(map(parameter_symbol, unknowns.names))}); more sizes are needed"
         )
     calls = 0
 
@@ -184,7 +184,7 @@ def _residuals(
 
 
 def _remarks(intervals: Mapping[str, tuple[float, float]], observed: Observations) -> list[str]:
-    loose = [name for name, (_, high) in intervals.items() if not np.isfinite(high)]
+    loose = [parameter_symbol(name) for name, (_, high) in intervals.items() if not np.isfinite(high)]
     remarks = (
         [f"not determined by these measurements, or only together with others: {', '.join(loose)}"] if loose else []
     )

@@ -175,7 +175,7 @@ class LogGP(PointToPoint):
     def to_hockney(self) -> Hockney:
         """The same message time in Hockney's terms: alpha = L + 2 o - G, beta = G."""
         if self.gap_per_byte == 0:
-            raise ParameterError("LogP has no time per byte (G = 0); Hockney's beta must be more than 0")
+            raise ParameterError("LogP has no time per byte (G = 0); Hockney's β must be more than 0")
         alpha = self.latency + 2 * self.overhead - self.gap_per_byte
         return Hockney(alpha, self.gap_per_byte, self.gamma, self.delta)
 

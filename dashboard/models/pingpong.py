@@ -184,8 +184,8 @@ def parameters_of_pingpong(
     return ParameterSet(name, {"hockney": hockney, "loggp": loggp, "plogp": plogp}, provenance)
 
 
-NO_GAMMA = "gamma = 0: computing a byte costs nothing, as long as no timed reduction says otherwise"
-NO_DELTA = "delta = 0: copying a byte costs nothing, as long as no timed copy says otherwise"
+NO_GAMMA = "γ = 0: computing a byte costs nothing, as long as no timed reduction says otherwise"
+NO_DELTA = "δ = 0: copying a byte costs nothing, as long as no timed copy says otherwise"
 
 
 def read_logp_table(path: str | Path) -> dict[str, FloatArray]:

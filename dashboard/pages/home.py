@@ -14,10 +14,12 @@ from dashboard.domain.units import format_count
 from dashboard.measuring import tunings
 from dashboard.measuring.kept import campaigns_root
 from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, Figure
+from dashboard.pages.tune.list import tuning_item
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
@@ -48,7 +50,8 @@ _CARD = {
 }
 #: What of a cube's attributes is told of what is open.
 _FACETS = ("system", "library", "library_version", "network", "device", "benchmark")
-REST = 0.2
+#: Lines of the window above and below the map; tunings that are listed.
+_AROUND, _LISTED = 500, 4
 
 
 class HomePage(Viewer):
@@ -79,9 +82,13 @@ class HomePage(Viewer):
         self.methods = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8, 4, 58), **wide)
         self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), **wide)
         flex: dict[str, Any] = {"margin": 4, **wide}
+        # Made once there are any.
+        self.tunings: CampaignList | None = None
+        self.kept = pn.Column(margin=0, **wide)
+        self.drawn = pn.Column(self.map, self.methods, min_width=360, styles={"flex": "1 1 480px"}, **flex)
         self.open = pn.FlexBox(
-            pn.Column(self.facts, min_width=420, styles={"flex": "0 1 480px"}, **flex),
-            pn.Column(self.map, self.methods, min_width=360, styles={"flex": "1 1 480px"}, **flex),
+            pn.Column(self.facts, self.kept, min_width=420, styles={"flex": "0 1 480px"}, **flex),
+            self.drawn,
             margin=(8, 0),
             align_items="start",
             **wide,
@@ -137,7 +144,7 @@ class HomePage(Viewer):
         key = (state.view.data_key, state.scheme)
         if key != self._drawn:
             self._drawn = key
-            self.open.visible = state.results is not None
+            self.facts.visible = self.drawn.visible = state.results is not None
             if state.results is not None:
                 self.facts.object = _facts(state)
                 self._draw()
@@ -151,17 +158,25 @@ class HomePage(Viewer):
             return
         best = scene.dmap["best"].values
         layers = scene.method_layers("map", best, scene.segments(None, 0))
-        self.map.object = stacked(f"Fastest method of {self.state.collective}", scene.axes, layers, LiveSources())
+        self.map.object = stacked(
+            f"Fastest method of {self.state.collective}", scene.axes, layers, LiveSources(), around=_AROUND
+        )
         self.methods.object = legend.method_line(scene.key, best)
 
     def _tell_news(self, there: list[tunings.Tuning]) -> None:
-        if not there:
-            self.news.object = ""
-            return
-        first = next((tuning for tuning in there if tuning.state == tunings.RUNNING), there[0])
-        at = f" in {first.stage.name}" if first.stage is not None and first.state == tunings.RUNNING else ""
-        latest = f"{first.name}: {tunings.OUTCOMES.get(first.state, first.state)}{at}"
-        self.news.object = f"<small>{escape(latest)}</small>"
+        running = next((tuning for tuning in there if tuning.state == tunings.RUNNING), None)
+        stage = "" if running is None or running.stage is None else f" in {running.stage.name}"
+        self.news.object = "" if running is None else f"<small>{escape(running.name)}: running{escape(stage)}</small>"
+        if self.tunings is None and there:
+            self.tunings = CampaignList(self._look_at, tuning_item)
+            head = pn.pane.HTML("<strong>Last tunings</strong>", margin=(8, 4, 0, 4))
+            self.kept.objects = [head, self.tunings]
+        if self.tunings is not None:
+            self.tunings.show(there[:_LISTED], (), "")
+        self.kept.visible = bool(there)
+
+    def _look_at(self, name: str) -> None:
+        self.state.param.update(tuning=name, page="Tune")
 
 
 def _card(title: str, text: str, *more: Any) -> pn.Column:

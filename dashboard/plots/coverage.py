@@ -6,6 +6,7 @@ The first half computes labelled arrays and tables, the second draws them.
 from __future__ import annotations
 
 import math
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import holoviews as hv
@@ -46,8 +47,8 @@ def coverage_table(tree: xr.DataTree) -> pd.DataFrame:
             {
                 "collective": name,
                 "methods": cube.sizes["method"],
-                "processes": _range(cube["comm_size"].values, lambda size: f"{int(size):,}"),
-                "message sizes": _range(cube["message_size"].values, format_bytes),
+                "processes": sizes_text(cube["comm_size"].values, lambda size: f"{int(size):,}"),
+                "message sizes": sizes_text(cube["message_size"].values, format_bytes),
                 "processes per node": ", ".join(map(str, cube["ppn"].values)) if "ppn" in cube.dims else _ppn(cube),
                 "measured": measured,
                 "cells": cells,
@@ -65,7 +66,8 @@ def _ppn(cube: xr.Dataset) -> str:
     return str(cube.attrs.get("ppn", ""))
 
 
-def _range(sizes: NDArray[np.int64], write: Any) -> str:
+def sizes_text(sizes: Sequence[int] | NDArray[np.int64], write: Callable[[int], str]) -> str:
+    """Write ascending sizes in short: how many, the first and the last."""
     if len(sizes) < 2:
         return ", ".join(write(size) for size in sizes)
     return f"{len(sizes)} from {write(sizes[0])} to {write(sizes[-1])}"

@@ -9,9 +9,9 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.live import Hook, LiveSources, SharedRanges, add_hook
+from dashboard.plots.live import Hook, LiveSources, add_hook
 from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import growing
+from dashboard.plots.sizes import filling, growing
 
 HEIGHT = 340
 
@@ -22,7 +22,8 @@ def stacked(
     layers: Mapping[str, hv.Element],
     live: LiveSources,
     hook: Hook | None = None,
-    ranges: SharedRanges | None = None,
+    *hooks: Hook,
+    around: int = 0,
 ) -> hv.Overlay:
     """Lay the layers of a map over each other and give it its axes.
 
@@ -38,18 +39,20 @@ def stacked(
         Where the layers are remembered once rendered.
     hook
         To run on the rendered image, such as `CellFigures.hook`.
-    ranges
-        Of the maps that are moved together with this one.
+    *hooks
+        To run on the figure, such as the `SharedRanges` of the maps that are moved together with this one.
+    around
+        Lines of the window around a map that fills it, as for `dashboard.plots.sizes.filling`; 0: it keeps its share.
     """
     drawn: list[hv.Element] = []
     for name, layer in layers.items():
         if hook is not None and isinstance(layer, hv.Image):
             layer = add_hook(layer, hook)  # noqa: PLW2901 - the same layer, with more
         drawn.append(live.attach(name, layer))
-    return hv.Overlay(drawn).opts(**_frame(title, axes, *filter(None, [ranges])))
+    return hv.Overlay(drawn).opts(**_frame(title, axes, around, *hooks))
 
 
-def _frame(title: str, axes: Axes, *hooks: Hook) -> dict[str, Any]:
+def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
     return {
         "title": title,
         "xlim": axes.x.limits,
@@ -65,7 +68,7 @@ def _frame(title: str, axes: Axes, *hooks: Hook) -> dict[str, Any]:
         "active_tools": [],
         "hooks": [offer_svg, *hooks],
         "backend_opts": {
-            "plot.styles": growing(HEIGHT),
+            "plot.styles": {"min-height": filling(HEIGHT, around)} if around else growing(HEIGHT),
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",
             # On a narrow map title and tools need its place.

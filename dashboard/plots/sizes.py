@@ -6,6 +6,19 @@ from __future__ import annotations
 _WINDOW = 1200
 
 
+def filling(least: int, around: int) -> str:
+    """Length in CSS of what fills its window, and is `least` pixels at least.
+
+    Parameters
+    ----------
+    least
+        In pixels.
+    around
+        Lines of the window that are taken by what stands above it and below.
+    """
+    return f"max({least}px, 100vh - {around}px)"
+
+
 def growing(height: int) -> dict[str, str]:
     """Style of a plot `height` pixels high, and higher in a window of more than 1200 lines.
 

@@ -10,7 +10,8 @@ import holoviews as hv
 import numpy as np
 
 from dashboard.domain.tuning import COMPARED
-from dashboard.domain.units import format_count, format_duration, format_percent
+from dashboard.domain.units import format_bytes, format_count, format_duration, format_percent
+from dashboard.plots.coverage import sizes_text
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 
@@ -89,6 +90,29 @@ def stage_list(steps: Sequence[Step]) -> str:
             f'<span>{escape(step.name)}</span><span class="seconds">{took}</span><span>{escape(said)}</span>{bar}</li>'
         )
     return f'<ol aria-label="Stages">{"".join(rows)}</ol>'
+
+
+def plan_table(methods: Mapping[str, Sequence[str]], comm_sizes: Sequence[int], message_sizes: Sequence[int]) -> str:
+    """Write what there is to measure.
+
+    Parameters
+    ----------
+    methods
+        Of each collective the algorithm of each method.
+    comm_sizes, message_sizes
+        Grid, ascending.
+    """
+    processes, sizes = sizes_text(comm_sizes, lambda size: f"{size:,}"), sizes_text(message_sizes, format_bytes)
+    rows = [
+        [escape(collective), f"{len(algorithms):,}", processes, sizes, _wrapped(", ".join(dict.fromkeys(algorithms)))]
+        for collective, algorithms in methods.items()
+    ]
+    heads = [("collective", False), ("methods", True), ("processes", False), ("message sizes", False)]
+    return table("What there is to measure", [*heads, ("algorithms", False)], rows)
+
+
+def _wrapped(text: str) -> str:
+    return f'<span style="white-space: normal">{escape(text)}</span>'
 
 
 def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:

@@ -120,7 +120,7 @@ def test_what_the_measurements_do_not_show_is_said() -> None:
     assert isinstance(result.parameters, LogGP)
     total = result.parameters.latency + 2 * result.parameters.overhead
     assert total == pytest.approx(LOGGP.latency + 2 * LOGGP.overhead, rel=1e-3)
-    assert any("latency, overhead, gap" in note for note in result.notes)
+    assert any("L, o, g" in note for note in result.notes)
 
 
 def test_residuals_are_of_each_cell() -> None:

@@ -64,9 +64,9 @@ def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:
     assert plogp.message_time(SIZES) == pytest.approx(measured.time)
     assert network.provenance["sources"] == ["here"]
     assert any("Table 4.13" in note for note in network.provenance["assumed"])
-    assert network.provenance["assumed"][-1].startswith("gamma = 0")
+    assert network.provenance["assumed"][-1].startswith("γ = 0")
     timed = parameters_of_pingpong(measured, gamma=2e-10).provenance["assumed"]
-    assert not any(note.startswith("gamma = 0") for note in timed)
+    assert not any(note.startswith("γ = 0") for note in timed)
     with pytest.raises(ParameterError, match=r"overhead share is 0\.6"):
         parameters_of_pingpong(measured, overhead_share=0.6)
 
@@ -144,7 +144,7 @@ def test_one_large_size_tells_no_slope(tmp_path: Path) -> None:
     (tmp_path / "table.csv").write_text(f"{head}0,112,10,3,3,5\n8,113,11,3,3,6\n")
     network = parameters_of_table(read_logp_table(tmp_path / "table.csv"))
     assert {network.of(model).gamma for model in network.models} == {0.0}
-    assert any(note.startswith("gamma = 0") and "does not grow" in note for note in network.provenance["assumed"])
+    assert any(note.startswith("γ = 0") and "does not grow" in note for note in network.provenance["assumed"])
 
 
 def test_overheads_that_leave_no_latency_leave_loggp_out(tmp_path: Path) -> None:

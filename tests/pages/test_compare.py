@@ -44,7 +44,7 @@ def test_both_maps_and_their_difference_are_drawn_and_follow(page: ComparePage, 
         assert (image(page, "b") == painted(page, b["chosen"].values)).all()
         same = painted(page, (a["chosen"].values == b["chosen"].values).astype(int)) == 1
         assert ((image(page, "gap") == SAME) == same).all()
-        assert choice.described() in page.maps.heads["b"].object
+        assert f">B: {choice.described()}<" in page.maps.heads["b"].object
     assert "most leaves" in page.settings.object
 
 

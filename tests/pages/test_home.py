@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from dashboard.app import App
+from dashboard.measuring import tunings
 from dashboard.pages.home import HomePage
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
@@ -32,7 +34,7 @@ def nothing_tuned(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_with_nothing_open_the_cards_lead_on() -> None:
     page = open_page()
-    assert not page.open.visible
+    assert not page.drawn.visible
     page.state.busy = "Loading, 40 %: large.nc"
     assert page.under_way.visible
     page.state.busy = ""
@@ -45,7 +47,7 @@ def test_with_nothing_open_the_cards_lead_on() -> None:
     assert (page.state.page, page.state.collective) == ("Decisions", "bcast")
     # What was opened meanwhile is there when one comes back.
     page.state.page = "Home"
-    assert page.open.visible
+    assert page.drawn.visible
     assert page.map.object is not None
 
 
@@ -81,14 +83,22 @@ def test_files_that_gave_nothing_beside_others_are_named(tmp_path: Path) -> None
     app = App(Start((tmp_path,)))
     app.state.page = "Home"
     page = app._pages["Home"]
-    assert page.open.visible
+    assert page.drawn.visible
     assert page.refused.visible
     assert page.refused.object.replace("\\", "").startswith("4 files refused: a.csv, b.csv, c.csv and 1 more.")
 
 
-def test_the_newest_tuning_is_news(tmp_path: Path, finished: Path) -> None:
+def test_tunings_are_listed_and_one_that_runs_is_news(tmp_path: Path, finished: Path) -> None:
+    assert open_page().tunings is None
     shutil.copytree(finished, tmp_path / "kept" / "tuned")
-    assert "tuned: proven, nothing slower" in open_page().news.object
+    page = open_page()
+    (item,) = page.tunings.menu.items
+    assert item["secondary"].startswith("proven, nothing slower")
+    assert page.news.object == ""
+    page._tell_news([replace(page.tunings.entries[0], state=tunings.RUNNING)])
+    assert "tuned: running" in page.news.object
+    page.tunings._click(item)
+    assert (page.state.page, page.state.tuning) == ("Tune", "tuned")
 
 
 def test_the_guide_for_the_first_minute_does_not_stand_above_it(tmp_path: Path) -> None:

@@ -24,6 +24,7 @@ def result() -> Fit:
 def test_intervals_hold_their_values(result: Fit) -> None:
     table = interval_table(result)
     assert "95 % confidence intervals" in table
+    assert "<td>α, latency</td>" in table
     low, high = result.intervals["beta"]
     for value in (result.value("beta"), low, high):
         assert f"{value * 1e9:.4g} ns/B" in table

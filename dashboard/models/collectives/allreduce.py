@@ -83,7 +83,7 @@ MODELS = (
             + (P - 1) * (L + 2 * o + REST_OF_BLOCK),
             erratum="A parenthesis is misplaced: (m_s - 1) G is spent on each of the n_s - 1 segments, not once, "
             "else small segments would carry the vector in no time; Table 5.3 is derived from the former. And the "
-            "first P - 1 steps compute too: the Hockney and PLogP lines have gamma m_s there.",
+            "first P - 1 steps compute too: the Hockney and PLogP lines have γ m_s there.",
         ),
         plogp=Formula(
             (P - 1) * (L + gap(m_s) + gamma * m_s) + (n_s - 1) * (gap(m_s) + gamma * m_s) + (P - 1) * (L + gap(BLOCK)),

@@ -91,6 +91,6 @@ MODELS = (
             erratum="Where P is a power of two nothing is left after log2 P rounds, but the formula adds g(0), a "
             "message of no bytes that is never sent; the LogGP line has a case of its own.",
         ),
-        note="The copies count one turn of all blocks, delta P m; section 4.1.2 turns them before and after.",
+        note="The copies count one turn of all blocks, δ P m; section 4.1.2 turns them before and after.",
     ),
 )

@@ -47,8 +47,8 @@ MODELS = (
             P * alpha,
             printed=(P - 1) * alpha,
             erratum="Section 4.3.4 models it as the time to receive one zero-byte message and to send P - 1 of them, "
-            "alpha + (P - 1) alpha. For P = 2 the barrier is two messages one after the other, 2 alpha, where (P - "
-            "1) alpha is one.",
+            "α + (P - 1) α. For P = 2 the barrier is two messages one after the other, 2 α, where (P - "
+            "1) α is one.",
         ),
         loggp=Formula(
             (P - 2) * (g + o) + 2 * (L + 2 * o),

@@ -51,7 +51,7 @@ MODELS = (
             printed=(P - 1) * (L + gap(m_s)) + (n_s - 1) * gap(m_s),
             erratum="An inner process of the chain spends o_r + o_s on each segment, which the gap need not cover "
             "(4.2.1 has g ≥ o_s and g ≥ o_r only, and Theorem 5.3 reckons with g < o_s + o_r). Table 4.11 has "
-            "max{g, o_s + o_r + gamma m_s} for the same chain; with gamma = 0 they must agree.",
+            "max{g, o_s + o_r + γ m_s} for the same chain; with γ = 0 they must agree.",
         ),
         segmented="message",
     ),

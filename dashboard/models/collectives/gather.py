@@ -78,8 +78,8 @@ MODELS = (
             steps * alpha + (P - 1) * beta * m,
             printed=log2_p * alpha + P * beta * m,
             erratum="The root receives the blocks of the P - 1 others, not P; for P = 2 it receives one message of m "
-            "bytes, alpha + beta m, where the table has alpha + 2 beta m. The scatter of Table 4.4 is the same "
-            "schedule with time reversed and has (P - 1) beta m. For other than powers of two the rounds are ⌈log2 "
+            "bytes, α + β m, where the table has α + 2 β m. The scatter of Table 4.4 is the same "
+            "schedule with time reversed and has (P - 1) β m. For other than powers of two the rounds are ⌈log2 "
             "P⌉.",
         ),
         loggp=Formula(

@@ -40,13 +40,13 @@ TAKE_AND_SEND_PLOGP = largest(gap(m_s), receive(m_s) + COMPUTE + send(m_s))
 
 AFTER_ARRIVAL = (
     "A message is there after L + g(m) (equation 4.4) and only then can be computed on: for two processes and one "
-    "segment L + g(m) + gamma m, as the scan of Table 4.11 has it for the same chain. The table's max{g, o_r + gamma "
+    "segment L + g(m) + γ m, as the scan of Table 4.11 has it for the same chain. The table's max{g, o_r + γ "
     "m} hides the shorter of the two behind the longer even for a lone message, which holds only for those that "
     "follow each other."
 )
 GAP_OUTSIDE = (
     "Messages follow each other at g + (m - 1) G (section 4.3.1, equation 4.9), so (m_s - 1) G belongs outside the "
-    "max, as in the binomial line of Table 4.8: where g > 2 o + gamma m_s (small segments on Frodo's Fast Ethernet) "
+    "max, as in the binomial line of Table 4.8: where g > 2 o + γ m_s (small segments on Frodo's Fast Ethernet) "
     "the table is faster than the network. In the other case both agree."
 )
 
@@ -63,7 +63,7 @@ MODELS = (
             erratum="The root receives n_s (P - 1) messages at least g apart, but the formula has g once per "
             "segment: for small segments and g > o it is faster than the network. And (m_s - 1) G stands both before "
             "the sum and in it: for P = 2 and one segment it has 2 (m - 1) G for one message. The binomial line with "
-            "P = 2, the same schedule, has o + L + n_s ((m_s - 1) G + max{g, o + gamma m_s}).",
+            "P = 2, the same schedule, has o + L + n_s ((m_s - 1) G + max{g, o + γ m_s}).",
         ),
         plogp=Formula(
             L + gap(m_s) + ((P - 1) * n_s - 1) * TAKE_PLOGP + COMPUTE,
@@ -148,7 +148,7 @@ MODELS = (
             2 * log2_p * L + SHARE * gamma * m + 2 * series(1, log2_p, gap(m / two_to(k))),
             printed=2 * log2_p * L + (P - 1) * gamma * m + series(1, log2_p, gap(m / two_to(k))),
             erratum="Both phases, reduce_scatter and gather, send m/2 … m/P; the latency and the other models count "
-            "both, the gap one. And gamma stands for (P - 1)/P of the vector, as in Table 4.10.",
+            "both, the gap one. And γ stands for (P - 1)/P of the vector, as in Table 4.10.",
         ),
         requires="power_of_two",
     ),

@@ -60,7 +60,7 @@ BINARY_LOGGP = _root(o + 2 * (g - BYTE), 2 * (levels - 2) * G)
 
 ONE_SIDE = (
     "Only the side of the max where the processor is the bottleneck is given; with the network's gap, "
-    "g ≥ 2 o + gamma m_s, the derivative is (P - 2) G + (P - 1) gamma - (m / m_s²)(g - G)."
+    "g ≥ 2 o + γ m_s, the derivative is (P - 2) G + (P - 1) γ - (m / m_s²)(g - G)."
 )
 
 CLOSED = (
@@ -77,8 +77,8 @@ CLOSED = (
         "5.1",
         (_root(alpha, (levels - 2) * beta),),
         printed=(Root(2 * m * alpha / ((levels - 2) * beta)),),
-        erratum="Table 4.3 has T = 2 (⌈log2(P+1)⌉ + m/m_s - 2)(alpha + beta m_s), so "
-        "dT/dm_s = 2 (⌈log2(P+1)⌉ - 2) beta - 2 m alpha / m_s², and the 2 cancels. Table 5.2 has it without for the "
+        erratum="Table 4.3 has T = 2 (⌈log2(P+1)⌉ + m/m_s - 2)(α + β m_s), so "
+        "dT/dm_s = 2 (⌈log2(P+1)⌉ - 2) β - 2 m α / m_s², and the 2 cancels. Table 5.2 has it without for the "
         "same tree.",
     ),
     Segments("bcast", "binary", "loggp", "5.1", (BINARY_LOGGP,)),
@@ -116,7 +116,7 @@ CLOSED = (
         (BINARY_LOGGP, _root(3 * o - 2 * BYTE, 2 * (levels - 2) * (G + gamma))),
         printed=(_root(g - BYTE, 2 * gamma), _root(o - BYTE, 2 * gamma)),
         erratum="Derived from Table 4.8 with the later segments multiplied by the levels, so that P drops out; and the "
-        "second form follows not even from that, whose derivative with max = 3 o + 2 gamma m_s is "
+        "second form follows not even from that, whose derivative with max = 3 o + 2 γ m_s is "
         "-(m / m_s²)(3 o - G), without a zero.",
     ),
     Segments("allreduce", "ring_segmented", "hockney", "5.3", (PIPE_HOCKNEY,)),
@@ -127,8 +127,8 @@ CLOSED = (
         "5.3",
         (NETWORK, _root(o - BYTE, (P - 2) * (G + gamma))),
         printed=(_root(g - BYTE, (P - 2) * G), _root(o - BYTE, (P - 2) * G - gamma)),
-        erratum="Derived without the gamma m_s that the first P - 1 steps compute (the Hockney line of Table 4.10 "
-        "has it): the derivative gains (P - 1) gamma.",
+        erratum="Derived without the γ m_s that the first P - 1 steps compute (the Hockney line of Table 4.10 "
+        "has it): the derivative gains (P - 1) γ.",
     ),
     Segments("scan", "linear_segmented", "hockney", "5.4", (PIPE_HOCKNEY,)),
     Segments(

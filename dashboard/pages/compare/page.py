@@ -170,7 +170,7 @@ class ComparePage(Viewer):
         with hold(pn.state.curdoc):
             choices = self._choices()
             trees = [state.view.decision(choice) for choice in choices]
-            self.maps.show(scene, tables, trees, [choice.described() for choice in choices])
+            self.maps.show(scene, tables, trees, [*(choice.described() for choice in choices), "points of penalty"])
             self._write()
 
     def _tell(self, text: str, severity: str) -> None:

@@ -45,8 +45,9 @@ class PairMaps(Viewer):
         self._hovers: dict[str, hover.CellFigures] = {}
         self.panes = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in titles}
         line = {"white-space": "nowrap", "overflow": "hidden", "text-overflow": "ellipsis"}
-        look: dict[str, Any] = {"margin": (4, 12, 0, 12), "styles": line, "sizing_mode": "stretch_width"}
-        self.heads = {name: pn.pane.HTML("", visible=False, **look) for name in titles}
+        # Above the frame of the map, whose own title, which cannot be cut short, is for its file and screen readers.
+        look: dict[str, Any] = {"margin": (4, 12, 0, 58), "styles": line, "sizing_mode": "stretch_width"}
+        self.heads = {name: pn.pane.HTML(_head(title), **look) for name, title in titles.items()}
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.legend, self.methods = (pn.pane.HTML("", **html) for _ in range(2))
 
@@ -72,7 +73,7 @@ class PairMaps(Viewer):
         trees
             They, for the outlines of their regions; None without.
         names
-            What both are, to stand above their maps.
+            What each map shows, to stand above it beside its title.
         """
         segments = [scene.segments(tree, MOST_REGIONS) for tree in trees]
         with hold(pn.state.curdoc):
@@ -80,11 +81,8 @@ class PairMaps(Viewer):
                 self._rebuild(scene, tables, segments)
             else:
                 self._redraw(scene, tables, segments)
-            if names:
-                shown = (*names, "What B costs beyond A, in points")
-                titles = (*names, f"{names[1]} against {names[0]}")
-                for head, name, title in zip(self.heads.values(), shown, titles, strict=True):
-                    head.param.update(object=f'<strong title="{escape(title)}">{escape(name)}</strong>', visible=True)
+            for (key, title), name in zip(self._titles.items(), names, strict=False):
+                self.heads[key].object = _head(f"{title}: {name}")
             self.legend.object = difference.difference_legend(_gaps(tables)[0])
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
@@ -97,7 +95,8 @@ class PairMaps(Viewer):
             self._hovers[name] = hover.CellFigures(scene.axes, scene.key, scene.collective)
             self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
             hook = self._hovers[name].hook
-            self.panes[name].object = stacked(self._titles[name], scene.axes, layers, self.live, hook, ranges)
+            plot = stacked(self._titles[name], scene.axes, layers, self.live, hook, ranges, _hide_title)
+            self.panes[name].object = plot
         classes, gap = _gaps(tables)
         layers = {
             # Only where nothing is known: elsewhere the page shows through.
@@ -106,7 +105,8 @@ class PairMaps(Viewer):
         }
         if drawn.has_letters(scene.axes):
             layers["gap text"] = difference.gap_figures(gap, scene.axes)
-        self.panes["gap"].object = stacked(self._titles["gap"], scene.axes, layers, self.live, ranges=ranges)
+        plot = stacked(self._titles["gap"], scene.axes, layers, self.live, None, ranges, _hide_title)
+        self.panes["gap"].object = plot
 
     def _redraw(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
         letters = drawn.has_letters(scene.axes)
@@ -122,6 +122,14 @@ class PairMaps(Viewer):
         self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
         if letters:
             self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})
+
+
+def _head(text: str) -> str:
+    return f'<strong title="{escape(text)}">{escape(text)}</strong>'
+
+
+def _hide_title(plot: Any, _: Any) -> None:
+    plot.state.title.visible = False
 
 
 def _gaps(tables: Tables) -> tuple[Any, Any]:

@@ -19,6 +19,7 @@ from dashboard.pages.parts.reports import REFUSED, files_table, plain, skipped_t
 from dashboard.pages.parts.tables import table
 from dashboard.pages.parts.widgets import Figure, RadioButtonGroup, Select
 from dashboard.plots import coverage
+from dashboard.plots.sizes import filling
 from dashboard.session.registry import COMPUTED
 from dashboard.session.state import State
 
@@ -26,6 +27,8 @@ FILES, COVERAGE, SPREAD, SKIPPED = "Files", "Coverage", "Spread", "Skipped rows"
 NOTHING = "Nothing is loaded yet."
 #: Results of more bytes than this are summed up beside the event loop.
 AT_ONCE_BYTES = 64 << 20
+#: Lines of the window above and below a table of files.
+_AROUND = 330
 #: Refused files of which the reason is shown before somebody asks for it.
 _MOST_REFUSED = 5
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
@@ -175,7 +178,7 @@ class Overview(Viewer):
 
         # As wide as the longest name, in pixels of a sign; what is left is for the remarks.
         widths = {**_FILE_WIDTHS, "file": min(120 + 4 * int(self.files["file"].str.len().max()), 280)}
-        shown = table(self.files, height=min(520, 70 + 37 * len(self.files)), widths=widths)
+        shown = table(self.files, widths=widths, styles=_as_high_as(self.files))
         shown.on_click(show)
         return [shown, detail]
 
@@ -210,8 +213,14 @@ class Overview(Viewer):
     def _skipped(self) -> list[Any]:
         shown = [_text(plain(self.skipped_text or "No file was read yet."))]
         if not self.skipped.empty:
-            shown.append(table(self.skipped, height=520, widths={"file": 240, "line": 75, "reason": 300}))
+            widths = {"file": 240, "line": 75, "reason": 300}
+            shown.append(table(self.skipped, widths=widths, styles=_as_high_as(self.skipped)))
         return shown
+
+
+def _as_high_as(frame: pd.DataFrame) -> dict[str, str]:
+    """Style of a table: its rows are seen without scrolling, as far as the window has room for them."""
+    return {"height": f"min({70 + 37 * len(frame)}px, {filling(520, _AROUND)})"}
 
 
 def _reason(row: Any) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 
+from dashboard.domain.models import parameter_title
 from dashboard.domain.units import format_time
 from dashboard.models import ModelName
 
@@ -20,8 +21,6 @@ class Knob:
     ----------
     model, name
         Whose parameter.
-    title
-        Symbol and what it is.
     ends
         Of the slider, powers of ten.
     zero
@@ -32,10 +31,14 @@ class Knob:
 
     model: ModelName
     name: str
-    title: str
     ends: tuple[float, float]
     zero: bool = False
     per_byte: bool = False
+
+    @property
+    def title(self) -> str:
+        """Symbol and what it is."""
+        return parameter_title(self.name)
 
     @property
     def help(self) -> str:
@@ -58,21 +61,21 @@ class Knob:
 
 def _local(model: ModelName) -> tuple[Knob, ...]:
     return (
-        Knob(model, "gamma", "γ, computing", _LOCAL, zero=True, per_byte=True),
-        Knob(model, "delta", "δ, copying", _LOCAL, zero=True, per_byte=True),
+        Knob(model, "gamma", _LOCAL, zero=True, per_byte=True),
+        Knob(model, "delta", _LOCAL, zero=True, per_byte=True),
     )
 
 
 KNOBS: tuple[Knob, ...] = (
-    Knob("hockney", "alpha", "α, latency", _TIMES),
-    Knob("hockney", "beta", "β, time per byte", _PER_BYTE, per_byte=True),
+    Knob("hockney", "alpha", _TIMES),
+    Knob("hockney", "beta", _PER_BYTE, per_byte=True),
     *_local("hockney"),
-    Knob("loggp", "latency", "L, latency", _TIMES),
-    Knob("loggp", "overhead", "o, overhead", _TIMES),
-    Knob("loggp", "gap", "g, gap", _TIMES),
-    Knob("loggp", "gap_per_byte", "G, gap per byte", _PER_BYTE, zero=True, per_byte=True),
+    Knob("loggp", "latency", _TIMES),
+    Knob("loggp", "overhead", _TIMES),
+    Knob("loggp", "gap", _TIMES),
+    Knob("loggp", "gap_per_byte", _PER_BYTE, zero=True, per_byte=True),
     *_local("loggp"),
-    Knob("plogp", "latency", "L, latency", _TIMES),
+    Knob("plogp", "latency", _TIMES),
     *_local("plogp"),
 )
 _HELP = {

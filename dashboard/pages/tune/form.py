@@ -27,6 +27,7 @@ from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
+from dashboard.plots.tuning import plan_table
 from dashboard.session.choice import read_values, write_options
 from dashboard.tuning import Asked
 from dashboard.tuning.look import plan_of
@@ -56,6 +57,7 @@ class Offered:
     name: str = ""
     fault: str = ""
     summary: str = ""
+    table: str = ""
 
 
 class TuneForm(Viewer):
@@ -157,4 +159,7 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
         f"{escape(library.name)} {escape(library.version)}: {' of '.join(counts)}, {grid} to choose from.",
         f"{format_duration(asked.seconds)} of measuring at most. {_AROUND}",
     ]
-    return Offered(wanted, asked, name, "", "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in lines))
+    summary = "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in lines)
+    algorithms = {collective: [method.algorithm for method in each] for collective, each in plan.methods.items()}
+    planned = plan_table(algorithms, plan.comm_sizes, plan.message_sizes)
+    return Offered(wanted, asked, name, "", summary, planned)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import shlex
-import time
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -27,7 +26,9 @@ from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert
 from dashboard.pages.tune.form import Offered, TuneForm, offer
+from dashboard.pages.tune.list import tuning_item
 from dashboard.pages.tune.watch import TuneWatch
+from dashboard.plots import legend
 from dashboard.session.state import ResultsOrState
 from loaders import disk
 
@@ -35,16 +36,6 @@ PAGE = "Tune"
 #: Seconds without a change before the form is worked out.
 REST = 0.25
 NONE_YET = "Nothing was tuned yet. Press Start: this machine's MPI is measured, and at the end there is a bundle."
-_ICONS = {
-    "running": ("play_circle", "primary"),
-    "proven": ("verified", "success"),
-    "nothing": ("check_circle", "default"),
-    "unproven": ("gpp_maybe", "warning"),
-    "noise": ("graphic_eq", "warning"),
-    "failed": ("error", "error"),
-    "cancelled": ("cancel", "warning"),
-    "interrupted": ("pause_circle", "warning"),
-}
 
 
 @dataclass(frozen=True)
@@ -84,15 +75,17 @@ class TunePage(Watching):
         if refused:
             self.state.notice = f"The address asks the page Tune for something else than it can be asked: {refused}."
         self._wanted = self.form.wanted()
-        self.list = CampaignList(self._choose, _item, NONE_YET)
+        self.list = CampaignList(self._choose, tuning_item, NONE_YET)
         actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
         self.watch = TuneWatch(actions, self.bundle)
+        #: What there is to measure, where nothing is on show that was.
+        self.plan = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=(20, 10, 0, 10))
         self.measuring = pn.Column(self.map, self.loss, sizing_mode="stretch_width", margin=0, visible=False)
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
         title = pn.pane.HTML("<h3 style='margin: 0'>Tune this machine</h3>", margin=(4, 10, 12, 10))
-        there = [self.doing, self.watch, self.watch.result, self.measuring]
+        there = [self.doing, self.watch, self.plan, self.watch.result, self.measuring]
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
         return columns([title, self.standing, self.form], there, width=WIDTH + 24)
 
@@ -119,6 +112,7 @@ class TunePage(Watching):
 
     def _show_offer(self, offered: Offered) -> None:
         self._offered = offered
+        self.plan.object = offered.table
         self._enable()
 
     def _enable(self) -> None:
@@ -162,6 +156,7 @@ class TunePage(Watching):
                 self.map.show(seen.measured)
             self.loss.show({} if seen.sight is None else seen.sight.chosen)
             self.watch.show(seen.tuning)
+            self.plan.visible = seen.tuning is None
             self.watch.enable(bool(self.doing.allowed) and not self.doing.busy)
             self._say_recipe(seen.tuning)
             self._tell_fault(seen.fault)
@@ -229,15 +224,3 @@ class TunePage(Watching):
         if file is None:
             raise CampaignError("there is no bundle")
         return io.BytesIO(disk.read_bytes(file))
-
-
-def _item(tuning: kept.Tuning) -> dict[str, Any]:
-    icon, color = _ICONS.get(tuning.state, ("hourglass_empty", "default"))
-    stage, asked = tuning.stage, tuning.asked
-    what = kept.OUTCOMES.get(tuning.state, tuning.state)
-    where = f" in {stage.name}" if stage is not None and not tuning.over else ""
-    collectives = list(asked.get("collectives", ()))
-    named = ", ".join(collectives[:3]) + (" …" if len(collectives) > 3 else "")
-    began = time.strftime("%Y-%m-%d %H:%M", time.localtime(tuning.began))
-    about = f"{what}{where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
-    return {"label": tuning.name, "secondary": about, "icon": icon, "color": color}

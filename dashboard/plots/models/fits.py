@@ -7,6 +7,7 @@ from html import escape
 import holoviews as hv
 import numpy as np
 
+from dashboard.domain.models import parameter_title
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models.fit import Fit
 from dashboard.plots.colors import OKABE_ITO
@@ -53,7 +54,7 @@ def interval_table(fit: Fit) -> str:
     rows = []
     for name, (low, high) in fit.intervals.items():
         ends = [_write(name, each) for each in (low, high)] if np.isfinite(high) else ["not determined", "–"]
-        rows.append([escape(name.replace("_", " ")), _write(name, fit.value(name)), *ends])
+        rows.append([escape(parameter_title(name)), _write(name, fit.value(name)), *ends])
     level = f"{100 * fit.level:g} %"
     heads = [("parameter", False), ("value", True), (f"{level} from", True), ("to", True)]
     notes = "".join(f"<p>{escape(note)}.</p>" for note in fit.notes)

@@ -106,5 +106,5 @@ def computing_chart(
     steady = {name: float(getattr(each, "gamma", 0.0)) for name, each in parameters.items()}
     for name, gamma in steady.items():
         if gamma > 0:
-            layers.append(_curve(at, np.full(at.shape, gamma), f"gamma of {MODEL_TITLES[name]}", _COLORS[name], y))
+            layers.append(_curve(at, np.full(at.shape, gamma), f"γ of {MODEL_TITLES[name]}", _COLORS[name], y))
     return _framed(layers, "Computing a byte") if layers else None

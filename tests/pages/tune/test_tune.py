@@ -58,6 +58,7 @@ def test_a_finished_tuning_shows_its_stages_its_gain_and_its_bundle(root: Path) 
     assert not page.watch.cancel.visible
     assert not page.watch.go_on.visible
     assert "colltune.sh" in page.watch.readme.object
+    assert not page.plan.visible
 
 
 def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -65,6 +66,8 @@ def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypa
     page = open_page()
     assert page.list.empty.visible
     assert page.watch.stages.object.count('class="waiting"') == len(tunings.stages())
+    assert page.plan.visible
+    assert "<td>allgather</td>" in page.plan.object
     assert not page.watch.bundle.visible
     assert not page.form.start.disabled
     assert page.form.named.value == "tune-5-collectives-2-ranks" or "ranks" in page.form.named.value
