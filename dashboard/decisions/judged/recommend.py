@@ -89,8 +89,8 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     limit = float(values[best] + points)
     near = np.flatnonzero(known & (values <= limit))
     smallest = int(near[np.lexsort((values[near], leaves[near]))[0]])
-    taken = np.flatnonzero(known & _is_recommended(frontier)) if within is None else ()
-    if len(taken):
+    taken = np.flatnonzero(known & _is_recommended(frontier) & (within is None))
+    if taken.size:
         row, reason = int(taken[0]), _beside(frontier, int(taken[0]), smallest, best, rule)
     else:
         row, reason = smallest, _reason(frontier, smallest, best, rule, known)
