@@ -264,7 +264,7 @@ def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State)
 
 
 def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("dashboard.session.view.titles", lambda: {"Quadtree": "quadtree"})
+    monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree"])
     page.check.give("mine.conf", RULES)
     frontier = FrontierPage(state)
     frontier.scheme.value = ""
