@@ -36,7 +36,7 @@ def results() -> xr.DataTree:
 @pytest.fixture(autouse=True)
 def one_family(monkeypatch: pytest.MonkeyPatch) -> None:
     """The frontier of all families is `test_frontier`'s and the command's."""
-    monkeypatch.setattr("dashboard.session.view.titles", lambda: {"Quadtree": "quadtree"})
+    monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree"])
 
 
 @PAGES

@@ -253,7 +253,7 @@ def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
     page.panel._fit()
     assert not part.message.visible
     assert "95 % confidence intervals" in part.intervals.object
-    assert "alpha" in part.intervals.object
+    assert "α, latency" in part.intervals.object
     part.model.value = "loggp"
     assert "not determined" in part.intervals.object
     assert part.methods.object.count("<tr>") == 1 + len(page.choice.methods)
