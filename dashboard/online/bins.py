@@ -49,9 +49,9 @@ class Bins:
         return cls(borders, (_geometric(borders[0]), _arithmetic(borders[1]), _arithmetic(borders[2])))
 
     @classmethod
-    def seen(cls, message_size: Any, nodes: Any, ppn: Any) -> Bins:
-        """Bins around the values that were seen: one for each, or of more than `MOST` at their quantiles."""
-        made = [_around(np.asarray(values, dtype=np.float64)) for values in (message_size, nodes, ppn)]
+    def seen(cls, message_size: Any, nodes: Any, ppn: Any, most: int = MOST) -> Bins:
+        """Bins around the values that were seen: one for each, or of more than `most` at their quantiles."""
+        made = [_around(np.asarray(values, dtype=np.float64), most) for values in (message_size, nodes, ppn)]
         first, second, third = made
         return cls((first[0], second[0], third[0]), (first[1], second[1], third[1]))
 
@@ -133,12 +133,12 @@ def _arithmetic(borders: FloatArray) -> FloatArray:
     return np.asarray(np.maximum(np.append(inner, borders[-1]), 1.0))
 
 
-def _around(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _around(values: FloatArray, most: int) -> tuple[FloatArray, FloatArray]:
     """Borders between the distinct values, in the middle by the logarithm, and the values themselves."""
     distinct = np.unique(values)
     if not distinct.size:
         raise OnlineError("nothing was seen, so no bins can follow it")
-    if distinct.size > MOST:
-        distinct = np.unique(np.quantile(values, np.linspace(0, 1, MOST), method="nearest"))
+    if distinct.size > most:
+        distinct = np.unique(np.quantile(values, np.linspace(0, 1, most), method="nearest"))
     between = np.sqrt(np.maximum(distinct[:-1], 0.5) * distinct[1:])
     return np.concatenate([[0.0], between]), distinct
