@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -25,8 +26,6 @@ _AROUND_S = 600.0
 #: Times that ranks are started which end before all is measured.
 _STARTS = 2
 _UNDER_WAY = ("queued", "running")
-#: How ranks may end that are started once more.
-_GOES_ON = ("failed", "timed out")
 
 
 def measure(work: Work) -> Result:
@@ -84,15 +83,32 @@ def finish(work: Work, stage: str, campaign: Campaign, installation: Installatio
     CampaignError
         It ended before.
     """
-    finished(campaign, work.launcher, installation, seconds, lambda now: _tell(work, stage, campaign, now))
+    tell = partial(_tell, work, stage, campaign)
+    finished(campaign, work.launcher, installation, seconds, tell, again=("failed", "timed out"))
 
 
 def finished(
-    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, tell: Any = None
+    campaign: Campaign,
+    launcher: Launcher,
+    installation: Installation,
+    seconds: float,
+    tell: Any = None,
+    again: Sequence[str] = ("failed",),
 ) -> None:
     """Have all of a campaign measured, and wait for it; one that is under way is joined, interrupted it is cancelled.
 
-    Ranks that hang, die with a node or have used up their time are started once more: they go on with what is missing.
+    Ranks that hang or die with a node are started once more: they go on with what is missing.
+
+    Parameters
+    ----------
+    campaign, launcher, installation
+        What is measured, and how.
+    seconds
+        Limit of a start of the ranks.
+    tell
+        Told the campaign's status now and then.
+    again
+        How ranks may end that are started once more; whoever says a time limit means it.
 
     Raises
     ------
@@ -112,7 +128,7 @@ def finished(
             raise
         if now["state"] == "finished":
             return
-        if now["state"] not in _GOES_ON or now["exit_code"] in control.WORKER_FAILED:
+        if now["state"] not in again or now["exit_code"] in control.WORKER_FAILED:
             break
     log = "; ".join(campaign.tail(2))
     raise CampaignError(

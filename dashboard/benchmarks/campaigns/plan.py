@@ -63,8 +63,8 @@ class Plan:
         How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
         within one of them show.
     apart
-        Whether each method is measured in a launch of its own, forced by variables of the environment; `settings` are
-        empty then.
+        Whether methods are forced by variables of the environment, those that share these in a launch of their own;
+        `settings` are empty then.
     checked
         Whether the methods are called in every way before they are timed (`benchmarks.safety`).
     goal
