@@ -90,10 +90,11 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     near = np.flatnonzero(known & (values <= limit))
     smallest = int(near[np.lexsort((values[near], leaves[near]))[0]])
     taken = np.flatnonzero(known & _is_recommended(frontier) & (within is None))
+    row, reason = smallest, _reason(frontier, smallest, best, rule, known)
     if taken.size:
-        row, reason = int(taken[0]), _beside(frontier, int(taken[0]), smallest, best, rule)
-    else:
-        row, reason = smallest, _reason(frontier, smallest, best, rule, known)
+        row, rule = int(taken[0]), "what is taken when no tree is named"
+        also = "" if row == smallest else f"; for the measured ones alone {reason}"
+        reason = f"{_tree(frontier, row)}, grown for sizes between the measured ones, too{also}"
     return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
 
 
@@ -138,24 +139,16 @@ def _is_recommended(frontier: Frontier) -> BoolArray:
     return np.asarray(judged & (table["family"] == "recommended") & (table["options"] == "{}"))
 
 
-def _beside(frontier: Frontier, row: int, smallest: int, best: int, rule: str) -> str:
-    """Say what the recommended tree costs, beside the smallest that serves at the measured sizes alone."""
+def _tree(frontier: Frontier, row: int) -> str:
     table = frontier.table
-    values, leaves = table[frontier.value].to_numpy(dtype=float), table["leaves"].to_numpy()
-    said = f"{_leaves(leaves[row])} by {_name(table, row)}, {_digits(values[row])} % {_title(frontier.value)}"
-    said += ", grown for sizes between the measured ones, too"
-    if row == smallest:
-        return said
-    least = f"the best, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})"
-    other = f"{_leaves(leaves[smallest])} by {_name(table, smallest)}, {_digits(values[smallest])} %"
-    return f"{said}; at the measured ones the smallest {rule.removesuffix('the best')}{least}: {other}"
+    value = _digits(float(table[frontier.value].iloc[row]))
+    return f"{_leaves(table['leaves'].iloc[row])} by {_name(table, row)}, {value} % {_title(frontier.value)}"
 
 
 def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray) -> str:
     table = frontier.table
     values, leaves = table[frontier.value].to_numpy(dtype=float), table["leaves"].to_numpy()
-    what = _title(frontier.value)
-    said = [f"{_leaves(leaves[row])} by {_name(table, row)}, {_digits(values[row])} % {what}"]
+    said = [_tree(frontier, row)]
     if values[row] > values[best]:
         said.append(f"{rule}, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})")
         better = np.flatnonzero(known & (values < values[row]) & (leaves > leaves[row]))
