@@ -102,7 +102,7 @@ class Machine:
     harms: bool = False
 
     def finished(
-        self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any
+        self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any, **_: Any
     ) -> None:
         """Measure what is missing of a campaign, as `dashboard.tuning.measure.finished`."""
         plan, library = campaign.plan(), installation.library
