@@ -35,7 +35,7 @@ from loaders import disk
 PAGE = "Tune"
 #: Seconds without a change before the form is worked out.
 REST = 0.25
-NONE_YET = "Nothing was tuned yet. Press Start: this machine's MPI is measured, and at the end there is a bundle."
+NONE_YET = "Nothing was tuned yet. Start measures this machine's MPI, and at the end there is a bundle."
 
 
 @dataclass(frozen=True)
