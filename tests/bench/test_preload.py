@@ -186,9 +186,3 @@ def test_a_component_answers_where_it_is_decided(bench: Bench, program: Path) ->
     # Basic gathers linearly; what tuned takes by itself is a tree.
     assert sent["gather:6:400"] == GRAPHS["gather:6:500"]
     assert sent["gather:6:500"] not in ({}, GRAPHS["gather:6:500"])
-
-
-def test_a_decided_call_costs_less_than_20_ns_more(bench: Bench, preload: Path) -> None:
-    added, _, _ = map(float, bench.run(2, bench.program("preload_cost"), preload=preload).stdout.split())
-    # The processor's time of the thread, the least of several rounds: load of the machine adds little.
-    assert 0 < added < 20

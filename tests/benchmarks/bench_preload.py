@@ -6,6 +6,7 @@ look-up of the communicator, the decision, and the counting. The decision is an 
 
 from __future__ import annotations
 
+import subprocess
 import sys
 import tempfile
 from pathlib import Path
@@ -13,7 +14,8 @@ from pathlib import Path
 from dashboard.benchmarks.libraries.library import find
 from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, exact
 from dashboard.export.targets.preload.library import to_preload
-from tests.bench.preloading import LIBRARY, Bench
+from tests.bench import test_preload_mpich as preload_mpich
+from tests.bench.preloading import HERE, LIBRARY, Bench
 from tests.cubes import synthetic_cube
 
 _NAMES = ("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree", "binomial", "knomial")
@@ -21,19 +23,42 @@ _NAMES = ("basic_linear", "chain", "pipeline", "split_binary_tree", "binary_tree
 
 def main() -> None:
     installation = find()
-    if installation.library.name != "Open MPI":
-        sys.exit(f"{installation.mpiexec} is not Open MPI's")
+    with tempfile.TemporaryDirectory() as folder:
+        if installation.library.name == "MPICH":
+            _mpich(installation.mpiexec, Path(folder))
+        elif installation.library.name == "Open MPI":
+            environment = installation.library.environment(one_node=True, graphs=False)
+            _openmpi(Bench(installation.mpiexec, Path(folder), environment))
+        else:
+            sys.exit(f"{installation.mpiexec} is neither Open MPI's nor MPICH's")
+
+
+def _openmpi(bench: Bench) -> None:
     drawn = exact(decision_map(synthetic_cube(27, 48, 20, seed=20, noise=0.5)))
     methods = [Method(f"{_NAMES[n % 7]} {n}", _NAMES[n % 7], 1024 * (n // 7)) for n in range(len(drawn.methods))]
     noisy = DecisionFunction("bcast", methods, drawn.tree)
     leaf = DecisionFunction("bcast", methods[:1], Leaf(0))
-    with tempfile.TemporaryDirectory() as folder:
-        bench = Bench(installation.mpiexec, Path(folder), installation.library.environment(one_node=True, graphs=False))
-        program = bench.program("preload_cost")
-        for name, decision in (("one leaf", leaf), (f"{noisy.simplified().leaves} leaves", noisy)):
-            built = bench.build("libcolltune.so", to_preload(decision, version=bench.version), *LIBRARY)
-            added, through, direct = bench.run(2, program, preload=built).stdout.split()
-            print(f"{name}: {added} ns added a call ({through} through the library, {direct} direct)")
+    program = bench.program("preload_cost")
+    for name, decision in (("one leaf", leaf), (f"{noisy.simplified().leaves} leaves", noisy)):
+        built = bench.build("libcolltune.so", to_preload(decision, version=bench.version), *LIBRARY)
+        _say(name, bench.run(2, program, preload=built).stdout)
+
+
+def _mpich(mpiexec: Path, folder: Path) -> None:
+    """Its variables are written four times for each collective."""
+    preload_mpich.compile_(mpiexec, folder, HERE / "preload_cost.c", "cost")
+    source = preload_mpich.written(folder / "preload.c", *preload_mpich.DECISIONS)
+    preload_mpich.compile_(mpiexec, folder, source, "libcolltune.so", *LIBRARY)
+    words = ["-genv", "LD_PRELOAD", "./libcolltune.so", "-genv", "COLLTUNE_ONE_THREAD", "1"]
+    done = subprocess.run(
+        [mpiexec, "-n", "2", *words, "./cost"], cwd=folder, capture_output=True, text=True, check=True
+    )
+    _say("3 leaves", done.stdout)
+
+
+def _say(name: str, printed: str) -> None:
+    added, through, direct = printed.split()
+    print(f"{name}: {added} ns added a call ({through} through the library, {direct} direct)")
 
 
 if __name__ == "__main__":

@@ -249,18 +249,6 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
     assert folder.calls().groupby("run").size().tolist() == [600] * 4
 
 
-def test_choosing_and_noting_costs_little_beside_a_call(
-    bench: Bench, tuner: Path, table: AlgTable, tmp_path: Path
-) -> None:
-    save(learnt(table, "allgather", {0: "bruck"}), tmp_path / "one.model")
-    cost = bench.program("preload_cost", "-DALLGATHER")
-    for mode, most in (("tuned", 300), ("tuning", 500)):
-        settings = said(tmp_path, mode, mode, model=str(tmp_path / "one.model"))
-        done = bench.run(2, cost, preload=tuner, said=settings)
-        added = float(re.findall(r"[\d.]+", done.stdout)[0])
-        assert 0 < added < most
-
-
 def test_a_solver_in_python_stays_right_while_it_is_tuned(bench: Bench, tuner: Path, tmp_path: Path) -> None:
     need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
     solver = (sys.executable, "-m", "mpi4py", str(Path(__file__).with_name("cg.py")), "20")
