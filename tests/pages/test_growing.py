@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import math
 import threading
 from collections.abc import Callable
 from functools import partial
+from types import SimpleNamespace
 from typing import Any
 
 import panel as pn
@@ -89,6 +91,24 @@ def test_work_stands_still_while_nobody_looks_at_it(loop: Loop) -> None:
     loop.run_until(lambda: background.bar.visible)
     background.stop()
     assert other.stopped.wait(30)
+
+
+def test_the_time_in_which_work_stands_still_does_not_count(monkeypatch: pytest.MonkeyPatch) -> None:
+    now = 10.0
+
+    def looked_at() -> bool:
+        nonlocal now
+        now += 300.0
+        return now > 900
+
+    monkeypatch.setattr(_growing, "time", SimpleNamespace(monotonic=lambda: now))
+    monkeypatch.setattr(_growing, "TELL_SECONDS", 0.0)
+    background = Background(again=lambda: None)
+    background._session = Loop()
+    task = _growing._Task("Growing", print, looked_at=looked_at, reported=math.inf, gave_way=math.inf, begun=now)
+    now += 5
+    background._progress(task, 0.5, "")
+    assert now - task.begun == 5
 
 
 def test_the_newest_request_wins_and_the_older_one_stops(loop: Loop) -> None:

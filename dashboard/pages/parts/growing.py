@@ -163,6 +163,7 @@ class Background(Viewer):
 
     def _progress(self, task: _Task, share: float, text: str) -> None:
         # Called on the worker's thread.
+        came = time.monotonic()
         while not (gone := task.cancelled.is_set() or self._session.session_context is None):
             if task.looked_at is None or task.looked_at():
                 break
@@ -170,6 +171,8 @@ class Background(Viewer):
         if gone:
             raise Cancelled
         now = time.monotonic()
+        # What stands still makes no way: how long it takes still goes by the time at work.
+        task.begun += now - came
         if now - task.gave_way >= WAY_SECONDS:
             give_way(self._session)
             task.gave_way = now = time.monotonic()
