@@ -92,7 +92,7 @@ def main() -> int:
             elif args.only != "tuned":
                 words = [*grid, *measuring(SIZES)]
                 codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
-    if (judging / "results.jsonl").exists():
+    if all((folder / file).exists() for folder, file in ((judging, "results.jsonl"), (tuned, "state.json"))):
         judged = json.dumps(judge(tuned, full, judging), indent=1)
         disk.write_text(args.folder / "judged.json", judged + "\n")
         print(judged)
