@@ -167,9 +167,10 @@ def _own(compared: Compared) -> list[Verdict]:
 def _harmed(work: Work, compared: Compared) -> set[str]:
     """Collectives that are slower where they are left to HAN.
 
-    Its own calls, inside of nodes and between them, follow the rules of tuned at their sizes.
+    Its own calls, inside of nodes and between them, follow the rules of tuned at their sizes. With one process on each
+    node it makes none, and whatever is slower there scatters.
     """
-    if target_of(work) != ACROSS:
+    if target_of(work) != ACROSS or work.asked.ranks <= work.nodes:
         return set()
     return {
         name

@@ -9,7 +9,7 @@ from pathlib import Path
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.ranks.again import label
 from dashboard.tuning import again, answer, beside, tune
-from tests.tuning.machine import Machine, across_nodes, better, rules_at
+from tests.tuning.machine import SEVERAL_NODES, Machine, across_nodes, better, rules_at
 
 _SLOWER = 2.0
 
@@ -71,6 +71,16 @@ def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, 
     assert summary["nodes"] == 2
     assert summary["harmed"] == ["bcast"]
     assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_with_one_process_on_each_node_han_makes_no_calls_that_the_rules_could_slow_down(
+    tmp_path: Path, machine: Machine
+) -> None:
+    machine.times, machine.harms = seconds, True
+    work = across_nodes(tmp_path)
+    result = answer(work.folder, tune(replace(work, launcher=replace(SEVERAL_NODES, ppn=1))))
+    assert result["gain"].keys() == {"bcast", "allreduce"}
+    assert json.loads((tmp_path / "bundle" / "summary.json").read_text())["harmed"] == []
 
 
 def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_last(tmp_path: Path) -> None:
