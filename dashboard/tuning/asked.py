@@ -126,14 +126,17 @@ class Asked:
         served = any(name in SERVES[HAN] for name in self.collectives)
         return served and nodes > 1 and HAN in library.components and library.version.startswith("5.")
 
+    def one_each(self, nodes: int) -> bool:
+        """Whether there is one process on each of so many nodes: HAN hands all calls on once it has answered one."""
+        return self.ranks <= nodes
+
     def components(self, library: Library, *, nodes: int) -> tuple[str, ...]:
         """Components that are methods beside the library's own decision, which is HAN's where that takes part.
 
         HAN itself with the algorithms that it does not take by itself: these its rules can name, segment sizes not.
-        None with one process on each node: there HAN hands all calls on once it has answered one by itself, and its
-        rules act no more.
+        None with one process on each node (`one_each`): there its rules soon act no more.
         """
-        if not self.across(library, nodes=nodes) or self.ranks <= nodes:
+        if not self.across(library, nodes=nodes) or self.one_each(nodes):
             return ()
         others = (name for name in library.components if name not in (HAN, "sm"))
         return (*others, *(f"{HAN} @{variant}" for variant in OWN_VARIANTS))

@@ -168,9 +168,9 @@ def _harmed(work: Work, compared: Compared) -> set[str]:
     """Collectives that are slower where they are left to HAN.
 
     Its own calls, inside of nodes and between them, follow the rules of tuned at their sizes. With one process on each
-    node it makes none, and whatever is slower there scatters.
+    node it makes none: what is left to it is left to tuned's own decision, with rules as without.
     """
-    if target_of(work) != ACROSS or work.asked.ranks <= work.nodes:
+    if target_of(work) != ACROSS or work.asked.one_each(work.nodes):
         return set()
     return {
         name
