@@ -11,10 +11,10 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import following as cli_following
-from dashboard.commands import model as cli_model
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import file_report, hints_of, load
+from dashboard.commands.model import command as cli_model
 from dashboard.commands.output import Loading, refuse_same, say, show
 from dashboard.commands.usage import Usage
 from loaders.collectives import POINT_TO_POINT
@@ -189,19 +189,19 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
     "frontier": "dashboard.commands.frontier:frontier",
     "compare": "dashboard.commands.compare:compare",
     "lint": "dashboard.commands.lint:lint",
-    "model": "dashboard.commands.model:model",
+    "model": "dashboard.commands.model.command:model",
     "translate": "dashboard.commands.translate:translate",
-    "bench": "dashboard.commands.bench:bench",
+    "bench": "dashboard.commands.bench.command:bench",
     "portability": "dashboard.commands.portability:portability",
     "view": "dashboard.commands.view:view",
     "report": "dashboard.commands.report:report",
-    "online": "dashboard.commands.online:online",
-    "orthogonal": "dashboard.commands.orthogonal:orthogonal",
-    "methods": "dashboard.commands.methods:methods",
+    "online": "dashboard.commands.online.command:online",
+    "orthogonal": "dashboard.commands.orthogonal.command:orthogonal",
+    "methods": "dashboard.commands.methods.command:methods",
     "prove": "dashboard.commands.prove:prove",
     "check-methods": "dashboard.commands.check_methods:check_methods",
     "tune": "dashboard.commands.tune:tune",
-    "tune-check": "dashboard.commands.tune_check:tune_check",
+    "tune-check": "dashboard.commands.tune_check.command:tune_check",
     "decide-time": "dashboard.commands.decide_time:decide_time",
     "serve": "dashboard.commands.serve:serve",
 }

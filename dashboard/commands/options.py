@@ -7,17 +7,12 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import bench as cli_bench
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import check_methods as cli_check_methods
 from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
-from dashboard.commands import methods as cli_methods
-from dashboard.commands import model as cli_model
 from dashboard.commands import naming as cli_naming
-from dashboard.commands import online as cli_online
-from dashboard.commands import orthogonal as cli_orthogonal
 from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
 from dashboard.commands import report as cli_report
@@ -26,10 +21,15 @@ from dashboard.commands import translate as cli_translate
 from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune as cli_tune
-from dashboard.commands import tune_check as cli_tune_check
 from dashboard.commands import values as cli_values
 from dashboard.commands import view as cli_view
+from dashboard.commands.bench import command as cli_bench
+from dashboard.commands.methods import command as cli_methods
+from dashboard.commands.model import command as cli_model
+from dashboard.commands.online import command as cli_online
+from dashboard.commands.orthogonal import command as cli_orthogonal
 from dashboard.commands.output import answer
+from dashboard.commands.tune_check import command as cli_tune_check
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 from dashboard.session.reading import OPTIONS as READING

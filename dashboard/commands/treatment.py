@@ -6,10 +6,10 @@ import argparse
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import model as cli_model
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
+from dashboard.commands.model import command as cli_model
 from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
 from dashboard.domain.errors import meant

@@ -6,7 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import model as cli_model
+from dashboard.commands.model import command as cli_model
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:

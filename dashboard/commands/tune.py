@@ -14,9 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import bench_submit, launching
+from dashboard.commands import launching
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
+from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.tuning import OPTIONS

@@ -3,5 +3,5 @@
 from __future__ import annotations
 
 
-class Usage(Exception):  # noqa: N818 - not a fault of the program, the user's
+class Usage(Exception):
     """The command was called wrongly; the message says how to call it."""

@@ -263,7 +263,7 @@ def _compile(compiler: str, folder: Path, name: str, text: str, *arguments: str,
     disk.write_text(file, text)
     command = [compiler, f"-std={standard}", "-O2", str(file), *arguments]
     try:
-        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)  # noqa: S603
+        done = subprocess.run(command, capture_output=True, text=True, check=False, timeout=_SECONDS)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise ExportError(f"{compiler} cannot be run: {error}") from error
     if done.returncode:
@@ -274,7 +274,7 @@ def _size(object_file: Path) -> int:
     """Bytes of code and data; of the whole object file where there is no ``size``."""
     tool = shutil.which("size")
     if tool is not None:
-        done = subprocess.run([tool, str(object_file)], capture_output=True, text=True, check=False)  # noqa: S603
+        done = subprocess.run([tool, str(object_file)], capture_output=True, text=True, check=False)
         words = done.stdout.splitlines()[-1].split() if done.stdout else []
         if len(words) > 3 and words[3].isdecimal():
             return int(words[3])
@@ -284,7 +284,7 @@ def _size(object_file: Path) -> int:
 def _timed_c(built: Mapping[str, _Made], folder: Path, sizes: Sizes, rounds: int) -> list[float]:
     comm, message = (np.clip(column, 0, most) for column, most in zip(sizes, (INT_MAX, LLONG_MAX), strict=True))
     rows = "".join(f"{p} {m}\n" for p, m in zip(comm.tolist(), message.tolist(), strict=True))
-    done = subprocess.run(  # noqa: S603 - compiled above
+    done = subprocess.run(
         [str(folder / "driver"), str(rounds)],
         input=f"{comm.size}\n{rows}",
         capture_output=True,

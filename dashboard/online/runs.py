@@ -105,7 +105,7 @@ def run_command(
     words, further = command_of(folder, command)
     stream = log.open("ab") if log else None
     try:
-        process = subprocess.Popen(  # noqa: S603 - the user's own program
+        process = subprocess.Popen(
             words, env={**os.environ, **said, **further}, stdout=stream, stderr=stream, start_new_session=True
         )
     except OSError as error:

@@ -56,10 +56,10 @@ class Alone:
     def __init__(self) -> None:
         self.calls: list[str] = []
 
-    def Barrier(self) -> None:  # noqa: N802 - mpi4py's name
+    def Barrier(self) -> None:
         self.calls.append("barrier")
 
-    def Allreduce(self, sent: Any, received: Any, op: Any) -> None:  # noqa: N802 - mpi4py's name
+    def Allreduce(self, sent: Any, received: Any, op: Any) -> None:
         received[:] = sent
 
 

@@ -19,7 +19,7 @@ from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
-from dashboard.commands.bench_plan import cost
+from dashboard.commands.bench.plan import cost
 from loaders import RunWriter
 from tests.measuring.played import LIBRARY, Played
 

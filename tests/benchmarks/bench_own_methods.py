@@ -58,7 +58,7 @@ def run_ranks(built: Path) -> None:
 
     mpi = library.find().library
     assert isinstance(mpi, OpenMpi)
-    world, native, tools = MPI.COMM_WORLD, Native(built, MPI._addressof), ToolInterface()
+    world, native, tools = MPI.COMM_WORLD, Native(built, MPI), ToolInterface()
     for collective, own, number, theirs, segment in METHODS:
         tools.write(mpi.settings(collective, Method(theirs, segment, (), number)))
         forced, plain = world.Dup(), world.Dup()

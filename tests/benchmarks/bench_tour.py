@@ -1,6 +1,7 @@
 """The page after every page was visited: what stands in the document, and what a step and a switch then cost.
 
-Makes the tour of all pages and tabs twice in headless Chromium and prints, fresh and after each, the elements and
+Makes the tour of all pages and tabs three times (what one has not drawn yet comes in the next) in headless Chromium
+and prints, fresh and after each, the elements and
 `<style>` elements of the document with all shadow roots, the listeners and the memory, and the browser's own figures
 (Chrome DevTools Protocol, ``Performance.getMetrics``) of going from Decisions to Data and back, and of a step of a
 slider; then the first paint, and how long clicks and keys took until the next one (INP), with the slowest by name.
@@ -22,8 +23,8 @@ from dashboard.session.state import PAGES
 from tests.conftest import ROOT, find_chromium
 from tests.serving import Served
 
-#: Switches and steps that are measured, and what the tour may leave in the document.
-TIMES, STEPS = 3, 12
+#: Tours; switches and steps that are measured after each; and what the tours may leave in the document.
+TOURS, TIMES, STEPS = 3, 3, 12
 MOST_ELEMENTS, MOST_STYLES = 6_000, 1_500
 #: Milliseconds without a change on the page that count as rest, and the most that is waited for it.
 QUIET, PATIENCE = 700, 30_000
@@ -204,7 +205,8 @@ def felt(page: Page) -> str:
 
 def table(*looks: dict[str, dict[str, float]]) -> str:
     """Write a table of figures: fresh, after each tour, and the ratio of the last two."""
-    lines = [f"{'':52} {'fresh':>10} {'toured':>10} {'again':>10}  ratio"]
+    heads = ["fresh", *(f"tour {at}" for at in range(1, len(looks)))]
+    lines = [f"{'':52} {' '.join(f'{head:>10}' for head in heads)}  ratio"]
     for what, figures in looks[0].items():
         for name in figures:
             milli, unit = (1000, " [ms]") if name.endswith("Duration") else (1, "")
@@ -237,7 +239,7 @@ def main() -> None:
             go(page, "Decisions")
             rest(page, DONE)
             looks = [measured(page, session)]
-            for _ in range(2):
+            for _ in range(TOURS):
                 tour(page, served)
                 looks.append(measured(page, session))
             print(table(*looks))

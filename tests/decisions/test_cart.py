@@ -112,7 +112,7 @@ def test_sizes_that_32_bits_cannot_tell_apart_are_told_apart() -> None:
 
 
 @given(problems, st.one_of(st.none(), st.integers(0, 6)), st.one_of(st.none(), st.integers(1, 20)), st.booleans())
-def test_limits_hold(problem: Problem, depth: int | None, leaves: int | None, cost_sensitive: bool) -> None:  # noqa: FBT001
+def test_limits_hold(problem: Problem, depth: int | None, leaves: int | None, cost_sensitive: bool) -> None:
     decision = cart(problem, max_depth=depth, max_leaves=leaves, cost_sensitive=cost_sensitive)
     assert depth is None or decision.depth <= depth
     assert leaves is None or decision.leaves <= leaves
@@ -296,7 +296,7 @@ def test_an_attribute_nobody_knows_is_an_error() -> None:
 
 @pytest.mark.parametrize("cost_sensitive", [False, True])
 @pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
-def test_degenerate_results(cube: Any, cost_sensitive: bool) -> None:  # noqa: FBT001
+def test_degenerate_results(cube: Any, cost_sensitive: bool) -> None:
     decision = cart(Problem.of(cube), cost_sensitive=cost_sensitive)
     assert Problem.of(cube).summary(decision)[1:4] == (0, 0, 0)
     assert decision.leaves <= 2

@@ -86,7 +86,7 @@ def test_decisions_of_methods_that_were_never_measured_differ_from_each_other(pr
 
 
 @given(st.integers(0, 2**32 - 1), st.sampled_from([0.0, 0.4]), st.integers(0, 3), st.booleans())
-def test_the_difference_is_that_of_the_penalties(seed: int, missing: float, depth: int, weighed: bool) -> None:  # noqa: FBT001
+def test_the_difference_is_that_of_the_penalties(seed: int, missing: float, depth: int, weighed: bool) -> None:
     weights = np.random.default_rng(seed).random((6, 7)) if weighed else None
     problem = Problem.of(synthetic_cube(6, 7, 4, seed, missing, noise=0.5), weights=weights)
     first = cart(problem, max_depth=depth)

@@ -16,7 +16,7 @@ from dashboard.domain.options import Option
 DEPTH = Option("max_depth", "Depth", "Levels.", None, "int", low=0, high=20, unlimited="no limit")
 SHARE = Option("threshold", "Threshold", "Share.", 1.0, "float", low=0, high=1)
 CASES = Option("min_cases", "Cases", "Cases in a branch.", 2, "int", low=1)
-PRUNED = Option("pruned", "Pruned", "Cut back.", True, "flag")  # noqa: FBT003 - the default
+PRUNED = Option("pruned", "Pruned", "Cut back.", True, "flag")
 RULE = Option("rule", "Rule", "Which.", "gain", "choice", choices=("gain", "ratio"))
 ATTRIBUTES = Option("attributes", "Attributes", "What.", ("a", "b"), "attributes", choices=("a", "b", "c"))
 FAMILY = Family(

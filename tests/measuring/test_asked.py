@@ -12,7 +12,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from dashboard.commands import bench_plan
+from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.options import parse
 from dashboard.measuring import asked as module
 from dashboard.measuring.asked import MOST_POINTS, Asked, offer

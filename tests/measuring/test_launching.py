@@ -15,7 +15,7 @@ from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.site import Site
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.commands import bench_submit
+from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.options import parse
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer

@@ -31,11 +31,11 @@ _HUNG = 1
 _Stamps = list[tuple[int, int] | None]
 
 
-class _Cancelled(Exception):  # noqa: N818 - an order, no fault
+class _Cancelled(Exception):
     """Somebody asked for the end."""
 
 
-class _Hangs(Exception):  # noqa: N818 - a finding
+class _Hangs(Exception):
     """The job has not written anything for too long."""
 
 
@@ -121,7 +121,7 @@ def _further(order: Mapping[str, Any], starts: Sequence[Any], code: int) -> Sequ
 def _started(log: str, command: Sequence[str], environment: Mapping[str, str]) -> subprocess.Popen[bytes]:
     """Start the ranks in a session of their own, which Linux ends with this process."""
     with Path(log).open("ab") as stream:
-        return subprocess.Popen(  # noqa: S603 - the argument list of the launcher
+        return subprocess.Popen(
             command,
             stdin=subprocess.DEVNULL,
             stdout=stream,

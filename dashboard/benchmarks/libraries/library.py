@@ -70,7 +70,7 @@ def library_of(mpiexec: Path) -> Library:
     """Tell which library a start command belongs to, and ask it what it offers."""
     ask = [str(mpiexec), "--version"]
     try:
-        done = subprocess.run(ask, capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+        done = subprocess.run(ask, capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{mpiexec} cannot be run: {error}; {_INSTALL}") from error
     text = done.stdout + done.stderr

@@ -243,7 +243,7 @@ def read(ompi_info: Path) -> OpenMpi:
         When it cannot be run or knows no algorithms.
     """
     try:
-        done = subprocess.run([str(ompi_info), *_ASK], capture_output=True, text=True, timeout=_SECONDS, check=False)  # noqa: S603
+        done = subprocess.run([str(ompi_info), *_ASK], capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{ompi_info} cannot be run: {error}") from error
     if done.returncode:

@@ -63,10 +63,8 @@ class Worker:
         self._output = ""
         self._tools = ToolInterface()
         self._types = Types(mpi.BYTE, mpi.UINT8_T, mpi.SUM)
-        address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
-        counted = order.evidence == "messages"
-        size = int(self._world.Get_size())
-        self._counters = counters_of(self._tools, order.counters, address, size) if counted else None
+        counting = order.evidence == "messages"
+        self._counters = counters_of(self._tools, order.counters, mpi) if counting else None
 
     def run(self) -> None:
         """Make all calls, one communicator size after the other, first those that verdicts need."""

@@ -34,7 +34,7 @@ class Executor:
     """
 
     def __init__(self, mpi: Any, library: Path | None) -> None:
-        self._native = None if library is None else Native(library, mpi._addressof)  # noqa: SLF001 - mpi4py's own way to the handle
+        self._native = None if library is None else Native(library, mpi)
         self.in_place = mpi.IN_PLACE
         self.name = MPI4PY if self._native is None else NATIVE
 

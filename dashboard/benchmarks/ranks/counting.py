@@ -11,12 +11,14 @@ import os
 import shutil
 from collections.abc import Callable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.mpicc import build
+from dashboard.benchmarks.ranks.handles import address
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
 from dashboard.domain.arrays import IntArray
 
@@ -96,10 +98,11 @@ def counted(counters: Counters, call: Callable[[], None]) -> IntArray:
     return sent
 
 
-def counters_of(tools: ToolInterface, names: Sequence[str], comm_address: int, peers: int) -> Counters:
-    """The library's own counters, else those of the preloaded library; parameters and errors as of `PeerCounters`."""
+def counters_of(tools: ToolInterface, names: Sequence[str], mpi: Any) -> Counters:
+    """The library's own counters of all processes, else the preloaded library's; errors as of `PeerCounters`."""
+    peers = int(mpi.COMM_WORLD.Get_size())
     try:
-        return PeerCounters(tools, names, comm_address, peers)
+        return PeerCounters(tools, names, address(mpi, mpi.COMM_WORLD), peers)
     except ToolInterfaceError as hidden:
         try:
             return OwnCounters(peers)

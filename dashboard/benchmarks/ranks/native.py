@@ -14,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.ranks.handles import address
 from dashboard.schedules import Program
 from dashboard.schedules.datatypes import Elements, raw
 from dashboard.schedules.over_mpi import scratch_of
@@ -30,13 +31,13 @@ class Native:
     ----------
     library
         `SOURCE`, built with the compiler of the library that mpi4py runs.
-    address
-        mpi4py's ``MPI._addressof``: the address of a handle.
+    mpi
+        mpi4py's ``MPI``.
     """
 
-    def __init__(self, library: Path, address: Any) -> None:
-        self._library, self._address = ctypes.CDLL(str(library)), address
-        self._request_size = int(self._library.colltune_request_size())
+    def __init__(self, library: Path, mpi: Any) -> None:
+        self.mpi, built = mpi, ctypes.CDLL(str(library))
+        self.run, self.request_size = built.colltune_run, int(built.colltune_request_size())
 
     def bind(self, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any) -> NativeBound:
         """Bind a program to its buffers, as `dashboard.schedules.over_mpi.Bound` does; `op` is mpi4py's operation.
@@ -74,12 +75,12 @@ class NativeBound:
         source, target, *given = memory
         scratch = given[0] if given else scratch_of(program, target)
         extent = _extent(target)
-        requests = np.zeros(max(len(rows), 1) * native._request_size, np.uint8)  # noqa: SLF001 - one thing in two classes
+        requests = np.zeros(max(len(rows), 1) * native.request_size, np.uint8)
         buffers = (ctypes.c_void_p * 3)(*(raw(each).ctypes.data for each in (source, target, scratch)))
-        handles = [ctypes.c_void_p(native._address(each)) for each in (comm, element, op)]  # noqa: SLF001 - likewise
+        handles = [ctypes.c_void_p(address(native.mpi, each)) for each in (comm, element, op)]
         #: What the addresses point to lives as long as this.
         self._kept = (rows, source, target, scratch, requests, buffers, comm, element, op)
-        self._run = native._library.colltune_run  # noqa: SLF001 - likewise
+        self._run = native.run
         self._arguments = (
             ctypes.c_void_p(rows.ctypes.data),
             ctypes.c_int64(len(rows)),

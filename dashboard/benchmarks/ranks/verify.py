@@ -56,7 +56,7 @@ class _Ranks:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
         self._elements = elements_of(mpi)
-        self._native = Native(Path(order["native"]), mpi._addressof) if order["native"] else None  # noqa: SLF001 - see below
+        self._native = Native(Path(order["native"]), mpi) if order["native"] else None
         self._ops = {
             (known, commutes): mpi.Op.Create(_called(each, known), commutes)
             for commutes, each in _OPERATIONS.items()
@@ -65,9 +65,8 @@ class _Ranks:
         self._counters: Counters | None = None
         self._tools: ToolInterface | None = None
         if order["counters"]:
-            address = mpi._addressof(self._world)  # noqa: SLF001 - mpi4py's own way to the handle
             self._tools = ToolInterface()
-            self._counters = counters_of(self._tools, order["counters"], address, int(self._world.Get_size()))
+            self._counters = counters_of(self._tools, order["counters"], mpi)
 
     def run(self) -> None:
         """Verify with one number of processes after the other; those left over wait without using the processor."""

@@ -189,9 +189,7 @@ class Worker:
         problem = self._switch_problem or os.environ.get(UNCOUNTED, "")
         try:
             if self._tools is not None and not problem:
-                address = self._mpi._addressof(self._mpi.COMM_WORLD)  # noqa: SLF001 - mpi4py's own way to the handle
-                size = self._world.Get_size()
-                self._counters = counters_of(self._tools, self._plan.graph_counters, address, size)
+                self._counters = counters_of(self._tools, self._plan.graph_counters, self._mpi)
         except ToolInterfaceError as error:
             problem = str(error)
         if problem and self.rank == 0:

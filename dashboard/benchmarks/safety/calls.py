@@ -13,6 +13,7 @@ import numpy as np
 
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.exchange import Across, Exchange, starts_of
+from dashboard.benchmarks.ranks.handles import handle
 from dashboard.benchmarks.safety.cases import Case, Layout
 from dashboard.benchmarks.safety.memory import SHAPES, Memory, Values, block, operator, reduced
 from loaders.collectives import COLLECTIVES, Part
@@ -46,12 +47,6 @@ class Handles:
             "product": mpi.Op.Create(operator("matrix"), commute=False),
         }
         self._library = ctypes.CDLL(library)
-
-    def handle(self, thing: Any) -> Any:
-        """A handle as C passes it: a pointer of Open MPI, a number of MPICH."""
-        pointer = self.mpi._sizeof(thing) == ctypes.sizeof(ctypes.c_void_p)  # noqa: SLF001 - see below
-        kind = ctypes.c_void_p if pointer else ctypes.c_int
-        return kind.from_address(self.mpi._addressof(thing))  # noqa: SLF001 - mpi4py's own way to the handle
 
     def raw(self, name: str, *arguments: Any) -> None:
         """Call a function of the library; RuntimeError when it does not succeed."""
@@ -170,11 +165,11 @@ class Call:
         memory = ctypes.c_void_p(self.received.array.ctypes.data)
         sends, receives = self._counted(entry.sends), self._counted(entry.receives)
         root = [ctypes.c_int(self.root)] if entry.rooted else []
-        handles.raw(f"MPI_{entry.call}", place, *sends, memory, *receives, *root, handles.handle(self.comm))
+        handles.raw(f"MPI_{entry.call}", place, *sends, memory, *receives, *root, handle(handles.mpi, self.comm))
 
     def _counted(self, part: Part) -> list[Any]:
         """Counts and datatype of a buffer as C passes them."""
-        data, entry = self.handles.handle(self.type), self.entry
+        data, entry = handle(self.handles.mpi, self.type), self.entry
         if entry.counts == "equal" or part == "block":
             return [ctypes.c_int(self.exchange.counts[self.rank]), data]
         counts = self.exchange.between(self.rank) if entry.counts == "of pairs" else self.exchange.counts

@@ -15,7 +15,7 @@ Progress = Callable[[float, str], None]
 """Called now and then with the share done (0 to 1) and what is under way; may raise `Cancelled`."""
 
 
-class Cancelled(Exception):  # noqa: N818 - nothing went wrong: somebody asked for it
+class Cancelled(Exception):
     """A search was told to stop."""
 
 

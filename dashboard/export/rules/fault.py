@@ -17,7 +17,7 @@ class RulesError(ValueError):
     """The file is no rules file that is known, or cannot be read at all; the message says why."""
 
 
-class Refused(Exception):  # noqa: N818 - it is the library that refuses
+class Refused(Exception):
     """The library reads no further than a line."""
 
     def __init__(self, line: int, text: str) -> None:

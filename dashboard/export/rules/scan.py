@@ -26,7 +26,7 @@ class Number:
     text: str
 
 
-class End(Exception):  # noqa: N818 - an end, not an error
+class End(Exception):
     """There is no further number."""
 
 

@@ -18,13 +18,13 @@ class Less(Condition):
     def __init__(self, left: Expression, right: Expression) -> None:
         self.left, self.right = left, right
 
-    def value(self, scope: Scope) -> Any:  # noqa: D102
+    def value(self, scope: Scope) -> Any:
         return scope.of(self.left) < scope.of(self.right)
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self.left.written() + sign("<") + self.right.written()
 
-    def check(self) -> None:  # noqa: D102
+    def check(self) -> None:
         same(self.written().latex, self.left.unit(), self.right.unit())
 
 
@@ -34,10 +34,10 @@ class IsPowerOfTwo(Condition):
     def __init__(self, count: Expression) -> None:
         self.count = count
 
-    def value(self, scope: Scope) -> Any:  # noqa: D102
+    def value(self, scope: Scope) -> Any:
         return is_power_of_two(scope.of(self.count))
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self.count.written() + sign("=") + scripts(number(2), above=name("k"))
 
 
@@ -47,15 +47,15 @@ class Cases(Expression):
     def __init__(self, condition: Condition, then: Expression, otherwise: Expression) -> None:
         self.condition, self.then, self.otherwise = condition, then, otherwise
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         chosen: FloatArray = np.where(scope.of(self.condition), scope.of(self.then), scope.of(self.otherwise))
         return chosen
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         where = self.then.written(), words("if ") + self.condition.written()
         return cases(where, (self.otherwise.written(), words("otherwise")))
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         self.condition.check()
         return same("cases", self.then.unit(), self.otherwise.unit())
 

@@ -116,13 +116,13 @@ class Number(Expression):
     def __init__(self, value: float) -> None:
         self.number = float(value)
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         return self.number
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return number(self.number)
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return NONE
 
 
@@ -145,13 +145,13 @@ class Symbol(Expression):
         self.name, self.silent = name, silent
         self._written, self._unit = written, unit
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         return scope.values[self.name]
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self._written
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return self._unit
 
 
@@ -163,15 +163,15 @@ class Sum(Expression):
     def __init__(self, left: Expression, right: Expression, sign: str) -> None:
         self.left, self.right, self.sign = left, right, sign
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         left, right = scope.of(self.left), scope.of(self.right)
         result: Value = left + right if self.sign == "+" else left - right
         return result
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self.left.written() + sign(self.sign) + self.right.within(SUM if self.sign == "+" else PRODUCT)
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return same(self.latex(), self.left.unit(), self.right.unit())
 
 
@@ -183,15 +183,15 @@ class Product(Expression):
     def __init__(self, left: Expression, right: Expression) -> None:
         self.left, self.right = left, right
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         result: Value = scope.of(self.left) * scope.of(self.right)
         return result
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         factors = [part for part in (self.left, self.right) if not (isinstance(part, Symbol) and part.silent)]
         return joined([part.within(PRODUCT) for part in factors], "⋅")
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return self.left.unit().times(self.right.unit())
 
 
@@ -201,14 +201,14 @@ class Quotient(Expression):
     def __init__(self, above: Expression, below: Expression) -> None:
         self.above, self.below = above, below
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         result: Value = scope.of(self.above) / scope.of(self.below)
         return result
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return fraction(self.above.written(), self.below.written())
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return self.above.unit().per(self.below.unit())
 
 
@@ -237,13 +237,13 @@ class Applied(Expression):
     ) -> None:
         self.of, self.compute, self.write, self.keeps_unit = of, compute, write, keeps_unit
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         return self.compute(scope.of(self.of))
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self.write(self.of.written())
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return self.of.unit() if self.keeps_unit else same(self.latex(), self.of.unit(), NONE)
 
 
@@ -253,14 +253,14 @@ class Root(Expression):
     def __init__(self, of: Expression) -> None:
         self.of = of
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         side: FloatArray = np.sqrt(scope.of(self.of))
         return side
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return root(self.of.written())
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         square = self.of.unit()
         if square.time % 2 or square.size % 2:
             raise UnitError(f"{self.latex()}: the square root of {square} has no unit")
@@ -273,7 +273,7 @@ class Extreme(Expression):
     def __init__(self, name: str, *parts: Expression) -> None:
         self.name, self.parts = name, parts
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         pick = np.maximum if self.name == "max" else np.minimum
         result = scope.of(self.parts[0])
         for part in self.parts[1:]:
@@ -281,10 +281,10 @@ class Extreme(Expression):
         kept: Value = result
         return kept
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return name(self.name) + fenced("{", joined([part.written() for part in self.parts], ","))
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         return same(self.latex(), *(part.unit() for part in self.parts))
 
 
@@ -295,13 +295,13 @@ class Call(Expression):
         self.name, self.of, self.takes, self.gives = name, of, takes, gives
         self._written = written
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         return scope.functions[self.name](scope.of(self.of))
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         return self._written + fenced("(", self.of.written())
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         same(self.latex(), self.of.unit(), self.takes)
         return self.gives
 
@@ -314,7 +314,7 @@ class Series(Expression):
     def __init__(self, index: Symbol, low: int, high: Expression, body: Expression) -> None:
         self.index, self.low, self.high, self.body = index, low, high, body
 
-    def value(self, scope: Scope) -> Value:  # noqa: D102
+    def value(self, scope: Scope) -> Value:
         high = scope.of(self.high)
         added: Any = np.zeros(np.shape(high))
         for k in range(self.low, int(np.max(high, initial=0)) + 1):
@@ -323,11 +323,11 @@ class Series(Expression):
         result: Value = added
         return result
 
-    def written(self) -> Written:  # noqa: D102
+    def written(self) -> Written:
         low = self.index.written() + sign("=") + number(self.low)
         return total(low, self.high.written(), self.body.within(PRODUCT))
 
-    def unit(self) -> Unit:  # noqa: D102
+    def unit(self) -> Unit:
         same(self.latex(), self.high.unit(), NONE)
         return self.body.unit()
 

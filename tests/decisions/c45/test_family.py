@@ -98,8 +98,8 @@ def problems(draw: st.DrawFn) -> Problem:
 def test_decides_every_cell_as_c45_classifies_it(
     problem: Problem,
     min_cases: int,
-    group_values: bool,  # noqa: FBT001
-    pruned: bool,  # noqa: FBT001
+    group_values: bool,
+    pruned: bool,
     names: set[str],
 ) -> None:
     chosen = (*sorted(names), *(["collective"] if len(problem.slices) > 1 else []))

@@ -36,7 +36,7 @@ def tables(draw: st.DrawFn) -> TrainingTable:
 
 
 @given(tables(), st.integers(1, 6), st.booleans())
-def test_growing_is_what_the_plain_program_does(table: TrainingTable, min_cases: int, gain_ratio: bool) -> None:  # noqa: FBT001
+def test_growing_is_what_the_plain_program_does(table: TrainingTable, min_cases: int, gain_ratio: bool) -> None:
     tree = grow(table, Options(min_cases, gain_ratio, group_values=False))
 
     plain = Grower(table, min_cases, gain_ratio=gain_ratio).grow(np.arange(len(table)))
@@ -58,7 +58,7 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
 def test_interpreted_kernels_do_as_compiled_ones(
     table: TrainingTable,
     unknown: float,
-    group_values: bool,  # noqa: FBT001
+    group_values: bool,
     confidence: float,
 ) -> None:
     table.values[np.random.default_rng(1).random(table.values.shape) < unknown] = np.nan
@@ -85,8 +85,8 @@ def test_interpreted_kernels_do_as_compiled_ones(
 def test_every_test_has_two_branches_of_enough_cases(
     table: TrainingTable,
     min_cases: int,
-    gain_ratio: bool,  # noqa: FBT001
-    group_values: bool,  # noqa: FBT001
+    gain_ratio: bool,
+    group_values: bool,
 ) -> None:
     nodes = grow(table, Options(min_cases, gain_ratio, group_values)).nodes
 
@@ -100,9 +100,9 @@ def test_every_test_has_two_branches_of_enough_cases(
 def test_no_node_has_more_errors_than_a_leaf_and_cases_fall_where_the_tree_says(
     table: TrainingTable,
     min_cases: int,
-    group_values: bool,  # noqa: FBT001
+    group_values: bool,
 ) -> None:
-    tree = grow(table, Options(min_cases, True, group_values))  # noqa: FBT003
+    tree = grow(table, Options(min_cases, True, group_values))
 
     nodes = tree.nodes
     full = nodes.cases > 0
@@ -115,9 +115,9 @@ def test_no_node_has_more_errors_than_a_leaf_and_cases_fall_where_the_tree_says(
 def test_pruning_makes_no_tree_larger_and_predicts_more_errors_than_were_seen(
     table: TrainingTable,
     confidence: float,
-    group_values: bool,  # noqa: FBT001
+    group_values: bool,
 ) -> None:
-    before = grow(table, Options(2, True, group_values))  # noqa: FBT003
+    before = grow(table, Options(2, True, group_values))
     after = prune(table, before, confidence)
 
     assert after.size <= before.size

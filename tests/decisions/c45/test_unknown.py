@@ -59,7 +59,7 @@ def test_gain_and_split_information_of_outlook(golf: TrainingTable) -> None:
 
 
 @pytest.mark.parametrize("pruned", [False, True])
-def test_the_tree_of_the_book(golf: TrainingTable, pruned: bool) -> None:  # noqa: FBT001
+def test_the_tree_of_the_book(golf: TrainingTable, pruned: bool) -> None:
     tree = grow(golf, Options(2, gain_ratio=True, group_values=False))
     nodes = (prune(golf, tree, 25.0) if pruned else tree).nodes
 
@@ -100,7 +100,7 @@ def test_tables_with_many_unknown_values_grow_and_prune() -> None:
     table = TrainingTable(values, np.array([0, 4, 0, 4], dtype=np.int32), classes, 3)
 
     for group_values in (False, True):
-        before = grow(table, Options(2, True, group_values))  # noqa: FBT003
+        before = grow(table, Options(2, True, group_values))
         after = prune(table, before, 25.0)
 
         for tree in (before, after):

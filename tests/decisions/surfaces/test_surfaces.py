@@ -138,7 +138,7 @@ def test_predictors_are_told_apart() -> None:
 
 @pytest.mark.parametrize("leave_out", [False, True])
 @pytest.mark.parametrize("known", [[7], [2, 9], [2, 3, 4, 8, 12, 16]])
-def test_values_are_weighed_as_by_a_product(known: list[int], leave_out: bool) -> None:  # noqa: FBT001 - both ways
+def test_values_are_weighed_as_by_a_product(known: list[int], leave_out: bool) -> None:
     sizes = np.array(known)
     wanted = sizes if leave_out else np.arange(1, 20)
     for kind in KINDS:

@@ -13,7 +13,7 @@ from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.adaptive.worker import Choosing
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers.launch import Status
-from dashboard.commands import bench_plan
+from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.options import parse
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM

@@ -134,7 +134,7 @@ def _average_gain(
     declared: Int32,
     figures: Float32,
     node: int,
-    group_values: bool,  # noqa: FBT001 - kernels take no keywords-only
+    group_values: bool,
     limit: float,
 ) -> np.float32:
     """Give the mean gain of the usable tests, those on attributes of at least `limit` values left out."""
@@ -156,8 +156,8 @@ def best_tests(
     figures: Float32,
     groups: Int32,
     case_count: int,
-    gain_ratio: bool,  # noqa: FBT001 - kernels take no keywords-only
-    group_values: bool,  # noqa: FBT001
+    gain_ratio: bool,
+    group_values: bool,
 ) -> tuple[Int32, Float32, Int32, Int32]:
     """Find for each node the attribute of the greatest worth among those of about average gain.
 

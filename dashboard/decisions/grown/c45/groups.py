@@ -22,7 +22,7 @@ def group_tests(
     attribute: int,
     declared: int,
     min_cases: int,
-    gain_ratio: bool,  # noqa: FBT001 - kernels take no keywords-only
+    gain_ratio: bool,
     groups: Int32,
 ) -> None:
     """Enter gain, split information and ``(node, value)`` groups of each node."""
@@ -41,7 +41,7 @@ def group_values(
     sizes: Float32,
     base: np.float32,
     min_cases: int,
-    gain_ratio: bool,  # noqa: FBT001
+    gain_ratio: bool,
     logs: FloatArray,
     groups: Int32,
 ) -> tuple[np.float32, np.float32]:
@@ -126,7 +126,7 @@ def _merge_pure(counts: Float32, sizes: Float32, number: int, groups: Int32) -> 
 
 
 @kernel
-def _worth(gain: np.float32, info: np.float32, gain_ratio: bool) -> np.float32:  # noqa: FBT001
+def _worth(gain: np.float32, info: np.float32, gain_ratio: bool) -> np.float32:
     if not gain_ratio:
         return gain
     return np.float32(gain / info) if gain >= 0 and info > EPSILON else UNUSABLE
@@ -140,7 +140,7 @@ def _best_pair(
     base: np.float32,
     barred: int,
     gain: np.float32,
-    gain_ratio: bool,  # noqa: FBT001
+    gain_ratio: bool,
     logs: FloatArray,
 ) -> tuple[int, int, np.float32, np.float32]:
     """Find the pair of groups to merge: its groups, and gain and worth after merging; -1 if there is none."""

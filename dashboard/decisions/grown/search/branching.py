@@ -21,7 +21,7 @@ BY_TABLE = 2
 """Trees of up to so many levels are found by `two_levels`."""
 
 
-class OutOfTime(Exception):  # noqa: N818 - nothing went wrong: what was found so far stands
+class OutOfTime(Exception):
     """The time, or the number of steps, is up."""
 
 

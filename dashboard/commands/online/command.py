@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import online_folder as cli_online_folder
-from dashboard.commands import online_profile as cli_online_profile
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
+from dashboard.commands.online import folder as cli_online_folder
+from dashboard.commands.online import profile as cli_online_profile
 from dashboard.commands.output import Working, show
 from dashboard.commands.usage import Usage
 from dashboard.online.settings import OPTIONS

@@ -22,15 +22,15 @@ PARAMETERS_HELP = (
 )
 
 _COMMANDS = {
-    "list": "dashboard.commands.predict:listing",
-    "errata": "dashboard.commands.predict:errata",
-    "predict": "dashboard.commands.predict:predict",
-    "segments": "dashboard.commands.predict:segments",
-    "parameters": "dashboard.commands.fit:parameters",
-    "fit": "dashboard.commands.fit:fit",
-    "runtime": "dashboard.commands.fit:runtime",
-    "decide": "dashboard.commands.fit:decide",
-    "map": "dashboard.commands.model_map:model_map",
+    "list": "dashboard.commands.model.predict:listing",
+    "errata": "dashboard.commands.model.predict:errata",
+    "predict": "dashboard.commands.model.predict:predict",
+    "segments": "dashboard.commands.model.predict:segments",
+    "parameters": "dashboard.commands.model.fit:parameters",
+    "fit": "dashboard.commands.model.fit:fit",
+    "runtime": "dashboard.commands.model.fit:runtime",
+    "decide": "dashboard.commands.model.fit:decide",
+    "map": "dashboard.commands.model.map:model_map",
 }
 
 

@@ -9,15 +9,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import bench_plan
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
-from dashboard.commands import tune_check_decided as cli_decided
 from dashboard.commands import values as cli_values
+from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.output import Working, say, show, write
-from dashboard.commands.tune_check_again import Again
-from dashboard.commands.tune_check_rules import Given, form_of, given, written
-from dashboard.commands.tune_check_text import LISTED, described, lines_of
+from dashboard.commands.tune_check import decided as cli_decided
+from dashboard.commands.tune_check.again import Again
+from dashboard.commands.tune_check.rules import Given, form_of, given, written
+from dashboard.commands.tune_check.text import LISTED, described, lines_of
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:

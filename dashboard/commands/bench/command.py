@@ -9,8 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import bench_parameters, bench_plan, bench_refine, bench_submit, launching
+from dashboard.commands import launching
 from dashboard.commands import values as cli_values
+from dashboard.commands.bench import parameters as bench_parameters
+from dashboard.commands.bench import plan as bench_plan
+from dashboard.commands.bench import refine as bench_refine
+from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_duration

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import methods_trace
 from dashboard.commands import values as cli_values
+from dashboard.commands.methods import trace as methods_trace
 from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
 
@@ -147,7 +147,7 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _schedule(args: argparse.Namespace) -> None:
-    from dashboard.commands.methods_text import description, schedule_lines, simulated
+    from dashboard.commands.methods.text import description, schedule_lines, simulated
 
     made = _made(args, 0)
     result = description(made)

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.tune_check_text import signed
+from dashboard.commands.tune_check.text import signed
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:

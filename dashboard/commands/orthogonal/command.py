@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import orthogonal_run
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
+from dashboard.commands.orthogonal import run as orthogonal_run
 from dashboard.commands.output import show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes

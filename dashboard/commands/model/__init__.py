@@ -1,0 +1,1 @@
+"""Communication models: ``colltune model``."""

@@ -1,0 +1,1 @@
+"""Online tuning: ``colltune online``."""

@@ -1,0 +1,1 @@
+"""Collectives over grids: ``colltune orthogonal``."""

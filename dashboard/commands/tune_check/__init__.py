@@ -1,0 +1,1 @@
+"""Rules on the running library: ``colltune tune-check``."""
