@@ -34,7 +34,7 @@ from dashboard.benchmarks.libraries.library import find
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.decisions import DecisionFunction
-from dashboard.export.components import HAN, named
+from dashboard.export.components import HAN, OWN_VARIANTS, named, variant_of
 from dashboard.export.rules.over import fitted
 from dashboard.session.prepared import prepare
 from dashboard.session.treatment import Treatment
@@ -49,6 +49,8 @@ from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 
 COLLECTIVES = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "64-64KiB:x2"
+#: Components beside HAN.
+_OTHERS = ("adapt", "basic", "tuned")
 #: Calls of the program in a round: each collective at short, middle and long messages.
 MIX: Mix = {name: {64: 20, 1024: 10, 16384: 4} for name in COLLECTIVES.split(",")}
 
@@ -90,7 +92,7 @@ def main() -> int:
             if args.mix:
                 _program(slurm, args)
             elif args.only != "tuned":
-                words = [*grid, *measuring(SIZES)]
+                words = [*grid, *measuring(SIZES, args.ppn)]
                 codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
     if all((folder / file).exists() for folder, file in ((judging, "results.jsonl"), (tuned, "state.json"))):
         judged = json.dumps(judge(tuned, full, judging), indent=1)
@@ -99,9 +101,10 @@ def main() -> int:
     return max(codes, default=0)
 
 
-def measuring(message_sizes: str) -> list[str]:
-    """Words for a full campaign at these sizes."""
-    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", "none", "--unchecked"]
+def measuring(message_sizes: str, ppn: int = 1) -> list[str]:
+    """Words for a full campaign at these sizes, of the methods that tuning chooses among (`Asked.components`)."""
+    components = ",".join(["none"] if ppn == 1 else [*_OTHERS, *(f"{HAN} @{variant}" for variant in OWN_VARIANTS)])
+    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", components, "--unchecked"]
     return [*plan, "--time-limit", "1800"]
 
 
@@ -175,8 +178,9 @@ def _gains(
         taken[key] = own.copy()
         for row, column in np.ndindex(own.shape) if decision else ():
             method = decision.methods[decision.predict_one(sizes[0][row], sizes[1][column])]
-            if method is not None and named(method) != HAN and not left_to_library(method):
-                taken[key][row, column] = times[labels.index(method.label), row, column]
+            if method is None or left_to_library(method) or (named(method) == HAN and not variant_of(method)):
+                continue
+            taken[key][row, column] = times[labels.index(method.label), row, column]
     comparable = np.isfinite([*taken.values(), own]).all(axis=0)
     saved = {key: float(100 * (1 - each[comparable] / own[comparable]).mean()) for key, each in taken.items()}
     return saved | {"cells": int(comparable.sum())}
