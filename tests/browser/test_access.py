@@ -22,9 +22,9 @@ EXACT, TREE = "Exact decision map", "Decision of the tree"
 
 
 def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
-    small_dashboard: Served, page: Page, watched_page: WatchedPage
+    server: Served, page: Page, watched_page: WatchedPage
 ) -> None:
-    page.goto(small_dashboard.url + "?tree=quadtree&collective=bcast&online=iterations:1")
+    page.goto(server.url + "?tree=quadtree&online=iterations:1")
     wait_until_drawn(page, EXACT)
     slider, violations = page.get_by_role("slider", name="Accuracy threshold"), {}
     before = slider.bounding_box()
