@@ -34,11 +34,12 @@ from dashboard.benchmarks.libraries.library import find
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.benchmarks.proof.target import left_to_library
 from dashboard.decisions import DecisionFunction
-from dashboard.export.components import HAN, OWN_VARIANTS, named, variant_of
+from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.rules.over import fitted
 from dashboard.session.prepared import prepare
 from dashboard.session.treatment import Treatment
 from dashboard.tuning import Folder
+from dashboard.tuning.asked import Asked
 from dashboard.tuning.beside import rules_of
 from dashboard.tuning.decide import decided, load
 from loaders import disk, open_results
@@ -49,8 +50,6 @@ from tests.cluster.scheduler import ENVIRONMENT, Slurm, emulated
 
 COLLECTIVES = "bcast,reduce,allreduce,allgather,alltoall"
 SIZES = "64-64KiB:x2"
-#: Components beside HAN.
-_OTHERS = ("adapt", "basic", "tuned")
 #: Calls of the program in a round: each collective at short, middle and long messages.
 MIX: Mix = {name: {64: 20, 1024: 10, 16384: 4} for name in COLLECTIVES.split(",")}
 
@@ -92,7 +91,9 @@ def main() -> int:
             if args.mix:
                 _program(slurm, args)
             elif args.only != "tuned":
-                words = [*grid, *measuring(SIZES, args.ppn)]
+                chosen = Asked(collectives=tuple(args.collectives.split(",")), ranks=ranks)
+                components = chosen.components(find().library, nodes=args.nodes)
+                words = [*grid, *measuring(SIZES, components)]
                 codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
     if all((folder / file).exists() for folder, file in ((judging, "results.jsonl"), (tuned, "state.json"))):
         judged = json.dumps(judge(tuned, full, judging), indent=1)
@@ -101,11 +102,10 @@ def main() -> int:
     return max(codes, default=0)
 
 
-def measuring(message_sizes: str, ppn: int = 1) -> list[str]:
-    """Words for a full campaign at these sizes, of the methods that tuning chooses among (`Asked.components`)."""
-    components = ",".join(["none"] if ppn == 1 else [*_OTHERS, *(f"{HAN} @{variant}" for variant in OWN_VARIANTS)])
-    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", components, "--unchecked"]
-    return [*plan, "--time-limit", "1800"]
+def measuring(message_sizes: str, components: Sequence[str] = ()) -> list[str]:
+    """Words for a full campaign at these sizes, with components that are methods as those are that tuning measures."""
+    plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", ",".join(components) or "none"]
+    return [*plan, "--unchecked", "--time-limit", "1800"]
 
 
 def on_nodes(slurm: Slurm, folder: Path, words: Sequence[str], nodes: int, ppn: int = 1) -> int:
