@@ -153,10 +153,10 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
     for name, child in open_results([full / "results.jsonl"]).children.items():
         cubes = [_safe(tree.to_dataset(), name, unsafe) for tree in (child, seen[name])]
         pair = [cube["time"].transpose("method", "comm_size", "message_size") for cube in cubes]
-        decisions = {"tuned": rules.decisions.get(name) if rules else None, "decided": before.get(name)}
+        kept = rules.decisions.get(name) if rules else None
+        decisions = {"tuned": fitted(kept, cubes[0], version) if kept else None, "decided": before.get(name)}
         decisions["full, decided"] = decided(prepare(cubes[0], Treatment()))
-        as_read = {key: fitted(each, cubes[0], version) if each else None for key, each in decisions.items()}
-        gains[name] = _gains(*xr.align(*pair, join="inner"), as_read)
+        gains[name] = _gains(*xr.align(*pair, join="inner"), decisions)
     spent = {"tuned": core_seconds(tuned / "measure" / "results.jsonl"), "full": core_seconds(full / "results.jsonl")}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 

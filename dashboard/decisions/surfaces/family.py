@@ -14,7 +14,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem, Slice
-from dashboard.decisions.surfaces.grow import SLACK, Growing, Table
+from dashboard.decisions.surfaces.grow import Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.lines import KINDS
 from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
@@ -113,7 +113,8 @@ class _Recommending:
         progress(PREDICTED, "times between all sizes")
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
-        self._trees = Growing(table, surfaces).useful(most, growing)
+        grown = Growing(table, surfaces)
+        self._slack, self._trees = grown.slack, grown.useful(most, growing)
         kinds, methods = tuple(self._trees), tuple(problem.methods[place] for place in part.methods)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(kinds)), "trees without some sizes")
         self._sizes = judge_sizes(folds, self._predictor, methods, kinds, most, without)
@@ -122,7 +123,7 @@ class _Recommending:
         """The tree of at most so many leaves, and what was chosen."""
         size = self._sizes.best(most)
         if size.judged is None:
-            size = replace(size, leaves=self._trees[size.kind].fewest(most))
+            size = replace(size, leaves=self._trees[size.kind].fewest(most, self._slack))
         said = [each.words() for each in (*self._tried, size.judged) if each is not None]
         if self._brought[0] != self._brought[1]:
             own, shared = self._brought
@@ -144,7 +145,7 @@ class _Recommending:
             why = "sizes that were chosen for what they tell are no judges of it"
         else:
             why = "too few sizes to leave any out"
-        return f"{why}: the fewest leaves within {SLACK:g} points of the least expected penalty"
+        return f"{why}: the fewest leaves within {self._slack:.2g} points of the least expected penalty"
 
 
 def _renamed(node: Node, part: Slice) -> Node:

@@ -38,7 +38,10 @@ PAYS = 0.1
 """Points of expected penalty that a question beside the sizes must save."""
 
 SLACK = 0.2
-"""Points of expected penalty that further leaves must save where no left-out sizes can judge them."""
+"""Points of expected penalty that further leaves must save where no left-out sizes can judge them,"""
+
+OF_SCATTER = 0.125
+"""and of what times scatter by such a part, where that is more."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,6 +102,12 @@ class Growing:
         The measurements.
     surfaces
         What is predicted of them.
+
+    Attributes
+    ----------
+    slack
+        Points of expected penalty that further leaves must save where no left-out sizes can judge them: noise gives
+        trees of single times more leaves than another measurement would bear out.
     """
 
     def __init__(self, table: Table, surfaces: Surfaces) -> None:
@@ -113,6 +122,7 @@ class Growing:
         self._weight = float(weights.sum()) or 1.0
         self._cells = percent * weights
         self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
+        self.slack = max(SLACK, 100.0 * OF_SCATTER * surfaces.scatter)
 
     def useful(self, most: int, step: Callable[[], None]) -> dict[str, Trees]:
         """Trees by what they ask beside the sizes: nothing, or what pays.
@@ -151,10 +161,10 @@ class Trees:
         """Expected penalty of the best tree of at most 1, 2, … leaves, percent."""
         return self._search.least / self._costs.weight
 
-    def fewest(self, most: int) -> int:
-        """Fewest leaves, at most so many, whose tree costs no more than `SLACK` points above the best of them."""
+    def fewest(self, most: int, slack: float) -> int:
+        """Fewest leaves, at most so many, whose tree costs no more than so many points above the best of them."""
         means = self.means[:most]
-        return 1 + int(np.argmax(means <= means.min() + SLACK))
+        return 1 + int(np.argmax(means <= means.min() + slack))
 
     def roots(self) -> Iterator[tuple[int, Node]]:
         """For each number of leaves the tree."""

@@ -172,6 +172,13 @@ class Surfaces:
             error[..., [0, -1]] = np.nan
         return error
 
+    @property
+    def scatter(self) -> float:
+        """How far times are from what the message sizes beside them say, as the middle difference of logarithms."""
+        error = self._column_error
+        known = error[np.isfinite(error)]
+        return float(np.median(known)) if known.size else 0.0
+
     def at(self, comm_sizes: IntArray, message_sizes: IntArray) -> Predicted:
         """Predict times.
 
