@@ -56,12 +56,10 @@ def test_sizes_that_were_chosen_for_what_they_tell_do_not_judge_the_size_of_the_
     noise = np.exp(0.3 * np.random.default_rng(1).standard_normal((2, COMM.size, MESSAGE.size)))
     cube = crossing(2048.0)
     noisy = cube.assign(time=cube["time"] * noise)
-    judged = recommended(Problem.of(noisy))
     chosen = recommended(Problem.of(noisy.assign_attrs(points="adaptive")))
-    assert judged.leaves < chosen.leaves <= 15
     assert "no judges of it" in chosen.provenance["recommended"][0]["said"]
-    # Without noise two leaves lose nothing that more would save.
-    assert recommended(Problem.of(cube.assign_attrs(points="adaptive"))).leaves == 2
+    # What noise makes of single times is worth no leaf; without noise two lose nothing that more would save.
+    assert chosen.leaves == recommended(Problem.of(cube.assign_attrs(points="adaptive"))).leaves == 2
 
 
 def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> None:
