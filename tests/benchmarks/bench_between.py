@@ -76,7 +76,8 @@ def by_leaves(problem: Problem) -> dict[int, HeldOut]:
     settings = list(FAMILY.path(problem))
 
     def grow(part: Problem) -> dict[int, DecisionFunction]:
-        return dict(zip((each["leaves"] for each in settings), recommended_many(part, settings), strict=True))
+        leaves = [FAMILY.checked(each)["leaves"] for each in settings]
+        return dict(zip(leaves, recommended_many(part, settings), strict=True))
 
     return heldout_many(problem, grow)
 

@@ -29,6 +29,8 @@ Todo = list[tuple[Cell, list[Method]]]
 
 #: Standard error of the logarithm of a time that was measured once.
 _ONCE = 0.2
+#: Part of the seconds that measuring has taken that doubtful points are measured again for, each time.
+_AGAIN = 0.05
 #: Why it ends, in the words that the campaign keeps.
 ENOUGH, TIME_UP, NOTHING_LEFT = "the expected loss is as low as asked for", "the time is up", "nothing is left"
 
@@ -138,6 +140,24 @@ class Chooser:
     def loss(self) -> dict[str, float | None]:
         """Expected loss of each collective in percent; None where nothing is measured."""
         return {name: grid.mean_loss if grid.cells.any() else None for name, grid in self.known().items()}
+
+    def again(self, doubtful: Mapping[PointKey, str]) -> dict[PointKey, str]:
+        """Of points whose times cannot be trusted those worth measuring again, what tells most for each second first.
+
+        All of them together take no more than `_AGAIN` of what measuring has taken.
+        """
+        known, left = self.known(), _AGAIN * self.spent
+        worth: dict[PointKey, float] = {}
+        for key in doubtful:
+            if key in self.points:
+                sizes = self.plan.comm_sizes.index(key[2]), self._sizes(key[0]).index(key[3])
+                worth[key] = known[key[0]].loss[sizes] / max(self.points[key].took, 1e-9)
+        chosen = {}
+        for key in sorted(worth, key=lambda key: -worth[key]):
+            if worth[key] > 0 and self.points[key].took <= left:
+                chosen[key] = doubtful[key]
+                left -= self.points[key].took
+        return chosen
 
     def next(self) -> tuple[Todo, str]:
         """What is measured next, all of one communicator size; where it is nothing, why it ends."""

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
 from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
+from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
 #: Points of the way that the expected loss has gone, at most.
@@ -46,8 +47,7 @@ class Choosing:
             Points of this start.
         """
         began = time.monotonic()
-        for results in self._root.result_files():
-            self._chooser.read(results)
+        self._read()
         todo, ended = self._chooser.next()
         while todo and placed(self._nodes, todo[0][0].comm_size, todo[0][0].ppn) is None:
             # It needs more nodes than there are: never measured here.
@@ -58,6 +58,15 @@ class Choosing:
         self._choosing += time.monotonic() - began
         self._keep(ended)
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo))
+
+    def again(self, doubtful: Mapping[PointKey, str]) -> dict[PointKey, str]:
+        """Of points whose times cannot be trusted those that are worth measuring again."""
+        self._read()
+        return self._chooser.again(doubtful)
+
+    def _read(self) -> None:
+        for results in self._root.result_files():
+            self._chooser.read(results)
 
     def _in_all(self, done: int, following: int) -> int:
         goal, spent = self._chooser.goal, self._chooser.spent

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,8 @@ class Doubts:
         Number of the launch that can be measured again now: of launches that disagree it is this one's point.
     only
         Collectives with methods that alone can be measured; None: all.
+    worth
+        Which of doubtful points are worth it, as of an adaptive campaign, whose time is short; None: the first ones.
 
     Attributes
     ----------
@@ -50,6 +52,7 @@ class Doubts:
     nodes: Sequence[str]
     launch: int
     only: Collection[tuple[str, Method]] | None = None
+    worth: Callable[[Mapping[PointKey, str]], dict[PointKey, str]] | None = None
     given: dict[PointKey, str] = field(default_factory=dict)
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
@@ -60,8 +63,11 @@ class Doubts:
         self.turns += 1
         if self.turns > ROUNDS:
             return {}
-        most = max(FEW, len(list(self.plan.points())) // SHARE)
-        chosen = dict(itertools.islice(self.left.items(), most))
+        if self.worth is not None:
+            chosen = self.worth(self.left)
+        else:
+            most = max(FEW, len(list(self.plan.points())) // SHARE)
+            chosen = dict(itertools.islice(self.left.items(), most))
         self.given |= chosen
         return chosen
 

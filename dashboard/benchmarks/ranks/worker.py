@@ -45,6 +45,7 @@ from dashboard.domain.units import format_bytes
 from dashboard.export.components import TUNED
 
 if TYPE_CHECKING:
+    from dashboard.benchmarks.adaptive.worker import Choosing
     from loaders import RunWriter
 
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
@@ -140,6 +141,7 @@ class Worker:
         self._faulty: tuple[Finding, ...] = ()
         self._selection = Selection()
         self._again: dict[PointKey, str] = {}
+        self._choosing: Choosing | None = None
         self._progress = Progress(campaign.progress_file if self.rank == 0 else None, attempt)
 
     def fault(self) -> str:
@@ -243,11 +245,11 @@ class Worker:
 
     def _adaptively(self, writer: RunWriter | None) -> str:
         """Measure what the first process chooses, line after line, until that is enough; how that ended."""
-        choosing = None
         if self.rank == 0:
             from dashboard.benchmarks.adaptive.worker import Choosing  # noqa: PLC0415 - the other ranks do without it
 
-            choosing = Choosing(self._campaign, self._plan, self._nodes)
+            self._choosing = Choosing(self._campaign, self._plan, self._nodes)
+        choosing = self._choosing
         while True:
             todo, self._progress.points = self._world.bcast(choosing.next(self._progress.done) if choosing else None)
             if not todo:
@@ -259,7 +261,8 @@ class Worker:
     def _once_more(self, launch: int, writer: RunWriter | None) -> None:
         """Measure again what cannot be trusted; what stays so decides nothing."""
         forced = self._only.methods(self._plan) if self._only else None
-        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, forced)
+        worth = self._choosing.again if self._choosing else None
+        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, forced, worth)
         while True:
             self._again = self._world.bcast(doubts.next() if self.rank == 0 else None)
             self._progress.points += len(self._again)

@@ -12,6 +12,7 @@ import numpy as np
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.surfaces.grow import Growing, Table
@@ -113,9 +114,10 @@ class _Recommending:
         progress(PREDICTED, "times between all sizes")
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
-        grown = Growing(table, surfaces)
+        methods = tuple(problem.methods[place] for place in part.methods)
+        grown = Growing(table, surfaces, default_of(methods))
         self._slack, self._trees = grown.slack, grown.useful(most, growing)
-        kinds, methods = tuple(self._trees), tuple(problem.methods[place] for place in part.methods)
+        kinds = tuple(self._trees)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(kinds)), "trees without some sizes")
         self._sizes = judge_sizes(folds, self._predictor, methods, kinds, most, without)
 

@@ -18,8 +18,8 @@ from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, scale
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import Surfaces
-from dashboard.domain.arrays import FloatArray, IntArray
-from dashboard.domain.unmeasured import UNKNOWN
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
 
 LINES = (16, 36)
 """Rows and columns of blocks that trees cut between at first."""
@@ -42,6 +42,10 @@ SLACK = 0.2
 
 OF_SCATTER = 0.125
 """and of what times scatter by such a part, where that is more."""
+
+CARRIED = 2 * DOUBLING
+"""Points that a method must be better by for each doubling to the next size where anything is known, to be taken there
+instead of the library's own decision: a rule that loses where nobody measured is worse than none."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -102,6 +106,9 @@ class Growing:
         The measurements.
     surfaces
         What is predicted of them.
+    incumbent
+        Place of the library's own decision, which is taken where nothing is known unless another method is so much
+        better at the sizes nearest to it; None: any may be.
 
     Attributes
     ----------
@@ -110,13 +117,16 @@ class Growing:
         trees of single times more leaves than another measurement would bear out.
     """
 
-    def __init__(self, table: Table, surfaces: Surfaces) -> None:
+    def __init__(self, table: Table, surfaces: Surfaces, incumbent: int | None = None) -> None:
         self._rows, self._columns = comm_sizes_between(table.comm_sizes), message_sizes_between(table.message_sizes)
         logs = surfaces.at(self._rows, self._columns).log_time
         best = np.nanmin(logs, axis=0) if np.isfinite(logs).any(axis=0).all() else _nan_min(logs)
         percent = 100.0 * np.expm1(logs - best)
         worst = np.nan_to_num(np.max(np.nan_to_num(percent, nan=0.0), axis=0))
-        percent = np.where(np.isfinite(percent), percent, np.where(np.isfinite(best), worst + UNKNOWN, 0.0))
+        known = np.isfinite(best)
+        percent = np.where(np.isfinite(percent), percent, np.where(known, worst + UNKNOWN, 0.0))
+        if incumbent is not None and known.any() and not known.all():
+            percent = _carried(percent, known, (self._rows, self._columns), incumbent)
         measured = table.comm_sizes, table.message_sizes
         weights = weights_between((self._rows, self._columns), measured, table.calls)
         self._weight = float(weights.sum()) or 1.0
@@ -199,6 +209,26 @@ class Trees:
 def leaves_of(node: Node) -> int:
     """Leaves of a tree."""
     return FlatTree.from_node(node).codes.size - FlatTree.from_node(node).widths.size
+
+
+def _carried(percent: FloatArray, known: BoolArray, sizes: tuple[IntArray, IntArray], incumbent: int) -> FloatArray:
+    """Penalties where nothing is known: those at the nearest size of the row, else of the nearest row that has any.
+
+    Those of all methods but `incumbent` grow by `CARRIED` points with each doubling between.
+    """
+    rows, columns = (scale(each) / np.log(2) for each in sizes)
+    there = np.flatnonzero(known.any(axis=1))
+    carried = percent.copy()
+    others = np.arange(len(percent)) != incumbent
+    for row in np.flatnonzero(~known.all(axis=1)).tolist():
+        nearest = there[np.abs(rows[there] - rows[row]).argmin()]
+        measured, open_cells = np.flatnonzero(known[nearest]), np.flatnonzero(~known[row])
+        away = np.abs(columns[open_cells][:, None] - columns[measured])
+        at = away.argmin(axis=1)
+        doublings = away.min(axis=1) + abs(rows[nearest] - rows[row])
+        there_percent = percent[:, nearest, measured[at]] + others[:, None] * CARRIED * doublings
+        carried[:, row, open_cells] = there_percent - there_percent.min(axis=0)
+    return carried
 
 
 def _nan_min(logs: FloatArray) -> FloatArray:

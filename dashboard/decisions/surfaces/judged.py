@@ -9,6 +9,7 @@ import numpy as np
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
@@ -213,7 +214,8 @@ def _tried(
 ) -> Iterator[tuple[tuple[int, str], IntArray]]:
     learn, judge = fold.learn, fold.judge
     step()
-    growing = Growing(learn, Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor))
+    surfaces = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor)
+    growing = Growing(learn, surfaces, default_of(methods))
     for kind in kinds:
         step()
         trees = growing.trees(kind, most, COARSE)

@@ -70,6 +70,21 @@ def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
     return "", keys
 
 
+def test_of_doubtful_points_those_are_measured_again_that_tell_most_and_in_a_part_of_the_time(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=25)))
+    _, keys = measured(campaign)
+    chooser = Chooser(campaign.plan())
+    chooser.read(campaign.results)
+    loss = chooser.known()["bcast"].loss
+    again = list(chooser.again(dict.fromkeys(keys, "scattered")))
+    # Half a second for each point, a twentieth of 25 seconds in all.
+    assert len(again) == int(0.05 * 0.5 * len(keys) / 0.5)
+    rest = [key for key in keys if key not in again]
+    worth = [loss[key[2] - 2, SIZES.index(key[3])] for key in (*again, *rest)]
+    assert min(worth[: len(again)]) == pytest.approx(sorted(worth)[-len(again)])
+    assert chooser.again({}) == {}
+
+
 def test_it_ends_in_its_time_and_measures_nothing_twice(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=25)))
     ended, keys = measured(campaign)

@@ -62,6 +62,20 @@ def test_sizes_that_were_chosen_for_what_they_tell_do_not_judge_the_size_of_the_
     assert chosen.leaves == recommended(Problem.of(cube.assign_attrs(points="adaptive"))).leaves == 2
 
 
+def test_where_nothing_was_measured_the_library_decides_but_near_sizes_where_another_is_much_better() -> None:
+    flat = np.ones((COMM.size, MESSAGE.size))
+    times = np.stack([flat, 0.5 * flat])
+    # Of the largest communicators only the shortest messages: beyond them nothing is known.
+    times[:, -3:, 3:] = np.nan
+    cube = cube_of(1e-5 * times, COMM, MESSAGE).assign_attrs(points="adaptive")
+    own = cube.assign_coords(algorithm=("method", ["default", "ring"]), method=["default", "ring"])
+    predicted = recommended(Problem.of(own)).predict(32, MESSAGE)
+    # Twice as fast is 100 %, worth five doublings of 20 points.
+    assert predicted[: 3 + 2].tolist() == [1] * 5
+    assert predicted[-2:].tolist() == [0, 0]
+    assert recommended(Problem.of(own)).predict(2, MESSAGE).tolist() == [1] * MESSAGE.size
+
+
 def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> None:
     cube = by_kind()
     times = cube["time"].values.copy()
