@@ -51,7 +51,7 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
         message_sizes=asked.columns,
         protocol=Protocol(min_repetitions=9, max_repetitions=45, seconds=seconds, race=True),
         checked=asked.checked,
-        variants=Variants(components=asked.components(installation.library, nodes=nodes)),
+        variants=Variants(components=asked.components(installation.library, nodes=nodes), ruled=True),
         goal=Goal(seconds=asked.measuring, calls=tuple((*sizes, number) for sizes, number in calls.items())),
     )
     return control.make_plan(wish, installation)

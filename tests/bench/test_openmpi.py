@@ -103,6 +103,16 @@ def test_components_inside_of_han_are_methods_where_each_has_a_launch_and_are_to
     assert not any({"low", "up"} & dict(each.parameters).keys() for each in library.methods("allreduce", variants))
 
 
+def test_where_rules_must_say_it_components_are_methods_of_what_han_serves_alone(library: openmpi.OpenMpi) -> None:
+    def components(collective: str, **choice: bool) -> list[str]:
+        methods = library.methods(collective, Variants(components=("basic", "tuned"), **choice))
+        return [name for each in methods if (name := library.component(collective, each))]
+
+    assert components("bcast", ruled=True) == components("bcast") == ["basic", "tuned"]
+    assert components("alltoall") == ["basic", "tuned"]
+    assert components("alltoall", ruled=True) == []
+
+
 def test_one_algorithm_of_han_is_asked_for_as_its_rules_name_it(library: openmpi.OpenMpi) -> None:
     variants = Variants((0, 8192), components=("han @simple", "han @reproducible"))
     own = {name: [each for each in library.methods(name, variants) if each.algorithm == "han"] for name in HAN_VARIANTS}

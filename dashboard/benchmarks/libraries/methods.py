@@ -84,6 +84,8 @@ class Variants:
         Own methods that are wanted with parameters beside those, as `dashboard.schedules.orthogonal.worded` reads them.
     launched
         Whether each method has a launch of its own, so that there may be some that hold from the ranks' start on only.
+    ruled
+        Whether components are wanted of those collectives alone of which rules can name who answers.
     """
 
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
@@ -96,6 +98,7 @@ class Variants:
     inner: tuple[str, ...] = ()
     named: tuple[str, ...] = ()
     launched: bool = False
+    ruled: bool = False
 
     def __post_init__(self) -> None:
         for name, low in (("segment_sizes", 0), ("fan_outs", 1), ("radixes", 2)):

@@ -122,7 +122,8 @@ class OpenMpi:
         if lost := [word for word, pair in zip(words, wanted, strict=True) if pair not in known]:
             names = ", ".join(self.components) or "none that it tells of"
             raise PlanError(f"this Open MPI has no component {lost[0]!r} for blocking collectives; it has {names}, all")
-        return [(name, variant) for name, variant in wanted if collective in SERVES[name]]
+        named = collective in SERVES[HAN] or not variants.ruled
+        return [(name, variant) for name, variant in wanted if named and collective in SERVES[name]]
 
     def component(self, collective: str, method: Method) -> str:
         """Component that is to answer a method's calls; empty: the one that the library finds first."""
