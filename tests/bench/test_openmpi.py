@@ -105,11 +105,11 @@ def test_components_inside_of_han_are_methods_where_each_has_a_launch_and_are_to
 
 def test_where_rules_must_say_it_components_are_methods_of_what_han_serves_alone(library: openmpi.OpenMpi) -> None:
     def components(collective: str, **choice: bool) -> list[str]:
-        methods = library.methods(collective, Variants(components=("basic", "tuned"), **choice))
+        methods = library.methods(collective, Variants(components=("tuned",), **choice))
         return [name for each in methods if (name := library.component(collective, each))]
 
-    assert components("bcast", ruled=True) == components("bcast") == ["basic", "tuned"]
-    assert components("alltoall") == ["basic", "tuned"]
+    assert components("bcast", ruled=True) == components("bcast") == ["tuned"]
+    assert components("alltoall") == ["tuned"]
     assert components("alltoall", ruled=True) == []
 
 

@@ -23,7 +23,7 @@ FEWEST = 4
 """Lines without which none is left out: one inside, and three to interpolate between."""
 
 
-CLOSE = 0.05
+CLOSE = 0.03
 """How far above the best, as a share of it, anything may be that is taken instead."""
 
 
