@@ -176,7 +176,8 @@ def planned(
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
     collectives, message_sizes = cli_values.names(args.collectives), parse_sizes(args.message_sizes or _DEFAULT_SIZES)
-    sizes = {name: parse_sizes(text) for name in _VARIANTS if (text := getattr(args, name)) is not None}
+    asked = ((name, getattr(args, name)) for name in _VARIANTS)
+    sizes: dict[str, Any] = {name: parse_sizes(text) for name, text in asked if text is not None}
     names = ("datatype", "operation", "seed", "launches")
     further = {name: value for name in names if (value := getattr(args, name)) is not None}
     if args.memory is not None:
