@@ -103,7 +103,7 @@ def main() -> int:
 
 
 def measuring(message_sizes: str, components: Sequence[str] = ()) -> list[str]:
-    """Words for a full campaign at these sizes, with components that are methods as those are that tuning measures."""
+    """Words for a full campaign at these sizes, with components that are methods, also where no rule can name them."""
     plan = ["--message-sizes", message_sizes, "--repetitions", "10-15", "--components", ",".join(components) or "none"]
     return [*plan, "--unchecked", "--time-limit", "1800"]
 

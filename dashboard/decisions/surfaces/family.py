@@ -15,7 +15,7 @@ from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem, Slice
-from dashboard.decisions.surfaces.grow import Growing, Table
+from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.lines import KINDS
 from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
@@ -115,8 +115,7 @@ class _Recommending:
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
         methods = tuple(problem.methods[place] for place in part.methods)
-        grown = Growing(table, surfaces, default_of(methods))
-        self._slack, self._trees = grown.slack, grown.useful(most, growing)
+        self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
         kinds = tuple(self._trees)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(kinds)), "trees without some sizes")
         self._sizes = judge_sizes(folds, self._predictor, methods, kinds, most, without)
@@ -141,6 +140,11 @@ class _Recommending:
             "said": "; ".join(said) or self._unjudged(),
         }
         return _renamed(self._trees[size.kind].root(size.leaves), self._part), fact
+
+    @property
+    def _slack(self) -> float:
+        """Points of expected penalty that further leaves must save where no left-out sizes can judge them."""
+        return max(SLACK, 100.0 * OF_SCATTER * self._surfaces.scatter)
 
     def _unjudged(self) -> str:
         if self._chosen_sizes:

@@ -41,7 +41,8 @@ SLACK = 0.2
 """Points of expected penalty that further leaves must save where no left-out sizes can judge them,"""
 
 OF_SCATTER = 0.125
-"""and of what times scatter by such a part, where that is more."""
+"""and of what times scatter by such a part, where that is more: noise gives trees of single times more leaves than
+another measurement would bear out."""
 
 CARRIED = 2 * DOUBLING
 """Points that a method must be better by for each doubling to the next size where anything is known, to be taken there
@@ -109,12 +110,6 @@ class Growing:
     incumbent
         Place of the library's own decision, which is taken where nothing is known unless another method is so much
         better at the sizes nearest to it; None: any may be.
-
-    Attributes
-    ----------
-    slack
-        Points of expected penalty that further leaves must save where no left-out sizes can judge them: noise gives
-        trees of single times more leaves than another measurement would bear out.
     """
 
     def __init__(self, table: Table, surfaces: Surfaces, incumbent: int | None = None) -> None:
@@ -132,7 +127,6 @@ class Growing:
         self._weight = float(weights.sum()) or 1.0
         self._cells = percent * weights
         self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}
-        self.slack = max(SLACK, 100.0 * OF_SCATTER * surfaces.scatter)
 
     def useful(self, most: int, step: Callable[[], None]) -> dict[str, Trees]:
         """Trees by what they ask beside the sizes: nothing, or what pays.
