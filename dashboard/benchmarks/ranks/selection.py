@@ -12,6 +12,7 @@ import re
 import tempfile
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from dashboard.benchmarks.campaigns.confined import own_path
@@ -132,7 +133,7 @@ def listen(mpi: Any, plan: Plan, nodes: Sequence[str]) -> Selection:
         for name in ("", *plan.components):
             if comm == mpi.COMM_NULL:
                 continue
-            made, output = heard(lambda comm=comm, name=name: preferring(comm, name))  # type: ignore[misc]
+            made, output = heard(partial(preferring, comm, name))
             made.Free()
             if comm.Get_rank() == 0:
                 selected[size, ppn, name] = parse(output)

@@ -58,7 +58,8 @@ class Scanner:
     def next(self) -> Number:
         """Give the next number; `End` when there is none."""
         while True:
-            self._go(_BLANK.match(self._text, self._place).end())  # type: ignore[union-attr]
+            if blank := _BLANK.match(self._text, self._place):
+                self._go(blank.end())
             if self._place >= len(self._text):
                 raise End
             match = _NUMBER.match(self._text, self._place)

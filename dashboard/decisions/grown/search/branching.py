@@ -159,16 +159,15 @@ class Search:
         """
         most = min(leaves - 1, 1 << depth)
         larger = int(sides[1].size > sides[0].size)  # which rather loses too much for going on with the other one
-        bounds, trees = list(least), [None, None]
+        bounds: list[float] = list(least)
+        trees: dict[int, Tree] = {}
         for side in (larger, 1 - larger):
             lost, tree = self.solve(sides[side], depth, most, limit - bounds[1 - side])
             bounds[side] = max(bounds[side], lost)
             if tree is None:
                 return limit, None, (bounds[0], bounds[1])
-            trees[side] = tree  # type: ignore[call-overload]
-        first, second = trees
-        assert first is not None  # noqa: S101 - tells the type checker
-        assert second is not None  # noqa: S101 - likewise
+            trees[side] = tree
+        first, second = trees[0], trees[1]
         if leaves_of(first) + leaves_of(second) <= leaves:
             return bounds[0] + bounds[1], (first, second), (bounds[0], bounds[1])
         lost, pair = self._shared(sides, depth, leaves, limit, (bounds[0], bounds[1]))
