@@ -220,12 +220,14 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_b
     wish = control.Wish(
         ranks=RANKS,
         collectives=("bcast",),
-        comm_sizes=(2, RANKS),
+        comm_sizes=(2, RANKS // 2, RANKS),
         message_sizes=(1024,),
         algorithms=("default", "binomial", "han", "tuned", "basic", "adapt"),
         variants=Variants(segment_sizes=(0,), components=("all",)),
-        protocol=Protocol(min_repetitions=3, max_repetitions=5, warm_up=1, seconds=1.0),
+        protocol=Protocol(min_repetitions=3, max_repetitions=3, rounds=1, warm_up=1, seconds=1.0),
         checked=False,
+        # Half of the ranks call han's variant last: kept by them alone, the calls of all that follow would never end.
+        seed=19,
     )
     campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
     launcher = LocalLauncher(template(cluster.network, installation.mpiexec, tmp_path), 2)
