@@ -53,6 +53,11 @@ SAMPLES = {
         "Beside them stand the folder of a tuning and the campaign that judges it.",
         "results.jsonl",
     ),
+    "fast-ethernet-4x2-tuned": Sample(
+        "Fast Ethernet, 4 nodes with 2 processes each, tuned",
+        "The same on 2, 4 and 8 processes of 4 such nodes, with Open MPI's component HAN and its variants.",
+        "results.jsonl",
+    ),
     "fast-ethernet-grids": Sample(
         "Fast Ethernet, grids",
         "Broadcast, allgather and reduction over grids of 4, 8 and 16 emulated nodes, beside what runs inside: page "
