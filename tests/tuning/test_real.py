@@ -88,4 +88,8 @@ def test_again_nothing_is_measured(tuned: tuple[Path, int, int], capsys: pytest.
     answer = json.loads(capsys.readouterr().out)
     assert [name for name, stage in answer["stages"].items() if stage["again"]] == ["look"]
     assert results.stat().st_mtime_ns == before
-    assert {Path(file).name for file in answer["files"]} >= {"README.md", "summary.json", "report.html", "bundle.zip"}
+    # Where the machine is too busy for any decision there is nothing to report on.
+    report = json.loads((folder / "bundle" / "summary.json").read_text())["report"]
+    assert report == "report.html" or status == 5
+    files = {"README.md", "summary.json", "bundle.zip", *filter(None, [report])}
+    assert {Path(file).name for file in answer["files"]} >= files
