@@ -49,7 +49,7 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
         collectives=tuple(name for name in asked.collectives if name in called),
         comm_sizes=asked.rows,
         message_sizes=asked.columns,
-        # What scatters still after so many changes more from launch to launch, which comparing is for.
+        # More repetitions of one launch would not tell how launches differ, which is most of what scatters.
         protocol=Protocol(min_repetitions=9, max_repetitions=15, seconds=seconds, race=True),
         checked=asked.checked,
         variants=Variants(components=asked.components(installation.library, nodes=nodes), ruled=True),
