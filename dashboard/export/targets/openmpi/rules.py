@@ -80,7 +80,7 @@ def _head(collective_plans: Sequence[Plan], version: str, file_version: int) -> 
     return [
         f"Rules for Open MPI {since} (algorithm numbers of {version}), version {file_version} of the format: {names}.",
         "Use: mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename THIS_FILE ...",
-        "Across nodes switch HAN off as well (--mca coll ^han), it is asked before these rules.",
+        "Across nodes HAN is asked first: without a file of its rules beside this, switch it off (--mca coll ^han).",
         "An algorithm that is forced by a parameter beats them.",
         "Open MPI drops a file with a fault without a word; 'colltune lint' finds it.",
     ]
