@@ -72,8 +72,7 @@ class Worker:
         for needed in (True, False):
             todo = [(cell, tuple(call for call in calls if call.needed == needed)) for cell, calls in entries]
             for comm_size, block in groupby(filter(itemgetter(1), todo), key=lambda entry: entry[0].comm_size):
-                self._tools.restore()
-                with subset(self._mpi, self._world, member=self._rank < comm_size) as comm:
+                with subset(self._mpi, self._world, member=self._rank < comm_size, tools=self._tools) as comm:
                     if comm:
                         self._block(list(block), comm)
         self._tools.close()

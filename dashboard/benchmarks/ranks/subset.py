@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
+from .mpit import ToolInterface
+
 #: Seconds between two looks of a rank that waits.
 _WAIT_S = 0.0005
 
 
 @contextmanager
-def subset(mpi: Any, world: Any, *, member: bool) -> Iterator[Any]:
+def subset(mpi: Any, world: Any, *, member: bool, tools: ToolInterface | None = None) -> Iterator[Any]:
     """Split the job's ranks, and bring all of them together again.
 
     Parameters
@@ -23,6 +25,9 @@ def subset(mpi: Any, world: Any, *, member: bool) -> Iterator[Any]:
         All ranks, which all call this: its ``COMM_WORLD``, or a `Plain` of it where methods are forced on all there is.
     member
         Whether this rank takes part.
+    tools
+        Takes back at the end what was set meanwhile. The ranks that wait have set nothing: as long as the others keep a
+        method, a call of all together is one algorithm here and another there, which of Open MPI's han never ends.
 
     Yields
     ------
@@ -31,6 +36,8 @@ def subset(mpi: Any, world: Any, *, member: bool) -> Iterator[Any]:
     """
     comm = world.Split(0 if member else mpi.UNDEFINED, world.Get_rank())
     yield comm if member else None
+    if tools is not None:
+        tools.restore()
     if member:
         comm.Free()
     request = world.Ibarrier()

@@ -319,12 +319,8 @@ class Worker:
     def _block(self, block: Todo, comm_size: int, ppn: int | None, writer: RunWriter | None) -> bool:
         """Measure cells of one communicator size; the other ranks sleep. False when the time is up."""
         members = placed(self._nodes, comm_size, ppn) or []
-        with subset(self._mpi, self._world, member=self.rank in members) as comm:
+        with subset(self._mpi, self._world, member=self.rank in members, tools=self._tools) as comm:
             in_time = self._members(block, comm, members, writer) if comm else True
-        if self._tools is not None:
-            # The ranks that slept have set nothing: as long as the others keep the last method, a call of all together
-            # is one algorithm here and another there, which of Open MPI's han never ends.
-            self._tools.restore()
         return bool(self._world.bcast(in_time, 0))
 
     def _members(self, block: Todo, comm: Any, members: list[int], writer: RunWriter | None) -> bool:

@@ -63,8 +63,7 @@ class Worker:
         """Make all steps that are missing, one communicator size after the other."""
         todo = self._world.bcast(self._todo() if self._rank == 0 else None)
         for size, steps in groupby(todo, key=lambda step: step[2]):
-            self._tools.restore()
-            with subset(self._mpi, self._world, member=self._rank < size) as comm:
+            with subset(self._mpi, self._world, member=self._rank < size, tools=self._tools) as comm:
                 for step in steps if comm else ():
                     self._step(step, comm)
         self._tools.close()
