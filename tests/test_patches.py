@@ -13,8 +13,14 @@ from importlib.metadata import version
 import bokeh.server.server
 import panel_material_ui as pmui
 import pytest
+from bokeh.core.property.bases import Property
+from bokeh.core.property.descriptors import PropertyDescriptor
+from bokeh.core.property.singletons import Undefined
 from bokeh.core.serialization import Deserializer
 from bokeh.document import Document
+from bokeh.model import Model, util
+from bokeh.models import Range1d
+from bokeh.plotting import figure
 from bokeh.server.tornado import BokehTornado
 from bokeh.server.urls import per_app_patterns
 from panel.io import document
@@ -22,6 +28,7 @@ from panel.io.server import WSHandler
 from tornado.locks import Lock
 
 from dashboard.server.patches import PATCHES, Patch, install
+from dashboard.server.patches.defaults import _get_default, _visit, _visit_references, _work_out
 from dashboard.server.patches.delivery import _send_all
 from dashboard.server.patches.guarded import Guarded
 from dashboard.server.patches.prompt import PromptSocket
@@ -31,7 +38,9 @@ from tests.conftest import ROOT
 #: Another Bokeh and Panel: each change finds something else than it was written for.
 OTHERS = """
 import bokeh.core.serialization, bokeh.server.server, bokeh.server.urls, panel.io.document
+from bokeh.core.property.descriptors import PropertyDescriptor
 del bokeh.server.server.BokehTornado, bokeh.core.serialization.Deserializer._decode_bytes
+del PropertyDescriptor._get_default
 del panel.io.document._WRITE_MSGS
 bokeh.server.urls.per_app_patterns.clear()
 from dashboard.server.patches import install
@@ -57,6 +66,8 @@ def test_all_fit_what_is_installed_and_may_be_made_again() -> None:
     assert bokeh.server.server.BokehTornado is Guarded
     assert dict(per_app_patterns)["/ws"] is PromptSocket
     assert document._dispatch_msgs is _send_all
+    assert PropertyDescriptor._get_default is _get_default
+    assert util.visit_immediate_value_references is _visit_references
 
 
 def test_bokeh_alone_unpacks_to_any_size() -> None:
@@ -72,6 +83,56 @@ def test_bokeh_and_panel_alone_wait_for_receipts_and_look_at_no_request() -> Non
     assert not any("nodelay" in inspect.getsource(kind) for kind in WSHandler.__mro__ if "bokeh" in kind.__module__)
     assert "nodelay" not in inspect.getsource(WSHandler)
     assert "find_handler" not in vars(BokehTornado)
+
+
+def test_bokeh_alone_works_a_default_out_at_each_look(monkeypatch: pytest.MonkeyPatch) -> None:
+    # Once it does not, `defaults` goes.
+    model, descriptor = Range1d(), Range1d.lookup("min_interval")
+    looks: list[str] = []
+    work_out = Property.themed_default
+    monkeypatch.setattr(
+        Property, "themed_default", lambda self, *of, **how: looks.append(of[1]) or work_out(self, *of, **how)
+    )
+    for _ in range(2):
+        _work_out(descriptor, model)
+    assert looks == ["min_interval"] * 2
+    for _ in range(2):
+        _get_default(descriptor, model)
+    assert len(looks) <= 3
+
+
+def test_defaults_and_references_are_those_of_bokeh_alone() -> None:
+    compared = 0
+    for kind in set(Model.model_class_reverse_map.values()):
+        if not kind.__module__.startswith("bokeh.models."):
+            continue
+        for _ in range(2):
+            try:
+                alone, model = kind(), kind()
+            except Exception:  # noqa: BLE001, S112 - one that is not made so
+                continue
+            for name in set(kind.properties()) - model._property_values.keys() - alone._property_values.keys():
+                descriptor = kind.lookup(name)
+                if type(descriptor).__name__.startswith("Deprecated"):
+                    continue
+                known, expected = _get_default(descriptor, model), _work_out(descriptor, alone)
+                assert type(known) is type(expected), (kind, name)
+                if expected is Undefined or isinstance(expected, bool | int | float | str | None):
+                    assert known is expected or known == expected, (kind, name)
+                    compared += 1
+    assert compared > 10_000
+    drawn = figure(title="times")
+    drawn.scatter([1, 2], [3, 4], legend_label="bcast")
+    drawn.xaxis.axis_label = "message size"
+    drawn.xaxis[0].apply_theme({"axis_label_text_font_style": "bold", "minor_tick_in": 7})
+    assert drawn.xaxis[0].minor_tick_in == 7
+    every = [drawn, *drawn.references()]
+    for model in every:
+        one, other = [], []
+        _visit_references(model, one.append)
+        _visit(model, other.append)
+        assert one == other
+    assert len(every) > 20
 
 
 class Connection:

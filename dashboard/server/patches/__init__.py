@@ -45,6 +45,7 @@ PATCHES = (
     Patch("guarded", {"bokeh": "3.9", "tornado": "6"}, "requests are not checked before they are served", guards=True),
     Patch("unpacking", {"bokeh": "3.9"}, "what a browser sends may unpack to any size", guards=True),
     Patch("prompt", {"bokeh": "3.9", "panel": "1.9"}, "each answer takes up to 40 ms longer"),
+    Patch("defaults", {"bokeh": "3.9"}, "a page takes longer to open"),
     Patch("delivery", {"panel": "1.9"}, "a change may be shown with the next one only"),
 )
 
