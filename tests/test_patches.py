@@ -128,10 +128,10 @@ def test_defaults_and_references_are_those_of_bokeh_alone() -> None:
     assert drawn.xaxis[0].minor_tick_in == 7
     every = [drawn, *drawn.references()]
     for model in every:
-        one, other = [], []
-        _visit_references(model, one.append)
-        _visit(model, other.append)
-        assert one == other
+        seen: tuple[list[Model], list[Model]] = [], []
+        _visit_references(model, seen[0].append)
+        _visit(model, seen[1].append)
+        assert seen[0] == seen[1]
     assert len(every) > 20
 
 

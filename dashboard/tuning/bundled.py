@@ -207,9 +207,9 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     lines = [f"- proof: {proof['said']}"]
     counts = proof.get("counts", {})
     if counts.get("same graph"):
-        lines.append(f"- {counts['same graph']} regions send the messages that other methods send, too")
+        lines.append(f"- {format_count(counts['same graph'], 'region')} with messages that other methods send, too")
     if unknown := counts.get("not run", 0) - proof.get("left", 0):
-        lines.append(f"- {unknown} regions could not be run here, so they are not proven")
+        lines.append(f"- {format_count(unknown, 'region')} not proven: could not be run here")
     lines += [f"- left to the library: {words}" for words in proof.get("refuted", ())]
     dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from .mpit import ToolInterface
+from dashboard.benchmarks.ranks.mpit import ToolInterface
 
 #: Seconds between two looks of a rank that waits.
 _WAIT_S = 0.0005
