@@ -5,7 +5,7 @@ Run from the checkout as root, with an Open MPI in the environment, on a quiet m
     python -m tests.cluster.tuned FOLDER --nodes 16
     python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
 
-With ``--template`` the tuning starts its ranks by a start command of the site's instead. FOLDER then holds ``tuned``,
+With ``--template`` a start command of the site's starts all ranks instead. FOLDER then holds ``tuned``,
 the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective the mean time saved over the
 library's own decision by the rules that the tuning ended with, by those that it had decided before it compared them,
 by what it would have decided by the full campaign and by the best of each cell there, all in ``judging``, the same
@@ -61,7 +61,7 @@ def main() -> int:
     parser.add_argument("--nodes", type=int, default=16)
     parser.add_argument("--ppn", type=int, default=1)
     parser.add_argument("--budget", default="4min")
-    parser.add_argument("--template", action="store_true", help="tune by a start command, not by Slurm")
+    parser.add_argument("--template", action="store_true", help="measure by a start command, not by Slurm")
     parser.add_argument("-c", "--collectives", default=COLLECTIVES)
     parser.add_argument("--only", choices=["tuned", "full", "judge", "program"])
     parser.add_argument("--mix", action="store_true", help="tune for the program's calls alone, and run it")
@@ -94,7 +94,8 @@ def main() -> int:
                 chosen = Asked(collectives=tuple(args.collectives.split(",")), ranks=ranks)
                 components = chosen.components(find().library, nodes=args.nodes)
                 words = [*grid, *measuring(SIZES, components)]
-                codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn) for folder in (full, judging)]
+                site = Path(_site(slurm, args.ppn)) if args.template else None
+                codes += [on_nodes(slurm, folder, words, args.nodes, args.ppn, site) for folder in (full, judging)]
     if all((folder / file).exists() for folder, file in ((judging, "results.jsonl"), (tuned, "state.json"))):
         judged = json.dumps(judge(tuned, full, judging), indent=1)
         disk.write_text(args.folder / "judged.json", judged + "\n")
@@ -108,8 +109,12 @@ def measuring(message_sizes: str, components: Sequence[str] = ()) -> list[str]:
     return [*plan, "--unchecked", "--time-limit", "1800"]
 
 
-def on_nodes(slurm: Slurm, folder: Path, words: Sequence[str], nodes: int, ppn: int = 1) -> int:
-    """Measure a campaign of these words on all nodes; the command's exit status."""
+def on_nodes(
+    slurm: Slurm, folder: Path, words: Sequence[str], nodes: int, ppn: int = 1, site: Path | None = None
+) -> int:
+    """Measure a campaign of these words on all nodes, by Slurm or by the start command of a site; its exit status."""
+    if site is not None:
+        return _run(slurm, ["bench", "run", str(folder), "--site", str(site), "--ranks", str(nodes * ppn), *words])
     return _run(slurm, ["bench", "submit", str(folder), *_place(nodes, ppn), *words, "--follow"])
 
 
