@@ -6,12 +6,12 @@ Run from the checkout as root, with an Open MPI in the environment, on a quiet m
     python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
 
 With ``--template`` a start command of the site's starts all ranks instead. FOLDER then holds ``tuned``,
-the folder of the tuning, ``full``, the campaign, and ``judged.json``: for each collective the mean time saved over the
-library's own decision by the rules that the tuning ended with, by those that it had decided before it compared them,
-by what it would have decided by the full campaign and by the best of each cell there, all in ``judging``, the same
-campaign once more; and the core-seconds of both. What the tuning found to be unsafe is no choice
-for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn, and
-writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
+the folder of the tuning, ``full``, the campaign, ``judging``, the same once more, and ``judged.json``: for each
+collective the mean time saved over the library's own decision by the rules that the tuning ended with, by those that it
+had decided before it compared them, by what it would have decided by a full campaign and by the best of each cell there,
+in the other campaign, mean of both; and the core-seconds of tuning and campaign. What the tuning found to be unsafe is
+no choice for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn,
+and writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
 """
 
 from __future__ import annotations
@@ -149,20 +149,27 @@ def _site(slurm: Slurm, ppn: int) -> str:
 
 
 def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
-    """Gains over the library's own decision in a campaign that neither was decided by, and what each of both took."""
+    """Gains over the library's own decision, and what tuning and campaign took.
+
+    Both campaigns are alike: each decides once and is judged by the other, and what they say of the tuning is the mean.
+    """
     folder = Folder(tuned)
     rules, version = (rules_of(folder) or (None,))[0], folder.facts("look")["library_version"]
     unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
     before = {decision.collective: decision for decision in load(tuned / "decide" / "decisions.json")}
-    seen, gains = open_results([judging / "results.jsonl"]), {}
-    for name, child in open_results([full / "results.jsonl"]).children.items():
-        cubes = [_safe(tree.to_dataset(), name, unsafe) for tree in (child, seen[name])]
-        pair = [cube["time"].transpose("method", "comm_size", "message_size") for cube in cubes]
+    campaigns, gains = [open_results([each / "results.jsonl"]) for each in (full, judging)], {}
+    for name in campaigns[0].children:
+        cubes, ways = [_safe(each[name].to_dataset(), name, unsafe) for each in campaigns], []
         kept = rules.decisions.get(name) if rules else None
-        decisions = {"tuned": fitted(kept, cubes[0], version) if kept else None, "decided": before.get(name)}
-        decisions["full, decided"] = decided(prepare(cubes[0], Treatment()))
-        gains[name] = _gains(*xr.align(*pair, join="inner"), decisions)
-    spent = {"tuned": core_seconds(tuned / "measure" / "results.jsonl"), "full": core_seconds(full / "results.jsonl")}
+        for chosen_on, judged_on in (cubes, cubes[::-1]):
+            decisions = {"tuned": fitted(kept, chosen_on, version) if kept else None, "decided": before.get(name)}
+            decisions["full, decided"] = decided(prepare(chosen_on, Treatment()))
+            pair = [cube["time"].transpose("method", "comm_size", "message_size") for cube in (chosen_on, judged_on)]
+            ways.append(_gains(*xr.align(*pair, join="inner"), decisions))
+        means = {key: sum(way[key] for way in ways) / len(ways) for key in ways[0]}
+        gains[name] = means | {"cells": sum(way["cells"] for way in ways)}
+    took = [core_seconds(each / "results.jsonl") for each in (tuned / "measure", full, judging)]
+    spent = {"tuned": took[0], "full": sum(took[1:]) / 2}
     return {"gains_percent": gains, "core_seconds": spent, "share_percent": 100 * spent["tuned"] / spent["full"]}
 
 
