@@ -41,6 +41,11 @@ settings.load_profile("default")
 # to itself, they cost a tenth of the run.
 gc.set_threshold(50_000, 20, 20)
 
+# Compiled code is kept, also where the environment forbids it: the tests start hundreds of the project's programs, and
+# each would compile all that it imports anew.
+os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
+sys.dont_write_bytecode = False
+
 #: Folders whose tests start most jobs of MPI. One process runs them all: two jobs at once, whose ranks wait busily on
 #: two cores, take several times as long as one after the other, and measure each other instead of what they should.
 _MPI = ("cluster", "bench", "tuning")

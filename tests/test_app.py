@@ -169,6 +169,7 @@ def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
     assert (state.results_id, state.max_depth) == (home, 4)
 
 
+@pytest.mark.slow
 def test_sessions_share_no_choice() -> None:
     with set_curdoc(Document()):
         first = App(sample_start())
@@ -201,6 +202,7 @@ def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path
     assert gone() is None
 
 
+@pytest.mark.soak
 def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> None:
     # `panel serve dashboard` executes main.py; the packages come from where they are installed.
     shutil.copy(ROOT / "dashboard" / "main.py", tmp_path / "main.py")

@@ -16,6 +16,9 @@ from tests.conftest import need
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 NEED_MPI = {"measuring"}
+#: Those that take longer than the first steps.
+LONGER = dict.fromkeys(("adaptive", "campaign_report", "chapter_6", "measuring", "models"), pytest.mark.slow)
+LONGER |= dict.fromkeys(("online", "orthogonal"), pytest.mark.soak)
 #: Figures are pictures, or drawn by what the notebook holds: it is small, and nothing of it is asked of the network.
 MOST_BYTES = 4_000_000
 # The kernel's own shutdown warns about itself.
@@ -50,24 +53,26 @@ class TestNotebook:
         tagged = [cell for cell in notebook.cells if "parameters" in cell.metadata.get("tags", [])]
         assert len(tagged) == 1
 
-    def test_runs_from_anywhere_with_warnings_as_errors(
-        self, path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-    ) -> None:
-        if path.stem in NEED_MPI:
-            need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
-        monkeypatch.setenv("PYTHONPATH", str(path.parent.parent))
-        monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
-        notebook = read(path)
-        notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
-        client = NotebookClient(
-            notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}}
-        )
-        client.execute()
-        outputs = [json.dumps(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
-        assert sum(map(len, outputs)) < MOST_BYTES
-        # The library itself names servers that it asks for maps and formulas.
-        own = "".join(text for text in outputs if "BEGIN bokeh" not in text)
-        assert re.findall(r"https?://[\w.]*(?:cdn|esm|unpkg)[\w.]*", own) == []
-        assert ("data-root-id" in own) == any("use_notebook()" in cell.source for cell in notebook.cells)
-        last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
-        assert last.execution_count == sum(cell.cell_type == "code" for cell in notebook.cells)
+
+@pytest.mark.parametrize(
+    "path", [pytest.param(path, marks=LONGER.get(path.stem, ()), id=path.stem) for path in NOTEBOOKS]
+)
+def test_runs_from_anywhere_with_warnings_as_errors(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if path.stem in NEED_MPI:
+        need(importlib.util.find_spec("mpi4py"), "no mpi4py: pip install '.[mpi]'")
+    monkeypatch.setenv("PYTHONPATH", str(path.parent.parent))
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path / "ipython"))
+    notebook = read(path)
+    notebook.cells.insert(0, nbformat.v4.new_code_cell(STRICT))
+    client = NotebookClient(notebook, timeout=120, kernel_name="python3", resources={"metadata": {"path": tmp_path}})
+    client.execute()
+    outputs = [json.dumps(cell.outputs) for cell in notebook.cells if cell.cell_type == "code"]
+    assert sum(map(len, outputs)) < MOST_BYTES
+    # The library itself names servers that it asks for maps and formulas.
+    own = "".join(text for text in outputs if "BEGIN bokeh" not in text)
+    assert re.findall(r"https?://[\w.]*(?:cdn|esm|unpkg)[\w.]*", own) == []
+    assert ("data-root-id" in own) == any("use_notebook()" in cell.source for cell in notebook.cells)
+    last = [cell for cell in notebook.cells if cell.cell_type == "code"][-1]
+    assert last.execution_count == sum(cell.cell_type == "code" for cell in notebook.cells)

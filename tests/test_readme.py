@@ -70,6 +70,7 @@ def test_one_line_sets_up_and_runs_each_of_dashboard_and_tests() -> None:
     assert [line.rpartition("&& ")[2] for line in lines] == [".venv/bin/colltune serve", ".venv/bin/python -m pytest"]
 
 
+@pytest.mark.slow
 def test_the_tour_of_the_command_line_can_be_typed(
     beside_the_samples: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

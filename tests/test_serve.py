@@ -322,6 +322,7 @@ def test_the_log_names_no_secret() -> None:
     assert "page=Data" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("end", [signal.SIGTERM, signal.SIGINT])
 def test_a_server_that_nobody_listens_to_ends_when_it_is_told_to(end: signal.Signals) -> None:
     reading, writing = os.pipe()

@@ -114,6 +114,7 @@ def loaded_by(names: list[str]) -> dict[str, list[str]]:
     return dict(json.loads(done.stdout.splitlines()[-1]))
 
 
+@pytest.mark.slow
 def test_nothing_below_the_plots_brings_a_drawing_library_along() -> None:
     brought = without_mpi() | loaded_by([name for name in BELOW_THE_WALL if name not in NO_MPI])
     assert {name: met for name in BELOW_THE_WALL if (met := DRAWING & set(brought[name]))} == {}

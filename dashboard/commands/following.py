@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import argparse
+import glob
+import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -14,6 +16,14 @@ from dashboard.session.treatment import OPTIONS
 
 #: Rules that can be proven.
 _PROVEN = ("openmpi", "mpich")
+#: Files that are named each by itself, at most.
+_NAMED = 8
+
+
+class _Wildcard(str):
+    """What the shell expands, with all else quoted already."""
+
+    __slots__ = ()
 
 
 def say_following(args: argparse.Namespace) -> None:
@@ -23,7 +33,8 @@ def say_following(args: argparse.Namespace) -> None:
     after = _AFTER.get(args.command)
     words = after(args) if after is not None else None
     if words:
-        say(f"next: colltune {shlex.join(words)}")
+        typed = (word if isinstance(word, _Wildcard) else shlex.quote(word) for word in words)
+        say(f"next: colltune {' '.join(typed)}")
         examples = [value for name, value in getattr(args, "suggested", {}).items() if name != "select"]
         if examples:
             say(f"  (with what is right in place of {' and '.join(examples)})")
@@ -31,7 +42,7 @@ def say_following(args: argparse.Namespace) -> None:
 
 def _reading(args: argparse.Namespace) -> list[str]:
     """The files of a command, with what they do not say themselves."""
-    words = list(map(str, args.paths))
+    words = _files(list(map(str, args.paths)))
     for name in ("format", *HINTS):
         flag, value = f"--{name.replace('_', '-')}", getattr(args, name, None)
         if name == "columns":
@@ -39,6 +50,21 @@ def _reading(args: argparse.Namespace) -> list[str]:
         elif value is not None and name != "ppn_hint":
             words += [flag] if value is True else [flag, str(value)]
     return words
+
+
+def _files(paths: list[str]) -> list[str]:
+    """Paths, or what stands for exactly these in a shell where they are many."""
+    if len(paths) <= _NAMED:
+        return paths
+    # Of characters, as a wildcard is.
+    begin = os.path.commonprefix(paths)  # noqa: RUF071
+    end = os.path.commonprefix([path[len(begin) :][::-1] for path in paths])[::-1]  # noqa: RUF071
+    folder, name = os.path.split(begin)
+    alike = Path(folder).glob(f"{glob.escape(name)}*{glob.escape(end)}")
+    if set(alike) != set(map(Path, paths)):
+        return paths
+    begin, end = (shlex.quote(each) if each else "" for each in (begin, end))
+    return [_Wildcard(f"{begin}*{end}")]
 
 
 def _collectives(args: argparse.Namespace) -> list[str]:

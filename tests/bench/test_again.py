@@ -160,6 +160,7 @@ def let_go(slow: Path, campaign: Campaign) -> None:
     slow.unlink()
 
 
+@pytest.mark.soak
 def test_what_was_measured_while_a_rank_was_slowed_is_measured_again_by_the_campaign_itself(
     tmp_path: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -192,6 +193,7 @@ def test_what_was_measured_while_a_rank_was_slowed_is_measured_again_by_the_camp
     assert float(following.cube("bcast")["time"].sel(place)) == used
 
 
+@pytest.mark.slow
 def test_stolen_cores_are_named_with_the_rank_and_what_was_measured_meanwhile_is_measured_again(
     tmp_path: Path, installation: Installation
 ) -> None:

@@ -37,6 +37,7 @@ def graphs(campaign: Campaign) -> dict[Any, Any]:
     return sent
 
 
+@pytest.mark.soak
 def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
     installation: Installation, tmp_path: Path
 ) -> None:
@@ -56,6 +57,7 @@ def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
     assert {point["attempt"] for point in points(apart)} == {1, 2}
 
 
+@pytest.mark.soak
 def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
     installation: Installation, tmp_path: Path
 ) -> None:

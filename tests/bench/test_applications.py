@@ -19,6 +19,8 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
 from dashboard.models.applications import answers_in
 
+pytestmark = pytest.mark.slow
+
 #: Run in one start of eight ranks: sizes that 8 does not divide, both systems, K = 4 and 8.
 ORDERS = [
     *(

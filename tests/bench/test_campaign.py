@@ -36,6 +36,7 @@ def measure(campaign: Campaign, most: int = 10**6) -> list[str]:
     return written
 
 
+@pytest.mark.slow
 @given(st.lists(st.integers(1, 5), max_size=4), st.integers(0, 10_000))
 def test_cut_off_at_any_byte_nothing_whole_is_lost_and_nothing_measured_twice(stops: list[int], cut: int) -> None:
     with tempfile.TemporaryDirectory() as folder:

@@ -105,6 +105,7 @@ def decision(collective: str) -> DecisionFunction:
     return DecisionFunction(collective, methods, Split((Test("message_size", 8),), (Leaf(0), Leaf(1))))
 
 
+@pytest.mark.soak
 def test_a_program_gets_what_mpi_promises_from_all_of_them(
     installation: Installation, mpirun_environment: dict[str, str], tmp_path: Path
 ) -> None:

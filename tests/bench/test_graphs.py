@@ -20,6 +20,8 @@ from tests.bench import message_graphs
 from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of
 
+pytestmark = pytest.mark.soak
+
 #: Of which `message_graphs` says what each algorithm sends.
 TOLD = [
     name for name in COLLECTIVES if name not in ("exscan", "gatherv", "scatterv", "alltoallw", "reduce_scatter_block")

@@ -51,6 +51,7 @@ def test_requests_and_first_segments_are_parameters() -> None:
     assert gathers == [(("first_segment", 512),)]
 
 
+@pytest.mark.slow
 def test_an_operation_that_does_not_commute_is_measured_and_what_cannot_serve_falls_back(
     tmp_path: Path, installation: Installation
 ) -> None:

@@ -21,6 +21,7 @@ from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Guarded
 
 
+@pytest.mark.slow
 def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["methods", "verify", "--processes", "2,5", "--cases", "2", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)

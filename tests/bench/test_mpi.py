@@ -80,6 +80,7 @@ def test_each_point_says_what_it_took(measured: Campaign) -> None:
     assert set(measured.done().seconds) == measured.done().measured
 
 
+@pytest.mark.slow
 def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_path: Path) -> None:
     protocol = Protocol("occ", min_repetitions=3, max_repetitions=6, iterations=5, buffers="rotate", roots="rotate")
     wish = {"collectives": ("bcast", "reduce"), "algorithms": ("default", "binomial"), "protocol": protocol}
@@ -93,6 +94,7 @@ def test_the_occ_protocol_takes_the_barrier_off(installation: Installation, tmp_
     assert len(points(campaign)) == len(set(campaign.plan().points()))
 
 
+@pytest.mark.soak
 def test_whole_launches_are_repeated_and_told_apart(installation: Installation, tmp_path: Path) -> None:
     wish = {"ranks": 2, "collectives": ("bcast", "barrier"), "algorithms": ("default", "binomial", "two_proc")}
     once = {"comm_sizes": (2,), "variants": Variants((0,))}
@@ -108,6 +110,7 @@ def test_whole_launches_are_repeated_and_told_apart(installation: Installation, 
     assert int(cube["repetitions"].sum()) == sum(each)
 
 
+@pytest.mark.slow
 def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installation, tmp_path: Path) -> None:
     protocol = Protocol(min_repetitions=1, max_repetitions=1, rounds=1, counts="skewed")
     wish = {"collectives": ("allgatherv", "alltoallv"), "protocol": protocol, "comm_sizes": (3, RANKS)}

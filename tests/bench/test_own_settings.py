@@ -53,6 +53,7 @@ def test_in_an_allocation_of_several_nodes_ranks_are_not_kept_on_the_first(monke
     assert not [name for name in spread if "rmaps" in name or "btl" in name]
 
 
+@pytest.mark.slow
 def test_a_site_that_gives_tcp_measures_tcp_and_the_record_says_so(
     tmp_path: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -29,6 +29,8 @@ from loaders import MissingHintError, open_results
 from loaders.collectives import REDUCING
 from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
 
+pytestmark = pytest.mark.slow
+
 #: Collectives that own methods run.
 SCHEDULED = tuple(ALGORITHMS)
 ONCE = Variants((0, 1024), (2,), (4,))
@@ -93,6 +95,7 @@ def test_an_own_method_is_not_written_as_the_librarys_of_that_name(beside: Campa
             assert choice_of(method, "bcast").algorithm >= 0
 
 
+@pytest.mark.soak
 def test_all_collectives_by_mpi4py_with_unequal_blocks_rotated_roots_and_two_types(
     installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

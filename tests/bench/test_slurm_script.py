@@ -104,6 +104,7 @@ def test_what_is_not_allowed_is_refused_by_name(request_: dict[str, Any], messag
 _TEXT = st.text(max_size=12)
 
 
+@pytest.mark.slow
 @given(partition=_TEXT, extra=_TEXT, module=_TEXT, name=_TEXT, value=_TEXT, option=_TEXT)
 def test_whatever_is_accepted_adds_no_line_and_no_command(**given_: str) -> None:
     try:

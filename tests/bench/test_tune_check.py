@@ -27,6 +27,8 @@ from loaders import open_results
 from tests.cli.command import Answer
 from tests.conftest import ROOT
 
+pytestmark = pytest.mark.slow
+
 RANKS = 4
 #: Linear, then a pipeline of tiny segments, which nothing makes fast, then the library's own decision.
 RULES = "1\n7\n1\n2\n3\n0 1 0 0\n32768 3 0 32\n131072 0 0 0\n"

@@ -21,6 +21,7 @@ pytestmark = pytest.mark.browser
 EXACT, TREE = "Exact decision map", "Decision of the tree"
 
 
+@pytest.mark.slow
 def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     server: Served, page: Page, watched_page: WatchedPage
 ) -> None:
@@ -52,6 +53,7 @@ def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     assert watched_page.errors == []
 
 
+@pytest.mark.slow
 def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_dashboard: Served, page: Page) -> None:
     page.goto(small_dashboard.url + "?tree=quadtree&collective=bcast")
     wait_until_drawn(page, TREE)
@@ -76,6 +78,7 @@ def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_
     assert not chart.evaluate("(each) => each.matches(':focus')")
 
 
+@pytest.mark.slow
 def test_keys_open_choose_and_move(server: Served, page: Page) -> None:
     page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
@@ -98,6 +101,7 @@ def test_keys_open_choose_and_move(server: Served, page: Page) -> None:
     page.get_by_role("tab", name="Generated source", selected=True).wait_for()
 
 
+@pytest.mark.soak
 def test_nothing_glides_where_motion_is_not_wanted(server: Served, page: Page) -> None:
     page.emulate_media(reduced_motion="reduce")
     page.goto(server.url + "?tree=quadtree")

@@ -17,6 +17,7 @@ _UNNAMED = """() => {
 }"""
 
 
+@pytest.mark.soak
 def test_help_opens_by_keyboard_also_in_a_tab_that_is_shown_later(
     small_dashboard: Served, watched_page: WatchedPage
 ) -> None:

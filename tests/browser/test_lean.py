@@ -153,6 +153,7 @@ def test_bokeh_alone_does_not_share_them(watched_page: WatchedPage) -> None:
     assert watched_page.page.evaluate(_OWN_WAY) == [1, 0]
 
 
+@pytest.mark.slow
 def test_what_comes_together_is_laid_out_once_and_draws_what_has_changed(watched_page: WatchedPage) -> None:
     page = watched_page.page
     figures = [figure(width=200, height=120) for _ in range(2)]
@@ -192,6 +193,7 @@ def test_before_its_scripts_have_come_the_page_has_an_outline_in_the_colours_of_
     assert page.evaluate("getComputedStyle(document.documentElement).backgroundColor") == "rgb(18, 18, 18)"
 
 
+@pytest.mark.slow
 def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     page.get_by_role("button", name="Link, command, Python").click()
@@ -210,6 +212,7 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     assert tallest <= 132
 
 
+@pytest.mark.soak
 def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()
     seen(page, THERE["Compare"]).wait_for()
@@ -242,6 +245,7 @@ def drawn_page(server: Served, watched_page: WatchedPage) -> Page:
     return watched_page.page
 
 
+@pytest.mark.slow
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
     page = drawn_page(own_server, watched_page)
     page.get_by_role("button", name="Data", exact=True).click()
@@ -260,6 +264,7 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
     assert watched_page.errors == []
 
 
+@pytest.mark.slow
 def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: WatchedPage) -> None:
     page = drawn_page(own_server, watched_page)
     own_server.stop()

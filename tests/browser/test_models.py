@@ -15,6 +15,7 @@ from tests.serving import Served
 pytestmark = pytest.mark.browser
 
 
+@pytest.mark.soak
 def test_models_are_drawn_and_follow_their_parameters(
     serve_dashboard: Callable[..., Served], watched_page: WatchedPage
 ) -> None:

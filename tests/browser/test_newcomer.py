@@ -17,7 +17,7 @@ from tests.serving import Served
 if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 PATTERN = "osu_{collective}__{algorithm}__np{comm_size}.txt"
 EXACT, TREE = "Exact decision map", "Decision of the tree"
 #: Runs of osu_allreduce by the processes that they are taken for here. On the CPU it was faster at all sizes.

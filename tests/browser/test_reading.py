@@ -58,6 +58,7 @@ def strokes(figure: ET.Element) -> set[str]:
     return {each.get("stroke", "").replace(" ", "") for each in figure.iter(f"{SVG}path")}
 
 
+@pytest.mark.soak
 def test_a_saved_figure_holds_axes_and_curves(
     serve_dashboard: Callable[..., Served], page: Page, tmp_path: Path
 ) -> None:
@@ -80,6 +81,7 @@ def test_a_saved_figure_holds_axes_and_curves(
     assert len({each for each in strokes(chart) if re.match(r"rgb|#", each)} - {"rgb(0,0,0)"}) >= 4
 
 
+@pytest.mark.soak
 def test_nothing_is_cut_in_a_narrow_window(serve_dashboard: Callable[..., Served], page: Page) -> None:
     page.goto(serve_dashboard().url + "?tree=quadtree")
     wait_until_drawn(page, "Penalty of the tree")

@@ -39,6 +39,7 @@ def open_at(watched: WatchedPage, server: Served, query: str, *titles: str) -> P
     return watched.page
 
 
+@pytest.mark.soak
 def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_the_pointer(
     server: Served, watched_page: WatchedPage
 ) -> None:
@@ -57,6 +58,7 @@ def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_th
     assert watched_page.errors == []
 
 
+@pytest.mark.slow
 def test_another_family_is_grown_and_drawn(server: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, server, "?options=max_leaves:8&tree=cart", EXACT, TREE)
     wait_for_statistic(page, "leaves 8")
@@ -79,6 +81,7 @@ def test_a_point_of_the_frontier_is_adopted(small_dashboard: Served, watched_pag
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_two_trees_stand_side_by_side(server: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, server, "?page=Compare&other=cart%3Fmax_leaves:6", "A", "B", "B against A")
     page.get_by_role("table", name="Settings that differ").get_by_role("row", name="family Quadtree CART").wait_for()

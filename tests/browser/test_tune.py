@@ -21,7 +21,7 @@ from tests.serving import Served
 from tests.tuning.conftest import finished
 
 __all__ = ["finished"]
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 
 ASKED = "collectives:allgather;budget:8s;message_sizes:64,4KiB;launches:2"
 NAME = "tune-allgather-2-ranks"

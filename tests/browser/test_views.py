@@ -14,7 +14,7 @@ from tests.serving import Served
 if TYPE_CHECKING:
     from playwright.sync_api import Page
 
-pytestmark = pytest.mark.browser
+pytestmark = [pytest.mark.browser, pytest.mark.slow]
 TREE = "Decision of the tree"
 
 
@@ -40,6 +40,7 @@ def deeper(page: Page, value: int) -> None:
     page.wait_for_url(re.compile(rf"depth={value}\b"))
 
 
+@pytest.mark.soak
 def test_undo_and_redo_by_button_and_by_key(page: Page, watched_page: WatchedPage) -> None:
     deeper(page, 4)
     deeper(page, 5)

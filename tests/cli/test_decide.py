@@ -84,6 +84,7 @@ def test_threshold_out_of_range(colltune: Run, results: Path, value: str) -> Non
     assert_one_clear_line(colltune("decide", results, "-c", "bcast", "--threshold", value), "threshold")
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("system", ["fugaku", "mare_nostrum"])
 def test_every_collective_of_pico_decides(colltune: Run, shared: Path, tmp_path: Path, system: str) -> None:
     table = shared / "data" / "pico" / "pico_consolidated.csv"
@@ -137,6 +138,7 @@ def test_c45_says_what_it_pruned(colltune: Run, bcast_files: Sequence[Path]) -> 
     assert f"after pruning   size {after['size']}, 15 leaves, errors {after['errors']:.2f} %" in text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("tree", ["quadtree", "exact", "octree", "c45", "cart", "optimal", "search"])
 def test_every_way_of_deciding_is_the_library_s(colltune: Run, results: Path, tree: str) -> None:
     given = {"optimal": {"leaves": 3}, "cart": {"max_leaves": 3}, "search": {"max_depth": 2}}.get(tree, {})
@@ -213,6 +215,7 @@ class TestSeveralTables:
         assert_one_clear_line(colltune("decide", results, "-c", "bcast", "--combined"), "several collectives")
 
 
+@pytest.mark.slow
 def test_without_a_tree_one_is_recommended_and_says_why(colltune: Run, results: Path) -> None:
     answer = colltune("decide", results, "-c", "reduce", "--json").json
     named = colltune("decide", results, "-c", "reduce", "--tree", "recommended", "--leaves", 15, "--json").json

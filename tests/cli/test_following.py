@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import argparse
-import shlex
+import shutil
+import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,11 +18,13 @@ from tests.conftest import FAST_ETHERNET_PATTERN
 
 def following(err: str) -> list[str]:
     (line,) = (line for line in err.splitlines() if line.startswith("colltune: next: "))
-    words = shlex.split(line.removeprefix("colltune: next: "))
+    shell = ["sh", "-c", f"printf '%s\\n' {line.removeprefix('colltune: next: ')}"]
+    words = subprocess.run(shell, capture_output=True, text=True, check=True).stdout.splitlines()
     assert words[0] == "colltune"
     return words[1:]
 
 
+@pytest.mark.slow
 def test_each_line_that_is_said_can_be_typed_until_the_rules_are_linted(
     bcast_files: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -34,6 +37,22 @@ def test_each_line_that_is_said_can_be_typed_until_the_rules_are_linted(
         words = following(capsys.readouterr().err)
     assert gone == ["info", "map", "decide", "export", "lint"]
     assert words == ["prove", "bcast.conf"]
+
+
+def test_many_files_are_named_by_what_a_shell_makes_of_a_wildcard(
+    bcast_files: Sequence[Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "my files"
+    folder.mkdir()
+    files = [Path(shutil.copy(file, folder)) for file in bcast_files]
+    reading = ["--pattern", FAST_ETHERNET_PATTERN]
+    assert cli.main(["info", *map(str, files), *reading]) == 0
+    said = capsys.readouterr().err
+    assert f"'{folder}/bcast__'*" in said
+    assert sorted(following(said)[1 : 1 + len(files)]) == sorted(map(str, files))
+    # No wildcard stands for all but one of them.
+    assert cli.main(["info", *map(str, files[:-1]), *reading]) == 0
+    assert following(capsys.readouterr().err)[1 : len(files)] == list(map(str, files[:-1]))
 
 
 def test_a_program_that_reads_the_answer_is_told_nothing_more(colltune: Run, bcast_files: Sequence[Path]) -> None:

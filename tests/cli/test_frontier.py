@@ -32,6 +32,7 @@ def test_it_is_the_library_s(colltune: Run, results: Path) -> None:
     assert [row["family"] for row in answer["below"]] == falls_below(expected)["family"].tolist()
 
 
+@pytest.mark.slow
 def test_what_it_recommends_can_be_typed(colltune: Run, results: Path) -> None:
     answer = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--json").json
     point = answer["points"][answer["recommendation"]["point"]]

@@ -10,6 +10,7 @@ import pytest
 from tests.cli.command import Run, assert_one_clear_line
 
 
+@pytest.mark.slow
 def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     answer = colltune(
@@ -25,6 +26,7 @@ def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> Non
     assert [path.name] == [each.name for each in tmp_path.iterdir()]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
@@ -39,6 +41,7 @@ def test_bad_usage_is_one_clear_line(colltune: Run, results: Path, arguments: li
     assert_one_clear_line(colltune("report", results, *arguments), *words)
 
 
+@pytest.mark.slow
 def test_pictures_come_as_an_archive(colltune: Run, results: Path, tmp_path: Path) -> None:
     path = tmp_path / "pictures.zip"
     answer = colltune("report", results, "-c", "bcast", "--tree", "cart", "--max-leaves", "4", "-o", path)

@@ -43,6 +43,7 @@ def run(*arguments: object, **options: Any) -> subprocess.CompletedProcess[str]:
     return subprocess.run(words, cwd=ROOT, text=True, capture_output=True, check=False, **options)
 
 
+@pytest.mark.slow
 def test_command_draws_no_page(results: Path) -> None:
     code = "import sys; from dashboard.cli import main; main(sys.argv[1:]); print(*sys.modules, file=sys.stderr)"
     words = [sys.executable, "-c", code, "decide", str(results), "-c", "bcast"]
@@ -50,6 +51,7 @@ def test_command_draws_no_page(results: Path) -> None:
     assert not {"panel", "bokeh", "holoviews", "mpi4py"} & set(done.stderr.split())
 
 
+@pytest.mark.slow
 def test_status_reaches_the_shell(results: Path) -> None:
     done = run("map", results)
     assert done.returncode == 2
@@ -82,6 +84,7 @@ def test_a_terminal_without_the_characters_still_gets_its_answer(results: Path, 
     assert r"\xe9" in done.stdout
 
 
+@pytest.mark.slow
 def test_output_that_takes_nothing_is_one_clear_line(results: Path) -> None:
     if not Path("/dev/full").exists():
         pytest.skip("there is no /dev/full here")

@@ -95,6 +95,7 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
     assert labels == ["han"], output
 
 
+@pytest.mark.slow
 def test_both_files_are_proven_as_one_decision_by_who_answered_and_how(cluster: Slurm, tmp_path: Path) -> None:
     (tmp_path / "rules.conf").write_text("1\n7\n1\n1\n1\n0 6 0 0\n")
     (tmp_path / "rules-han.conf").write_text("1\n7\n1\n2\n1\n1\n4\n0 tuned\n1024 han\n8192 han @simple\n65536 adapt\n")
@@ -212,6 +213,7 @@ def measured(campaign: Campaign, installation: Installation, launcher: Any) -> d
     return now
 
 
+@pytest.mark.soak
 def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_but_not_who_sent(
     cluster: Slurm, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

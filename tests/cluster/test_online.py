@@ -57,6 +57,7 @@ class Tuning:
         return self.file
 
 
+@pytest.mark.slow
 def test_a_loop_in_one_job_learns_over_nodes(slurm: Slurm, installation: Installation, tmp_path: Path) -> None:
     tuning = Tuning(tmp_path, installation, NODES)
     folder, plan = tuning.folder, tuning.plan([tuning.command(2 * NODES)])
@@ -80,6 +81,7 @@ def test_a_loop_in_one_job_learns_over_nodes(slurm: Slurm, installation: Install
     assert judged["default"]["calls"] == judged["tuned"]["calls"] == 300
 
 
+@pytest.mark.soak
 def test_batches_are_arrays_that_outlive_who_watches(slurm: Slurm, installation: Installation, tmp_path: Path) -> None:
     tuning = Tuning(tmp_path, installation, NODES)
     asked = {"nodes": 2, "tasks_per_node": 1, "array": 2, "environment": ENVIRONMENT}

@@ -87,6 +87,7 @@ def seen_after(slurm: Slurm, page: Page, campaign: Campaign, word: str, state: s
     return seen - known
 
 
+@pytest.mark.soak
 def test_states_of_slurm_are_seen_in_time_and_two_campaigns_run_at_once(
     slurm: Slurm, served: ServedPage, watched_page: WatchedPage, tmp_path: Path
 ) -> None:

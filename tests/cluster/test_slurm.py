@@ -55,6 +55,7 @@ def test_submitted_it_runs_on_all_nodes_and_is_seen_within_two_seconds(slurm: Sl
     assert json.loads(first.campaign.results.read_text(encoding="utf-8").splitlines()[0])["attrs"]["nodes"] == NODES
 
 
+@pytest.mark.soak
 def test_one_launch_for_each_method_is_one_job(slurm: Slurm, submitted: Submitted) -> None:
     apart = submitted(wish={"apart": True})
     assert apart.end()["state"] == "finished", (apart.status(), apart.campaign.tail())
@@ -76,6 +77,7 @@ def test_two_campaigns_at_once_each_have_their_nodes(slurm: Slurm, submitted: Su
         assert running.campaign.done().all == set(running.campaign.plan().points())
 
 
+@pytest.mark.slow
 def test_a_job_that_must_wait_tells_slurms_reason_and_can_be_cancelled(slurm: Slurm, submitted: Submitted) -> None:
     waiting = submitted(partition="closed")
     now = until(lambda: (status := waiting.status())["reason"].endswith("(PartitionDown)") and status, waiting.status)
@@ -108,6 +110,7 @@ def test_a_job_that_fails_tells_why(slurm: Slurm, installation: Installation, tm
     assert word_of(slurm, now["jobs"][0]["id"]) == "FAILED"
 
 
+@pytest.mark.slow
 def test_cancelled_no_process_is_left_after_five_seconds(slurm: Slurm, submitted: Submitted) -> None:
     running = submitted(wish=LONG, ranks=NODES)
     mark = running.campaign.state()["handle"]["mark"]
@@ -123,6 +126,7 @@ def test_cancelled_no_process_is_left_after_five_seconds(slurm: Slurm, submitted
     until(lambda: set(running.campaign.done().measured) > measured, running.status)
 
 
+@pytest.mark.soak
 def test_a_time_limit_holds_to_the_second(slurm: Slurm, submitted: Submitted) -> None:
     # The worker would stop by itself before: it is held up, as by a network that hangs.
     late = submitted(wish=LONG, seconds=12.0)
@@ -135,6 +139,7 @@ def test_a_time_limit_holds_to_the_second(slurm: Slurm, submitted: Submitted) ->
     until(lambda: not processes.marked(mark))
 
 
+@pytest.mark.slow
 def test_the_command_submits_an_array_with_a_job_for_each_size(
     slurm: Slurm, installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -161,6 +166,7 @@ def test_the_command_submits_an_array_with_a_job_for_each_size(
     assert "parts/2/results.jsonl" in capsys.readouterr().out
 
 
+@pytest.mark.soak
 def test_what_slurm_has_forgotten_the_job_itself_has_written_down(own_cluster: Slurm, submitted: Submitted) -> None:
     done = submitted(wish={"message_sizes": tuple(range(8, 88, 8))})
     job, order = done.job(), Path(done.campaign.state()["handle"]["groups"][0]["tasks"][0]["order"])
@@ -179,7 +185,8 @@ def test_what_slurm_has_forgotten_the_job_itself_has_written_down(own_cluster: S
     assert now["measured"] == now["points"]
 
 
-@pytest.mark.parametrize("fault", [pytest.param("power_off", marks=pytest.mark.soak), "unplug"])
+@pytest.mark.soak
+@pytest.mark.parametrize("fault", ["power_off", "unplug"])
 def test_a_node_or_a_link_that_dies_ends_in_a_failure(own_cluster: Slurm, submitted: Submitted, fault: str) -> None:
     running = submitted(wish=LONG)
     running.measures()

@@ -5,12 +5,12 @@ Run from the checkout as root, with an Open MPI in the environment, on a quiet m
     python -m tests.cluster.tuned FOLDER --nodes 16
     python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
 
-With ``--template`` a start command of the site's starts all ranks instead. FOLDER then holds ``tuned``,
-the folder of the tuning, ``full``, the campaign, ``judging``, the same once more, and ``judged.json``: for each
-collective the mean time saved over the library's own decision by the rules that the tuning ended with, by those that it
-had decided before it compared them, by what it would have decided by a full campaign and by the best of each cell there,
-in the other campaign, mean of both; and the core-seconds of tuning and campaign. What the tuning found to be unsafe is
-no choice for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn,
+With ``--template`` a start command of the site's starts all ranks instead. FOLDER then holds ``tuned``, the folder of
+the tuning, ``full``, the campaign, ``judging``, the same once more, and ``judged.json``: for each collective the mean
+time saved over the library's own decision by the rules that the tuning ended with, by those that it had decided
+before it compared them, by what it would have decided by a full campaign and by the best of each cell there, in the
+other campaign, mean of both; and the core-seconds of tuning and campaign. What the tuning found to be unsafe is no
+choice for either. ``--only program`` runs a program with a known mix of calls as it is and with the bundle, in turn,
 and writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
 """
 

@@ -90,6 +90,7 @@ def test_paths_hold_settings_that_can_be_grown(name: str) -> None:
     assert last.leaves >= grow(name, problem, **path[0]).leaves
 
 
+@pytest.mark.slow
 def test_many_at_once_are_each_by_itself(name: str) -> None:
     family = FAMILIES[name]
     problem = Problem.of(synthetic_cube(5, 7, 4, 3))

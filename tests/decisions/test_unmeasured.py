@@ -13,6 +13,8 @@ from dashboard.decisions.judged.frontier import Frontier, frontier
 from dashboard.decisions.judged.recommend import recommend
 from dashboard.decisions.measured.problem import Problem
 
+pytestmark = pytest.mark.slow
+
 LEAVES = 12
 
 

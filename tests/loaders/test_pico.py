@@ -368,6 +368,7 @@ def test_lists_without_times_are_refused_saying_what_they_are(folder: Path, shar
         assert what in read(FORMAT, path).error
 
 
+@pytest.mark.slow
 def test_damaged_summaries_and_samples_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path) -> None:
     summary = b"\n".join((folder / "fugaku_aggregated_results_summary.csv").read_bytes().split(b"\n")[:60])
     libbine = (folder / "32768_BINE-BINOMIAL_TREE-UTOFU-0-1_int32.csv").read_bytes()

@@ -166,6 +166,7 @@ def test_nothing_usable_is_an_error(tmp_path: Path) -> None:
     assert "no measurement found" in read_text(FORMAT, tmp_path, f"{SETTINGS}{RAW}").error
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path) -> None:
     contents = [f.read_bytes() for f in samples_of(folder)]
     for data, reading in damaged_readings(FORMAT, contents, tmp_path, 6):

@@ -97,6 +97,7 @@ def test_a_few_wild_times_change_little() -> None:
     assert parameters.beta == pytest.approx(HOCKNEY.beta, rel=0.02)
 
 
+@pytest.mark.slow
 def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     runs, level = 60, 0.9
     inside = {"alpha": 0, "beta": 0}

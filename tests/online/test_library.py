@@ -33,6 +33,8 @@ from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
 from tests.conftest import ROOT, need
 
+pytestmark = pytest.mark.slow
+
 RANKS = 6
 #: Methods from message sizes on, and what the processes send in broadcasts of six by the algorithms' definitions.
 METHODS = {0: "basic_linear", 256: "binomial 1MiB", 4096: "pipeline 1KiB"}

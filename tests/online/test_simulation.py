@@ -25,6 +25,7 @@ def run(name: str, seed: int, iterations: int, **learning: object) -> list[Judge
     return list(simulate(replace(known, learning=quick), seed, iterations))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("seed", [1, *(pytest.param(seed, marks=pytest.mark.soak) for seed in range(2, 6))])
 def test_the_reference_is_within_10_percent_after_4_iterations_and_5_after_8(seed: int) -> None:
     judged = run("reference", seed, 8)
@@ -35,6 +36,7 @@ def test_the_reference_is_within_10_percent_after_4_iterations_and_5_after_8(see
     assert 1 < np.mean([each.tuning_over_best for each in judged[1:]]) < 7.3
 
 
+@pytest.mark.soak
 def test_after_a_drift_it_recovers_within_three_iterations() -> None:
     known = scenarios.read("drift")
     calls = known.judged["allreduce"]
@@ -46,6 +48,7 @@ def test_after_a_drift_it_recovers_within_three_iterations() -> None:
     assert judged[7].tuned_over_best <= 1.10
 
 
+@pytest.mark.slow
 def test_the_same_seed_gives_the_same_figures_and_another_one_others() -> None:
     first, again, other = (run("noisy", seed, 2)[-1].to_dict() for seed in (1, 1, 2))
     assert first == again

@@ -112,6 +112,7 @@ def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: S
     assert all(text in (key.letters[method], key.letters[method][0]) for text, method in said)
 
 
+@pytest.mark.slow
 def test_uncertainty_is_a_layer_that_the_address_tells(page: DecisionsPage, drawn: Drawn) -> None:
     assert "exact veil 0" not in drawn.page.maps.live._plots
     page.controls.uncertainty.value = True
@@ -295,6 +296,7 @@ def test_in_the_dashboard_what_stands_above_every_page_says_so_alone() -> None:
         assert above.text.visible
 
 
+@pytest.mark.slow
 def test_results_may_come_later_and_be_replaced(fast_ethernet_files: list[Path]) -> None:
     state = State()
     page = DecisionsPage(state)

@@ -55,6 +55,7 @@ def test_the_sample_data_are_one_press_away() -> None:
     assert first.steps["Data"].label.endswith("✓")
 
 
+@pytest.mark.slow
 def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> None:
     report = Report(state)
     report.frontier.value, report.models.value = False, True

@@ -68,6 +68,7 @@ def test_nothing_held_out_leaves_one_chart(page: FrontierPage) -> None:
     assert page.frontier.value == "penalty_mean"
 
 
+@pytest.mark.slow
 def test_many_cells_wait_for_the_button(state: State, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(module, "MOST_CELLS", 10)
     state.page = "Frontier"

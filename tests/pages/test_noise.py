@@ -61,6 +61,7 @@ def test_interpolated_cells_are_dotted_and_said(page: DecisionsPage, state: Stat
     assert len(next(iter(plot.handles["source"].data.values()))) == 1
 
 
+@pytest.mark.slow
 def test_a_workload_is_taken_from_a_file_and_a_bad_one_is_refused(page: DecisionsPage, state: State) -> None:
     page.noise.workload.param.update(
         filename="calls.csv", value=b"collective,comm_size,message_size,calls\nbcast,2,4,9\n"

@@ -59,6 +59,7 @@ _DRAWN = """(count) => {
 }"""
 
 
+@pytest.mark.slow
 def test_it_opens_without_a_network_and_draws_every_figure(
     sample: State, offline: BrowserContext, tmp_path: Path
 ) -> None:
@@ -138,6 +139,7 @@ def test_nothing_measured_is_said() -> None:
         assert "Nothing was measured" in html
 
 
+@pytest.mark.slow
 def test_models_stand_beside_measurements_with_the_parameters_that_they_were_given(
     offline: BrowserContext, tmp_path: Path
 ) -> None:

@@ -64,10 +64,12 @@ def test_captions_have_the_figures_of_the_page(state: State, files: dict[str, by
     assert all(f"**bcast-{number}-{title}.**" in captions for number, title in enumerate(PICTURES, 1))
 
 
+@pytest.mark.slow
 def test_the_same_view_gives_the_same_file(state: State) -> None:
     assert to_story(state.view) == to_story(state.view)
 
 
+@pytest.mark.slow
 def test_other_collectives_are_drawn_when_asked(state: State) -> None:
     assert {name.partition("-")[0] for name in opened(to_story(state.view, ["reduce"]))} == {"reduce", "captions.md"}
 

@@ -19,6 +19,7 @@ def base(serve_dashboard: Callable[..., Served]) -> str:
     return serve_dashboard("--args", "nothing-to-open").url.removesuffix("/dashboard")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(
     "path",
     ["/", "/dashboard", "/dashboard?page=Data", "/static/js/bokeh.min.js", "/favicon.ico", "/nothing", "/static/%00"],
@@ -35,6 +36,7 @@ def test_what_is_odd_in_an_address_does_not_keep_the_page_from_opening(base: str
     assert "<title>colltune</title>" in Visitor(base).ask(path).text
 
 
+@pytest.mark.soak
 def test_no_address_is_an_error_of_the_server(base: str) -> None:
     assert set(statuses(base, OPENED[4:]).values()) == {200}
     codes = statuses(base, [*REFUSED, *LOGIN])

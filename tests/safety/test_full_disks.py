@@ -111,6 +111,7 @@ COMMANDS: dict[str, Callable[[str], list[str]]] = {
 }
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
 def test_no_command_destroys_what_was_there(
     small_disk: Path, saved: Path, command: str, capsys: pytest.CaptureFixture[str]

@@ -83,6 +83,7 @@ def alive(served: Served) -> None:
     assert not [line for line in others if "Traceback" in line or "ERROR" in line]
 
 
+@pytest.mark.slow
 def test_a_file_that_is_too_large_is_refused_in_one_line(served: Served) -> None:
     async def dropped() -> str:
         session = await opened(served)
@@ -97,6 +98,7 @@ def test_a_file_that_is_too_large_is_refused_in_one_line(served: Served) -> None
 
 
 # The client is cut off while it still writes.
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 def test_a_message_that_is_too_large_ends_its_own_session_alone(served: Served) -> None:
     async def sent() -> None:
@@ -116,6 +118,7 @@ def test_a_message_that_is_too_large_ends_its_own_session_alone(served: Served) 
     alive(served)
 
 
+@pytest.mark.slow
 def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
     before = psutil.Process(served.process.pid).memory_info().rss
 
@@ -139,6 +142,7 @@ def test_a_message_that_unpacks_to_gigabytes_is_refused(served: Served) -> None:
     assert f"{REFUSED}: ValueError: " in line
 
 
+@pytest.mark.slow
 def test_changes_that_no_browser_sends_are_a_line_of_the_log_each(served: Served) -> None:
     events: list[Any] = [{"kind": "Nope"}, 5, {"kind": "ModelChanged", "model": {"id": "none"}, "new": 1}]
 
@@ -156,6 +160,7 @@ def test_changes_that_no_browser_sends_are_a_line_of_the_log_each(served: Served
     assert len([line for line in served.output[before:] if REFUSED in line]) == len(events)
 
 
+@pytest.mark.slow
 def test_files_and_requests_that_are_begun_and_never_end_hold_up_nobody(served: Served) -> None:
     at = urlsplit(served.url)
 

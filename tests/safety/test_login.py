@@ -41,6 +41,7 @@ def _known(base: str, name: str) -> Visitor:
     return visitor
 
 
+@pytest.mark.slow
 def test_without_logging_in_there_is_no_page_and_no_session(base: str) -> None:
     visitor = Visitor(base)
     answer, token = visitor.page()
@@ -172,12 +173,14 @@ def _cookies(visitor: Visitor) -> bytes:
     return f"Cookie: {'; '.join(f'{name}={value}' for name, value in visitor.cookies.items())}\r\n".encode()
 
 
+@pytest.mark.soak
 def test_no_address_is_an_error_of_the_server(base: str) -> None:
     assert set(statuses(base, OPENED, _cookies(_known(base, "alice"))).values()) == {200}
     codes = statuses(base, [*REFUSED, *LOGIN])
     assert {address: status for address, status in codes.items() if status >= 500} == {}
 
 
+@pytest.mark.slow
 def test_no_name_of_the_server_is_an_error_of_its_own(base: str) -> None:
     cookies = _cookies(_known(base, "alice"))
     codes = {host: statuses(base, [b"/dashboard"], cookies, host)[b"/dashboard"] for host in HOSTS}

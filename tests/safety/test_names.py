@@ -72,6 +72,7 @@ def test_texts_of_a_table_are_text() -> None:
     assert shown.value["n"].tolist() == [1.5]
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_script_in_names_runs_on_no_page(server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page
@@ -96,6 +97,7 @@ def test_script_in_names_runs_on_no_page(server: Served, watched_page: WatchedPa
     assert watched_page.foreign == []
 
 
+@pytest.mark.slow
 @pytest.mark.browser
 def test_what_is_typed_stays_text(server: Served, watched_page: WatchedPage) -> None:
     page = watched_page.page

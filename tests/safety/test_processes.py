@@ -64,6 +64,7 @@ class _AtOnce:
         self.run()
 
 
+@pytest.mark.soak
 def test_sessions_open_in_every_process_and_none_outlives_the_server(tmp_path: Path) -> None:
     (tmp_path / "nothing").mkdir()
     command = [sys.executable, "-m", "dashboard.cli", "serve", str(tmp_path / "nothing"), "--no-browser"]

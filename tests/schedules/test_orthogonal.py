@@ -56,6 +56,7 @@ def test_all_grids_and_roots_give_what_the_collective_promises(collective: str) 
     assert [wrong for case in _cases(collective, 4, 6, 8, 12, 16) if (wrong := failure(case))] == []
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("collective", COLLECTIVES)
 def test_so_do_those_of_24_processes(collective: str) -> None:
     assert [wrong for case in _cases(collective, 24) if (wrong := failure(case))] == []

@@ -6,6 +6,8 @@ import json
 from dataclasses import replace
 from pathlib import Path
 
+import pytest
+
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.ranks.again import label
 from dashboard.tuning import again, answer, beside, tune
@@ -30,6 +32,7 @@ def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) 
     return better(collective, "default" if algorithm in ("han", "with rules") else algorithm, comm_size, message_size)
 
 
+@pytest.mark.slow
 def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, machine: Machine) -> None:
     machine.times = seconds
     # Long enough to compare at all sizes.
@@ -61,6 +64,7 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
     assert row["own"] < 0.5 < row["default"]
 
 
+@pytest.mark.slow
 def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, machine: Machine) -> None:
     machine.times, machine.harms = seconds, True
     work = across_nodes(tmp_path)
@@ -73,6 +77,7 @@ def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, 
     assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
 
 
+@pytest.mark.slow
 def test_with_one_process_on_each_node_han_makes_no_calls_that_the_rules_could_slow_down(
     tmp_path: Path, machine: Machine
 ) -> None:
@@ -93,6 +98,7 @@ def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_l
     assert asked.components(library, nodes=6) == ()
 
 
+@pytest.mark.soak
 def test_a_month_later_both_files_are_checked_and_what_does_not_hold_is_measured_anew(
     tmp_path: Path, machine: Machine
 ) -> None:

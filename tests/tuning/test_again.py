@@ -13,6 +13,8 @@ from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import Folder, again, beside, tune
 from tests.tuning.machine import Machine, better, default_best, work_in
 
+pytestmark = pytest.mark.slow
+
 
 def test_rules_that_still_hold_are_left_as_they_are(tuned: Path, machine: Machine) -> None:
     rules = (tuned / "bundle" / "rules.conf").read_text()

@@ -17,6 +17,8 @@ from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from tests.conftest import ROOT, need
 
+pytestmark = pytest.mark.slow
+
 #: Collective of few methods, of which one gives wrong results in place (Open MPI from 5.0 on).
 ASKED = ("-c", "allgather", "--ranks", "2", "--sizes", "64,4KiB,64KiB", "--budget", "5s", "--launches", "2", "--json")
 PATIENCE_S = 90.0

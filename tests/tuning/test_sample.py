@@ -11,6 +11,7 @@ from dashboard.tuning import Folder
 from tests.cluster.tuned import judge
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("name", ["fast-ethernet-tuned", "fast-ethernet-4x2-tuned"])
 def test_what_a_tuned_sample_gains_follows_from_the_campaign_that_judges_it(name: str) -> None:
     folder = sample_data(name)

@@ -17,6 +17,8 @@ from dashboard.tuning import Asked, Folder, tune
 from tests.conftest import until
 from tests.tuning.machine import Machine, default_best, work_in
 
+pytestmark = pytest.mark.slow
+
 
 def test_a_finished_one_says_what_came_of_it_and_has_its_bundle(tuned: Path) -> None:
     (seen,), faults = tunings.tunings(tuned.parent)

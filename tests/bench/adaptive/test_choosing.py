@@ -136,6 +136,7 @@ def test_a_replay_comes_near_the_best_with_a_part_of_the_points() -> None:
     assert known.mean_loss < before
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("most", [0.02, 0.04])
 def test_a_replay_spends_what_it_may_and_no_more(most: float) -> None:
     noise = np.random.default_rng(1).lognormal(0, 0.3, truth().shape)

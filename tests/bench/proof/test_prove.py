@@ -21,6 +21,8 @@ from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import open_results
 
+pytestmark = pytest.mark.slow
+
 RANKS, SECONDS = 5, 120.0
 
 
@@ -114,6 +116,7 @@ def test_a_region_that_does_as_asked_is_not_proven_where_its_algorithm_gives_wro
     assert proof.to_dict()["unsafe"][0]["algorithm"] == "sparbit"
 
 
+@pytest.mark.soak
 def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: Path, tmp_path: Path) -> None:
     # Forced without a fan-out it takes four; a rule that says 0, as that for reduce here, is the pipeline.
     chain = Method("chain", "chain", 0, {"library_id": 2})

@@ -20,6 +20,8 @@ from dashboard.export.known_faults import FAULTS, PROGRAMS
 from tests.bench.campaigns import campaign_of, points, run
 from tests.conftest import need
 
+pytestmark = pytest.mark.slow
+
 RANKS = range(2, 5)
 
 

@@ -94,6 +94,7 @@ def problems(draw: st.DrawFn) -> Problem:
     return Problem.of(cubes if len(cubes) > 1 else cubes["bcast"])
 
 
+@pytest.mark.slow
 @given(problems(), st.integers(1, 4), st.booleans(), st.booleans(), st.sets(st.sampled_from(COMPOSITE), min_size=1))
 def test_decides_every_cell_as_c45_classifies_it(
     problem: Problem,
@@ -149,6 +150,7 @@ def test_a_tied_leaf_decides_the_first_method_whatever_its_label() -> None:
     assert decided(decision, cases).tolist() == classify(tree, table.values, table.declared).tolist()
 
 
+@pytest.mark.slow
 def test_sizes_that_float32_rounds_are_decided_as_c45_sees_them() -> None:
     """Both sides of a cut must hold for whole numbers; 2^24 + 1 is 2^24 as float32, 2^24 + 3 is 2^24 + 4."""
     message = [2**24 - 1, 2**24, 2**24 + 1, 2**24 + 2, 2**24 + 3, 2**24 + 4, 2**24 + 5, 2**24 + 7]

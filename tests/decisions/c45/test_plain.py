@@ -5,6 +5,7 @@ from __future__ import annotations
 from unittest import mock
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -53,6 +54,7 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
     assert as_tuple(tree.nodes) == plain.as_tuple()
 
 
+@pytest.mark.slow
 @settings(max_examples=25)
 @given(tables(), st.sampled_from([0.0, 0.2]), st.booleans(), st.sampled_from([1.0, 25.0]))
 def test_interpreted_kernels_do_as_compiled_ones(

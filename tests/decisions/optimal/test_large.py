@@ -53,6 +53,7 @@ cubes = st.builds(
 )
 
 
+@pytest.mark.soak
 @settings(max_examples=15)
 @given(cubes)
 def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  # noqa: ANN001

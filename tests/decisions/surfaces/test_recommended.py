@@ -127,6 +127,7 @@ def test_it_can_be_stopped_and_refuses_no_leaves() -> None:
         recommended(problem, leaves=0)
 
 
+@pytest.mark.soak
 @pytest.mark.parametrize("noise", [0.05, 0.3])
 def test_more_leaves_or_more_sizes_never_cost_more_at_left_out_ones_beyond_their_spread(noise: float) -> None:
     cube, random = crossing(2048.0), np.random.default_rng(5)

@@ -105,6 +105,7 @@ def test_the_ping_pong_gives_parameters_of_all_models(page: ModelsPage) -> None:
     assert page.choice.parameters["plogp"].gap[-1] == pytest.approx(before * 10**0.3)
 
 
+@pytest.mark.slow
 def test_the_axis_can_be_any_size(page: ModelsPage) -> None:
     for axis in ("comm_size", "segment_size", "message_size"):
         page.parts[0].axis.value = axis
@@ -115,6 +116,7 @@ def test_the_axis_can_be_any_size(page: ModelsPage) -> None:
     assert not page.choice.view().log
 
 
+@pytest.mark.slow
 def test_collectives_fill_every_tab(page: ModelsPage, state: State) -> None:
     """One that was measured, one that was not, and the one without messages."""
     for collective in ("bcast", "scan", "barrier"):

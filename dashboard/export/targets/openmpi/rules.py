@@ -98,7 +98,9 @@ def _collective(plan: Plan, version: str, file_version: int) -> list[str]:
         for size, _, place in rules:
             choice = plan.choices[place]
             label = comment_text(plan.methods[place].label)
-            lines.append(f"{_rule(size, choice, file_version)} # {known.get(choice.algorithm, 'default')}: {label}")
+            algorithm = known.get(choice.algorithm, "default")
+            meaning = label if label == algorithm else f"{algorithm}: {label}"
+            lines.append(f"{_rule(size, choice, file_version)} # {meaning}")
     return lines
 
 
