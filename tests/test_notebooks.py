@@ -16,9 +16,8 @@ from tests.conftest import need
 
 NOTEBOOKS = sorted((Path(__file__).resolve().parent.parent / "notebooks").glob("*.ipynb"))
 NEED_MPI = {"measuring"}
-#: Those that take longer than the first steps.
-LONGER = dict.fromkeys(("adaptive", "campaign_report", "chapter_6", "measuring", "models"), pytest.mark.slow)
-LONGER |= dict.fromkeys(("online", "orthogonal"), pytest.mark.soak)
+#: What is run at every commit; the others are too long for that.
+AT_EVERY_COMMIT = {"first_steps", "models"}
 #: Figures are pictures, or drawn by what the notebook holds: it is small, and nothing of it is asked of the network.
 MOST_BYTES = 4_000_000
 # The kernel's own shutdown warns about itself.
@@ -55,7 +54,11 @@ class TestNotebook:
 
 
 @pytest.mark.parametrize(
-    "path", [pytest.param(path, marks=LONGER.get(path.stem, ()), id=path.stem) for path in NOTEBOOKS]
+    "path",
+    [
+        pytest.param(path, marks=pytest.mark.slow if path.stem in AT_EVERY_COMMIT else pytest.mark.soak, id=path.stem)
+        for path in NOTEBOOKS
+    ],
 )
 def test_runs_from_anywhere_with_warnings_as_errors(
     path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch

@@ -147,6 +147,7 @@ def test_no_module_outside_the_benchmarks_names_mpi4py() -> None:
     assert named == []
 
 
+@pytest.mark.slow
 def test_no_page_and_no_plot_brings_mpi4py_along() -> None:
     assert [name for name, packages in without_mpi().items() if "mpi4py" in packages] == []
 

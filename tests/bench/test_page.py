@@ -26,7 +26,7 @@ TITLE, NAME = "Fastest method so far", "bcast-2-ranks"
 _A_WHILE = 120_000
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_campaign_from_its_start_to_its_decisions(
     mpiexec: str,
     serve_dashboard: Callable[..., Served],

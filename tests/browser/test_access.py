@@ -21,7 +21,7 @@ pytestmark = pytest.mark.browser
 EXACT, TREE = "Exact decision map", "Decision of the tree"
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     server: Served, page: Page, watched_page: WatchedPage
 ) -> None:
@@ -53,7 +53,7 @@ def test_all_pages_bear_axe_leave_the_document_small_and_come_back_as_they_were(
     assert watched_page.errors == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_dashboard: Served, page: Page) -> None:
     page.goto(small_dashboard.url + "?tree=quadtree&collective=bcast")
     wait_until_drawn(page, TREE)
@@ -78,7 +78,7 @@ def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_
     assert not chart.evaluate("(each) => each.matches(':focus')")
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_keys_open_choose_and_move(server: Served, page: Page) -> None:
     page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)

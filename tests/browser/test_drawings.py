@@ -33,7 +33,7 @@ Object.defineProperty(window, 'Bokeh', {get: () => bokeh, set: (value) => {
 """
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_first_map_is_drawn_once_and_once_more_when_its_tree_has_come(
     serve_dashboard: Callable[..., Served], watched_page: WatchedPage, scheme: str

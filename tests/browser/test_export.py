@@ -72,7 +72,7 @@ def test_a_downloaded_file_says_what_was_decided(
     assert watched_page.errors == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_a_rules_file_is_checked_and_becomes_tree_b(server: Served, watched_page: WatchedPage, tmp_path: Path) -> None:
     rules = tmp_path / "mine.conf"
     rules.write_text("1\n7\n1\n0\n3\n0 6 0 0\n4096 3 0 8192\n65536 99 0 0\n")

@@ -58,7 +58,7 @@ def test_maps_of_another_collective_keep_the_dark_theme_and_the_figures_under_th
     assert watched_page.errors == []
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_another_family_is_grown_and_drawn(server: Served, watched_page: WatchedPage) -> None:
     page = open_at(watched_page, server, "?options=max_leaves:8&tree=cart", EXACT, TREE)
     wait_for_statistic(page, "leaves 8")

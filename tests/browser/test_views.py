@@ -55,6 +55,7 @@ def test_undo_and_redo_by_button_and_by_key(page: Page, watched_page: WatchedPag
     assert watched_page.errors == []
 
 
+@pytest.mark.soak
 def test_a_saved_view_is_there_after_the_page_was_closed(page: Page, server: Served, watched_page: WatchedPage) -> None:
     deeper(page, 4)
     page.get_by_role("button", name="Saved views").click()

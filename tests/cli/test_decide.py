@@ -181,6 +181,7 @@ class TestSeveralTables:
         save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "ppn.nc")
         return tmp_path / "ppn.nc"
 
+    @pytest.mark.slow
     @pytest.mark.parametrize("tree", ["octree", "c45", "cart", "search"])
     def test_one_tree_for_all_processes_per_node(self, colltune: Run, planes: Path, tree: str) -> None:
         answer = colltune("decide", planes, "--ppn", "all", "--tree", tree, "--json").json

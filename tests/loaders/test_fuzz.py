@@ -31,7 +31,7 @@ def small_samples(samples: Path) -> list[Path]:
     return small
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_damaged_files_raise_nothing_but_load_errors_and_every_row_is_counted(samples: Path) -> None:
     files = sample_files([samples, ROOT / "sample_data"])
     faults, counts = run(files, seed=1, count=2 * len(files))

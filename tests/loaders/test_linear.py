@@ -74,7 +74,7 @@ def seconds(path: Path, lines: tuple[str, ...], how: Callable[[Path], object] = 
     return time.process_time() - began
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 @pytest.mark.parametrize("name", LINES)
 def test_reading_and_telling_a_format_take_time_that_grows_with_the_line(name: str, tmp_path: Path) -> None:
     lines = LINES[name]

@@ -23,6 +23,8 @@ from tests.conftest import ROOT, need
 from tests.safety.client import TOKEN, Visitor
 from tests.serving import Served
 
+pytestmark = pytest.mark.slow
+
 HERE = ["127.0.0.1"]
 EVERYWHERE = "0.0.0.0"  # noqa: S104 - of servers that end at once, or ask who comes
 TABLE = """  sl  local_address rem_address   st tx_queue rx_queue tr tm->when retrnsmt   uid  timeout inode
@@ -255,7 +257,6 @@ def test_real_users_launch_only_when_named(launching: Callable[..., str], tmp_pa
         assert f"launch: {may}." in visitor.page()[0].text
 
 
-@pytest.mark.slow
 def test_panel_serve_that_is_told_to_listen_everywhere_ends_with_the_remedy() -> None:
     command = [sys.executable, "-m", "panel", "serve", "dashboard", "--port", "0", "--address", EVERYWHERE]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=120, check=False)
@@ -274,7 +275,6 @@ def _elsewhere() -> str:
         return str(asked.getsockname()[0])
 
 
-@pytest.mark.slow
 def test_who_comes_from_elsewhere_without_a_log_in_sees_and_starts_nothing(tmp_path: Path) -> None:
     need(_elsewhere() not in ("", "127.0.0.1"), "this machine has no address but the loopback's")
     # Bare `panel serve` listens everywhere.

@@ -117,6 +117,7 @@ def _bomb(path: Path, header: bytes = HEADER) -> Path:
     return path
 
 
+@pytest.mark.slow
 def test_a_compressed_file_that_never_ends_is_refused(tmp_path: Path) -> None:
     bomb = _bomb(tmp_path / "bomb.csv.gz")
     assert bomb.stat().st_size < 1_500_000

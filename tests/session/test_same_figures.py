@@ -20,6 +20,8 @@ from dashboard.session.state import State
 from loaders import open_results, save_results
 from tests.conftest import FAST_ETHERNET
 
+pytestmark = pytest.mark.slow
+
 CALLS = "collective,comm_size,message_size,calls\nbcast,8,1024,10\nbcast,16,65536,5\nallgather,8,64,9\n"
 TREATMENTS: tuple[dict[str, Any], ...] = (
     {},

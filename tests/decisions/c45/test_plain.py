@@ -18,6 +18,8 @@ from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.c45.table import TrainingTable
 from tests.decisions.c45.plain import Grower, Pruner, as_tuple
 
+pytestmark = pytest.mark.slow
+
 
 @st.composite
 def tables(draw: st.DrawFn) -> TrainingTable:
@@ -54,7 +56,6 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
     assert as_tuple(tree.nodes) == plain.as_tuple()
 
 
-@pytest.mark.slow
 @settings(max_examples=25)
 @given(tables(), st.sampled_from([0.0, 0.2]), st.booleans(), st.sampled_from([1.0, 25.0]))
 def test_interpreted_kernels_do_as_compiled_ones(

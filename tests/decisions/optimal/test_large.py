@@ -77,6 +77,7 @@ def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  #
     assert facts["gap"] == pytest.approx(100 * (mean - facts["lower_bound"]) / mean if mean else 0, abs=1e-5)
 
 
+@pytest.mark.slow
 @settings(max_examples=15)
 @given(cubes, st.sampled_from([0.0, 0.1, 2.0]))
 def test_the_best_at_a_price_is_between_bound_and_found(cube, price: float) -> None:  # noqa: ANN001

@@ -116,7 +116,7 @@ def test_the_axis_can_be_any_size(page: ModelsPage) -> None:
     assert not page.choice.view().log
 
 
-@pytest.mark.slow
+@pytest.mark.soak
 def test_collectives_fill_every_tab(page: ModelsPage, state: State) -> None:
     """One that was measured, one that was not, and the one without messages."""
     for collective in ("bcast", "scan", "barrier"):

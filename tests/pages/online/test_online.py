@@ -58,6 +58,7 @@ def test_a_folder_is_shown_first_with_all_its_pictures(root: Path) -> None:
     assert not page.message.visible
 
 
+@pytest.mark.slow
 def test_sliders_learn_anew_and_stand_in_the_address(root: Path) -> None:
     page = open_page()
     before = share(page)
@@ -75,6 +76,7 @@ def test_sliders_learn_anew_and_stand_in_the_address(root: Path) -> None:
     assert np.array_equal(share(again), before)
 
 
+@pytest.mark.slow
 def test_what_a_loop_adds_is_shown(root: Path) -> None:
     page = open_page()
     another(Folder.open(root / "loop"))
@@ -97,6 +99,7 @@ def test_without_a_folder_a_simulation_is_the_way_in(root: Path, monkeypatch: py
     assert page.state.online == "seed:4;iterations:2;rounds:5" or "seed:4" in page.state.online
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("view", [SIMULATION, "folder:loop;cap:0.3;bins:seen", f"folder:loop;blocked:{BEST}"])
 def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.CaptureFixture[str], view: str) -> None:
     page = open_page(view)
@@ -112,6 +115,7 @@ def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.
     assert [iteration["boxes"] for iteration in names["course"]["iterations"]] == boxes
 
 
+@pytest.mark.slow
 def test_what_cannot_be_shown_is_said(root: Path) -> None:
     assert "There is no folder gone here" in open_page("folder:gone").state.notice
     assert "iterations is '999'" in open_page("folder:loop;iterations:999").state.notice
