@@ -54,6 +54,7 @@ def test_each_was_written_for_the_releases_that_are_installed(patch: Patch) -> N
     assert all(f"{version(name)}.".startswith(f"{series}.") for name, series in patch.made_for.items())
 
 
+@pytest.mark.slow
 def test_where_none_fits_the_start_says_what_is_lost_and_goes_on() -> None:
     done = subprocess.run([sys.executable, "-c", OTHERS], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout.split() == [patch.name for patch in PATCHES]

@@ -117,6 +117,7 @@ def test_from_uploaded_files_to_a_compiled_decision(
     assert watched_page.errors == []
 
 
+@pytest.mark.slow
 def test_the_way_back_leads_to_the_view_before(page: Page) -> None:
     """The address tells the view; going back in the browser shows what the address then says."""
     slider = page.get_by_role("slider", name="Accuracy threshold")

@@ -16,6 +16,7 @@ from tests.cli.command import Run, assert_one_clear_line
 FAMILIES = ("quadtree", "cart")
 
 
+@pytest.mark.slow
 def test_it_is_the_library_s(colltune: Run, results: Path) -> None:
     answer = colltune("frontier", results, "-c", "reduce", "--family", *FAMILIES, "--folds", 3, "--json").json
     problem = Problem.of(open_results(results)["reduce"].to_dataset())

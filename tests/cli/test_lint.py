@@ -84,6 +84,7 @@ def test_what_is_no_rules_file_is_one_clear_line(colltune: Run, tmp_path: Path, 
     assert_one_clear_line(colltune("lint", good, "--for", "17"), "known are the versions 4.1, 5.0, 6.0")
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
 def test_exported_rules_have_no_fault(colltune: Run, results: Path, tmp_path: Path, target: str) -> None:
     made = tmp_path / "rules"

@@ -59,6 +59,7 @@ def test_status_reaches_the_shell(results: Path) -> None:
     assert run("--version").stdout.startswith("colltune ")
 
 
+@pytest.mark.slow
 def test_output_nobody_reads_is_no_error_message(results: Path) -> None:
     with subprocess.Popen(
         [*COMMAND, "map", str(results), "-c", "bcast"],
@@ -128,6 +129,7 @@ def test_streams_may_be_closed(
         assert "colltune:" not in out
 
 
+@pytest.mark.slow
 def test_a_search_shows_how_far_it_is_on_a_terminal(
     colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -92,6 +92,7 @@ def test_a_long_table_without_topology_is_not_occ(tmp_path: Path) -> None:
     assert TABLE.recognises(long, tmp_path / "x.csv")
 
 
+@pytest.mark.slow
 def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
     contents = [f"{HEADER}\n{ROWS * 20}".encode(), f"{HEADER}\n{ROWS * 20}".replace(" ", ",").encode()]
     for _, reading in damaged_readings(FORMAT, contents, tmp_path, 3):

@@ -236,6 +236,7 @@ def test_what_cannot_be_read_is_a_load_error(tmp_path: Path) -> None:
         open_results(tmp_path / "results.txt", format="table")
 
 
+@pytest.mark.slow
 def test_damaged_tables_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
     contents = [(LONG + ROWS * 20).encode(), (LONG + ROWS * 20).replace(",", "\t").encode(), JULIA.encode()]
     for data, reading in damaged_readings(FORMAT, contents, tmp_path, 2):

@@ -30,6 +30,7 @@ def page(state: State) -> DecisionsPage:
     return page
 
 
+@pytest.mark.slow
 def test_ties_are_hatched_and_counted(page: DecisionsPage, state: State) -> None:
     assert "tied" not in page.maps.methods.object
     page.noise.tolerance.param.update(value=5.0, value_throttled=5.0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import pytest
 import xarray as xr
 from bokeh.document import Document
 from bokeh.models import Plot
@@ -12,6 +13,7 @@ from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 
 
+@pytest.mark.slow
 def test_maps_of_other_data_show_their_sizes_alone_and_move_together() -> None:
     state, cube = State(), synthetic_cube(6, 8, 3, seed=1)
     state.show(register(xr.DataTree.from_dict({"bcast": cube.assign_attrs(digest="all sizes")})))

@@ -76,6 +76,7 @@ def test_it_opens_without_a_network_and_draws_every_figure(
     assert len(re.findall(rb"/Type /Page\b", pages)) == page.locator("h2").count()
 
 
+@pytest.mark.slow
 def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: BrowserContext, tmp_path: Path) -> None:
     path = tmp_path / "report.html"
     path.write_text(to_html(sample.view, Contents(("bcast",), frontier=False)), encoding="utf-8")
@@ -87,6 +88,7 @@ def test_the_pointer_tells_a_cell_without_a_server(sample: State, offline: Brows
     assert wrong == []
 
 
+@pytest.mark.slow
 def test_its_figures_are_those_of_the_command(sample: State) -> None:
     html = to_html(sample.view, QUICK)
     assert "Communication models" not in html
@@ -110,6 +112,7 @@ def test_what_a_target_lacks_is_said(sample: State) -> None:
     assert re.search(r"cannot be written so|It has no ", html)
 
 
+@pytest.mark.slow
 def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> None:
     cube = synthetic_cube(4, 5, 3, seed=3)
     labels = [f"{EVIL}{number}" for number in range(3)]
@@ -162,6 +165,7 @@ def test_models_stand_beside_measurements_with_the_parameters_that_they_were_giv
     assert {name for name in ("linear", "binomial", "pipeline") if name in curves.inner_text()} != set()
 
 
+@pytest.mark.slow
 def test_what_models_do_not_cover_is_said() -> None:
     cube = synthetic_cube(4, 5, 7, seed=4)
     uncovered = cube.isel(method=np.flatnonzero(np.isin(cube["algorithm"], ["chain", "scatter_allgather"])))

@@ -24,6 +24,8 @@ from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, comp
 from dashboard.tuning.compared import Compared
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
 
+pytestmark = pytest.mark.slow
+
 NAMES = [stage.name for stage in STAGES]
 
 
@@ -65,7 +67,6 @@ def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine)
     assert {file.name for file in before if before[file] != after[file]} <= {"asked.json", "now.json", ".lock"}
 
 
-@pytest.mark.slow
 @pytest.mark.parametrize("stage", ["measure", "compare"])
 def test_a_campaign_that_was_killed_is_gone_on_with_and_measures_nothing_twice(
     tmp_path: Path, finished: Path, machine: Machine, stage: str
@@ -118,7 +119,6 @@ def test_interrupted_in_any_stage_the_rest_is_done_later(
     assert summary(tuned)["outcome"] == "proven"
 
 
-@pytest.mark.slow
 def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machine) -> None:
     (tuned / "export" / "rules.conf").write_text("spoilt\n")
     assert [name for name, again in tune(work_in(tuned)).items() if again] == ["look", "export"]
@@ -150,7 +150,6 @@ def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
     assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
 
 
-@pytest.mark.slow
 def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -168,7 +167,6 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
     assert "bcast" not in rules_file.decisions
 
 
-@pytest.mark.slow
 def test_what_a_second_comparison_does_not_confirm_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
     def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
         # The first comparison finds what was measured, and one method slower; then the gain of ring is gone.
@@ -220,7 +218,6 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
     assert kept["improvement"] == pytest.approx(100 / 3, abs=2)
 
 
-@pytest.mark.slow
 def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -332,7 +329,6 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
 
 
-@pytest.mark.slow
 def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: Path, machine: Machine) -> None:
     work = work_in(tmp_path)
     tune(work)
@@ -353,7 +349,6 @@ def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: P
     assert ring.outcome == "not measured"
 
 
-@pytest.mark.slow
 def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Machine) -> None:
     work = work_in(tmp_path)
     tune(work)
