@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.models import MACHINES, model_of
+from dashboard.models import MACHINES, Hockney, model_of
 from dashboard.models.pingpong import PingPong, parameters_of_table, read_logp_table
 from dashboard.plots.models.curves import View, evaluate
 from dashboard.plots.models.legend import legend_table, processes_table
@@ -103,3 +103,10 @@ def test_parameters_are_drawn_as_they_are() -> None:
     computed = computing_chart(NETWORK, timed)
     assert computed is not None
     assert next(iter(computed)).dimension_values(1) == pytest.approx([1e-6 / 1024])
+
+
+def test_what_costs_the_same_at_each_size_is_drawn_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
+    ratio = Ratio(np.array([1.0, 1024.0]), np.array([0.0, 0.0]))
+    for chart in (computing_chart({"hockney": Hockney(1e-5, 1e-9, gamma=1e-9)}, None), pays_chart({"hockney": ratio})):
+        hv.render(chart, backend="bokeh")
+    assert not caplog.messages

@@ -13,7 +13,7 @@ import xarray as xr
 from dashboard.domain.units import format_percent, format_time
 from dashboard.models.published import Runtime
 from dashboard.plots.frame import framed
-from dashboard.plots.models.chart import LOOKS, Look, follow_data, time_ticks
+from dashboard.plots.models.chart import LOG_Y, LOOKS, Look, follow_data, time_ticks
 
 HEIGHT = 390
 _GREY = "#9a9a9a"
@@ -165,9 +165,7 @@ def _measured_beside(x: hv.Dimension, series: Mapping[str, Sequence[Any]], title
                 **drawn,
             ),
         ]
-    return hv.Overlay(layers).opts(
-        **framed(title, HEIGHT, follow_data, time_ticks, **_axes(x, _STEP, series), logy=True)
-    )
+    return hv.Overlay(layers).opts(**framed(title, HEIGHT, follow_data, time_ticks, **_axes(x, _STEP, series), **LOG_Y))
 
 
 def _line(look: Look) -> dict[str, Any]:

@@ -31,6 +31,8 @@ from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View,
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
 #: Pixels left of both charts, for the widest labels of either: their sizes stand above each other.
 _LEFT = 88
+#: A logarithmic upright axis beside `follow_data`. HoloViews would pad lines of one height to below 0, and warn.
+LOG_Y: Mapping[str, Any] = {"logy": True, "ylim": (1e-12, None)}
 
 
 class Look(NamedTuple):
@@ -255,7 +257,7 @@ def _frame(view: View, title: str, height: int, *, logy: bool, xlabel: str = "")
     times = height == HEIGHT
     hooks = follow_data, ticks, *([time_ticks] if times else [])
     ylabel = "time" if times else "above measurement [%]"
-    axes = {"xlabel": xlabel or AXES[view.axis], "ylabel": ylabel, "logx": view.log, "logy": logy}
+    axes = {"xlabel": xlabel or AXES[view.axis], "ylabel": ylabel, "logx": view.log, **(LOG_Y if logy else {})}
     return framed(title, height, *hooks, backend_opts={"plot.min_border_left": _LEFT}, **axes)
 
 

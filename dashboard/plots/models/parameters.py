@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 from dashboard.models import MODEL_TITLES, LogGP, ModelName, PLogP, PointToPointModel
 from dashboard.models.pingpong import PingPong
 from dashboard.plots.frame import framed
-from dashboard.plots.models.chart import LOOKS, follow_data, size_ticks, time_ticks
+from dashboard.plots.models.chart import LOG_Y, LOOKS, follow_data, size_ticks, time_ticks
 
 FloatArray = NDArray[np.float64]
 HEIGHT, POINTS = 420, 120
@@ -41,7 +41,7 @@ def _curve(
 def _framed(layers: list[hv.Element], title: str, *, times: bool = True) -> hv.Overlay:
     hooks = follow_data, size_ticks("message_size", log=True), time_ticks if times else _plain_ticks
     return hv.Overlay(layers).opts(
-        **framed(title, HEIGHT, *hooks, logx=True, logy=True, legend_position="bottom", legend_cols=2, show_legend=True)
+        **framed(title, HEIGHT, *hooks, logx=True, **LOG_Y, legend_position="bottom", legend_cols=2, show_legend=True)
     )
 
 

@@ -12,7 +12,7 @@ import xarray as xr
 from dashboard.domain.units import format_bytes
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.plots.frame import framed
-from dashboard.plots.models.chart import DASHES, LOOKS, follow_data, size_ticks
+from dashboard.plots.models.chart import DASHES, LOG_Y, LOOKS, follow_data, size_ticks
 from dashboard.plots.models.curves import FloatArray, View, measured, positions
 from dashboard.plots.models.methods import model_methods
 
@@ -85,14 +85,11 @@ def pays_chart(ratios: Mapping[str, Ratio]) -> hv.Overlay:
         points = hv.Scatter(tuple(ratios["measured"]), _X, _Y, label="measured")
         layers.append(points.opts(color="#888888", size=9, tools=["hover"], backend="bokeh"))
     hooks = follow_data, size_ticks("message_size", log=True)
-    # A range padded as on a linear axis would reach below 0.
-    least = min((float(np.nanmin(each.ratio)) for each in ratios.values() if each.at.size), default=1.0)
     options = {
         "xlabel": _X.label,
         "ylabel": _Y.label,
-        "ylim": (least / 1.1, None),
         "logx": True,
-        "logy": True,
+        **LOG_Y,
         "show_legend": True,
         "legend_position": "top_left",
     }

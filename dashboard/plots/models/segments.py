@@ -16,7 +16,7 @@ from dashboard.models.segments import Curve, optimal_segment, segment_curve
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.live import LiveSources
-from dashboard.plots.models.chart import DASHES, FORMULAS, LOOKS, Columns, follow_data, size_ticks, time_ticks
+from dashboard.plots.models.chart import DASHES, FORMULAS, LOG_Y, LOOKS, Columns, follow_data, size_ticks, time_ticks
 from dashboard.plots.models.curves import FloatArray, Points, View, bars, measured
 from dashboard.plots.models.legend import dash
 from dashboard.plots.models.methods import ModelMethod
@@ -133,7 +133,7 @@ def segment_chart(view: View, columns: Mapping[str, Columns], live: LiveSources)
     )
     layers += [live.attach("measured bars", spread), live.attach("measured", points)]
     hooks = follow_data, size_ticks("segment_size", log=True), time_ticks
-    return hv.Overlay(layers).opts(**framed("Duration over segment size", HEIGHT, *hooks, logx=True, logy=True))
+    return hv.Overlay(layers).opts(**framed("Duration over segment size", HEIGHT, *hooks, logx=True, **LOG_Y))
 
 
 def title(view: View, method: ModelMethod) -> str:
