@@ -1,9 +1,10 @@
-"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …|film|every]``.
+"""Draws the screenshots of the documentation anew: ``python -m tests.screenshots [PAGE …|film|every [STATE …]]``.
 
 Every page in light and in dark, 1280 and 1920 pixels wide, on the sample data; needs Chromium. The page Measure shows
 a small campaign on this machine, where there is an MPI. ``film`` is the moving picture of the README: leaves are added
 to the best tree, a leaf is clicked, the page turns dark. ``every`` are pictures to be looked at, not kept: of each tab,
-and of the pages with nothing to show, with damaged files and with a table of 200 × 181 cells and 120 methods.
+of the sample, and of the pages with nothing to show (``empty``), with damaged files (``bad``) and with a table of
+200 × 181 cells and 120 methods (``large``).
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ VIEWS = {
 #: Buttons that are pressed, so that a page shows what comes of it.
 PRESSED = {"Frontier": "Compute", "Models": "Fit to the measurements"}
 #: Where the pictures are put that are only looked at, and the buttons that show more of a page as tabs do.
-EVERY, LOOKED_AT = "every", ROOT / "build" / "screenshots"
+EVERY, SAMPLE, LOOKED_AT = "every", "sample", ROOT / "build" / "screenshots"
 SWITCHES = defaultdict(tuple, Data=("Coverage", "Spread", "Skipped rows", "Upload"), Compare=("Two campaigns",))
 #: What the page Measure shows: half a minute of measuring.
 CAMPAIGN = ("-c", "bcast", "--ranks", "2", "--message-sizes", "8-32KiB:x8", "--segment-sizes", "0")
@@ -119,8 +120,8 @@ def film(page: Page, address: str) -> None:
 
 def main(names: list[str]) -> None:
     """Take the pictures of these pages; of all without any."""
-    if names == [EVERY]:
-        every()
+    if names[:1] == [EVERY]:
+        every(names[1:])
         return
     FOLDER.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as root:
@@ -163,8 +164,8 @@ def take(browser: Browser, address: str, names: list[str]) -> None:
             context.close()
 
 
-def every() -> None:
-    """Take pictures of every page, tab and state: the sample data, nothing, damaged files, a large table."""
+def every(states: list[str]) -> None:
+    """Take pictures of every page and tab in these states; in all without any."""
     LOOKED_AT.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as root:
         os.environ[ROOT_VARIABLE] = f"{root}/campaigns"
@@ -174,8 +175,9 @@ def every() -> None:
         (bad / "noise.sko").write_bytes(bytes(range(256)))
         (bad / "half.csv").write_text("collective,algorithm,processes,bytes,time\nbcast,ring,4,1024,\n")
         save_results(xr.DataTree.from_dict({"/bcast": synthetic_cube(200, 181, 120, seed=1)}), large)
-        for state, data in {"": (), "empty": (f"{root}/empty",), "bad": (str(bad),), "large": (str(large),)}.items():
-            with serving(*data) as (browser, address):
+        shown = {SAMPLE: (), "empty": (f"{root}/empty",), "bad": (str(bad),), "large": (str(large),)}
+        for state in states or shown:
+            with serving(*shown[state]) as (browser, address):
                 page = browser.new_page(color_scheme="light")
                 for name in PAGES:
                     look(page, address, name, state)
@@ -183,16 +185,23 @@ def every() -> None:
 
 def look(page: Page, address: str, name: str, state: str) -> None:
     """Take pictures of a page with each of its tabs and switches, in both widths and themes."""
-    page.goto(f"{address}?{urlencode({'page': name, **({} if state else VIEWS.get(name, {}))})}")
+    page.goto(f"{address}?{urlencode({'page': name, **(VIEWS.get(name, {}) if state == SAMPLE else {})})}")
     page.get_by_role("button", name=name, exact=True).wait_for()
     page.wait_for_function(_STILL, timeout=180_000, polling=250)
+    # Where files cannot be loaded, the page is Data first.
+    page.get_by_role("button", name=name, exact=True).click()
+    page.wait_for_function(_STILL, timeout=180_000, polling=250)
     tabs = page.get_by_role("tab").locator("visible=true").all()
-    for place in [*tabs, *(page.get_by_role("button", name=each, exact=True) for each in SWITCHES[name])] or [None]:
+    switches = [page.get_by_role("button", name=each, exact=True).locator("visible=true") for each in SWITCHES[name]]
+    # There are none where there is nothing to switch.
+    for place in [*tabs, *(each for each in switches if each.count())] or [None]:
         if place is not None:
             place.click()
         what = "-".join(filter(None, (name, state, place and place.inner_text()))).lower().replace(" ", "_")
         for width, height in WIDTHS.items():
             page.set_viewport_size({"width": width, "height": height})
+            if place is not None:
+                place.evaluate("element => element.scrollIntoView({block: 'start'})")
             # The light one is the first and the last.
             for theme in THEMES if width == min(WIDTHS) else THEMES[::-1]:
                 file = LOOKED_AT / f"{what}-{theme}-{width}.png"

@@ -26,7 +26,7 @@ MOST_BOXES = 180
 MOST_LINED = 2000
 HEIGHT = 340
 _SHADES = ["#e3ecf5", "#c3d7ea", "#9dbfdd", "#72a4cd", "#4a87bb", "#2a6aa6", "#154f8c"]
-_LINE = "#2a6aa6"
+_LINE = "#2f8fd8"
 _NONE = "#c8c8c8"
 
 

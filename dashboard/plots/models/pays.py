@@ -91,7 +91,7 @@ def pays_chart(ratios: Mapping[str, Ratio]) -> hv.Overlay:
         "logx": True,
         **LOG_Y,
         "show_legend": True,
-        "legend_position": "top_left",
+        "legend_position": "bottom_left",
     }
     return hv.Overlay(layers).opts(**framed("When segmentation pays: below 1", HEIGHT, *hooks, **options))
 
