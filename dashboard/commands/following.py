@@ -7,6 +7,7 @@ import glob
 import os
 import shlex
 from collections.abc import Callable, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 
 from dashboard.commands import trees as cli_trees
@@ -56,15 +57,20 @@ def _files(paths: list[str]) -> list[str]:
     """Paths, or what stands for exactly these in a shell where they are many."""
     if len(paths) <= _NAMED:
         return paths
-    # Of characters, as a wildcard is.
-    begin = os.path.commonprefix(paths)  # noqa: RUF071
-    end = os.path.commonprefix([path[len(begin) :][::-1] for path in paths])[::-1]  # noqa: RUF071
+    begin = _common(paths)
+    end = _common([path[len(begin) :][::-1] for path in paths])[::-1]
     folder, name = os.path.split(begin)
     alike = Path(folder).glob(f"{glob.escape(name)}*{glob.escape(end)}")
     if set(alike) != set(map(Path, paths)):
         return paths
     begin, end = (shlex.quote(each) if each else "" for each in (begin, end))
     return [_Wildcard(f"{begin}*{end}")]
+
+
+def _common(texts: list[str]) -> str:
+    """What all begin with."""
+    alike = takewhile(lambda letters: len(set(letters)) == 1, zip(*texts, strict=False))
+    return "".join(letters[0] for letters in alike)
 
 
 def _collectives(args: argparse.Namespace) -> list[str]:

@@ -7,8 +7,9 @@ Source: dissertation, sections 4.2.1 and 4.2.2.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import Field, asdict, dataclass, field, fields
 from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
@@ -65,40 +66,38 @@ def _parameter(symbol: str, *, per_byte: bool = False, zero: bool = False, **opt
     return field(metadata={"range": allowed}, **options)
 
 
-class PointToPoint:
+class PointToPoint(ABC):
     """What the three models have in common: one set of parameters of one network."""
 
+    __dataclass_fields__: ClassVar[dict[str, Field[Any]]]
     name: ClassVar[ModelName]
     gamma: float
     delta: float
 
     def _check(self) -> None:
-        for each in fields(self):  # type: ignore[arg-type]  # the subclasses are dataclasses
-            if "range" in each.metadata:
-                value = getattr(self, each.name)
-                if isinstance(value, bool) or not isinstance(value, int | float | np.number):
-                    raise ParameterError(f"{each.name} is {value!r}; expected a number")
-                each.metadata["range"].check(each.name, float(value))
-                object.__setattr__(self, each.name, float(value))
+        for name, allowed in self.ranges().items():
+            value = getattr(self, name)
+            if isinstance(value, bool) or not isinstance(value, int | float | np.number):
+                raise ParameterError(f"{name} is {value!r}; expected a number")
+            allowed.check(name, float(value))
+            object.__setattr__(self, name, float(value))
 
+    @abstractmethod
     def message_time(self, size: npt.ArrayLike) -> FloatArray:
         """Seconds from the start of a send to the end of the receive of `size` bytes."""
-        raise NotImplementedError
 
     def values(self) -> dict[str, float]:
         """Parameters that are numbers, by the symbols of the formulas (SI units)."""
-        numbers = [each for each in fields(self) if "range" in each.metadata]  # type: ignore[arg-type]
-        return {each.metadata["range"].symbol: getattr(self, each.name) for each in numbers}
+        return {allowed.symbol: getattr(self, name) for name, allowed in self.ranges().items()}
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        known = asdict(self)  # type: ignore[call-overload]
-        return {"model": self.name, **{key: list(v) if isinstance(v, tuple) else v for key, v in known.items()}}
+        return {"model": self.name, **{key: list(v) if isinstance(v, tuple) else v for key, v in asdict(self).items()}}
 
     @classmethod
     def ranges(cls) -> dict[str, Range]:
         """What each parameter may be, by name."""
-        return {each.name: each.metadata["range"] for each in fields(cls) if "range" in each.metadata}  # type: ignore[arg-type]
+        return {each.name: each.metadata["range"] for each in fields(cls) if "range" in each.metadata}
 
     @classmethod
     def of_microseconds(cls, **parameters: Any) -> Self:

@@ -8,7 +8,7 @@ import numpy as np
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.models.formula.expressions import Condition, Expression, Scope, Value
-from dashboard.models.formula.units import Unit, same
+from dashboard.models.formula.units import NONE, Unit, same
 from dashboard.models.formula.written import Written, cases, joined, name, number, scripts, sign, words
 
 
@@ -39,6 +39,9 @@ class IsPowerOfTwo(Condition):
 
     def written(self) -> Written:
         return self.count.written() + sign("=") + scripts(number(2), above=name("k"))
+
+    def check(self) -> None:
+        same(self.written().latex, self.count.unit(), NONE)
 
 
 class Cases(Expression):

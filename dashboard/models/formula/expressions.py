@@ -6,6 +6,7 @@ so that a module reads like the table that it implements.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -60,26 +61,26 @@ class Scope:
         return Scope({**self.values, name: value}, self.functions)
 
 
-class Expression:
+class Expression(ABC):
     """A part of a formula."""
 
     rank = ATOM
 
+    @abstractmethod
     def value(self, scope: Scope) -> Value:
         """Evaluate over the arrays of `scope`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def written(self) -> Written:
         """Write it as mathematics."""
-        raise NotImplementedError
 
     def latex(self) -> str:
         """Write it as LaTeX mathematics."""
         return self.written().latex
 
+    @abstractmethod
     def unit(self) -> Unit:
         """Unit of its value; `UnitError` where unlike quantities are added or compared."""
-        raise NotImplementedError
 
     def within(self, rank: int) -> Written:
         """Write it as part of something that binds as strongly as `rank`."""
@@ -332,17 +333,18 @@ class Series(Expression):
         return self.body.unit()
 
 
-class Condition:
+class Condition(ABC):
     """A test that chooses between cases."""
 
+    @abstractmethod
     def value(self, scope: Scope) -> Any:
         """Truth over the arrays of `scope`."""
-        raise NotImplementedError
 
+    @abstractmethod
     def written(self) -> Written:
         """Write it as mathematics."""
-        raise NotImplementedError
 
+    @abstractmethod
     def check(self) -> None:
         """Check its units; `UnitError` where unlike quantities are compared."""
 
