@@ -9,6 +9,7 @@ import inspect
 import subprocess
 import sys
 from importlib.metadata import version
+from typing import Any
 
 import bokeh.server.server
 import panel_material_ui as pmui
@@ -27,6 +28,7 @@ from panel.io import document
 from panel.io.server import WSHandler
 from tornado.locks import Lock
 
+from dashboard.pages.parts.widgets import DiscreteSlider
 from dashboard.server.patches import PATCHES, Patch, install
 from dashboard.server.patches.defaults import _get_default, _visit, _visit_references, _work_out
 from dashboard.server.patches.delivery import _send_all
@@ -167,3 +169,14 @@ def test_what_our_widgets_override_is_still_called_by_those_names() -> None:
     assert callable(pmui.Page._cleanup)
     assert isinstance(pmui.IntSlider._busy__ignore, list)
     assert pmui.IntSlider()._debounce > 0
+
+
+@pytest.mark.parametrize(
+    "slider", [pytest.param(pmui.DiscreteSlider, id="library"), pytest.param(DiscreteSlider, id="own")]
+)
+def test_a_slider_stays_at_its_value_when_others_are_offered(slider: Any) -> None:
+    made = slider(label="", options={"2": 2, "4": 4}, value=4)
+    shown = made.get_root().data
+    made.options = {"2": 2, "3": 3, "4": 4}
+    # Once the library's own does so, ours goes.
+    assert shown.value == (1 if slider is pmui.DiscreteSlider else 2)

@@ -80,7 +80,7 @@ class HomePage(Viewer):
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         self.map = Figure(None, height=HEIGHT, margin=0, **wide)
         self.methods = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8, 4, 58), **wide)
-        self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), **wide)
+        self.facts = pn.pane.HTML("", stylesheets=[legend.STYLE], margin=(4, 8), styles={"overflow-x": "auto"}, **wide)
         flex: dict[str, Any] = {"margin": 4, **wide}
         # Made once there are any.
         self.tunings: CampaignList | None = None

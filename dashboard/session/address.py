@@ -9,6 +9,7 @@ from typing import Any, Protocol
 import param
 
 from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_options
+from dashboard.session.samples import SAMPLES
 from dashboard.session.treatment import OPTIONS, UNCERTAINTY
 
 #: Names in an address with their params; a value is set after those that it depends on.
@@ -174,7 +175,7 @@ def _known(state: Linked, name: str, value: Any) -> Any:
         "export": lambda: set(value) <= {each for each in state.param.collective.objects if each},
         "without": lambda: set(value) <= state.selectable(),
         "workload": lambda: state.knows_workload(value),
-        "against": lambda: value in state.loaded,
+        "against": lambda: value in state.loaded or value in SAMPLES,
         "rows": lambda: len(value) <= _LONGEST_FILTER,
     }
     return value if name not in known or known[name]() else _refuse(value)
@@ -190,7 +191,7 @@ _WANTING = {
     **dict.fromkeys(("together", "export"), "these results have no such collective"),
     "without": "these results have no such method",
     "workload": "this workload is not loaded here",
-    "against": "that campaign was not loaded in this session",
+    "against": "that campaign was not loaded in this session and is no sample",
 }
 
 

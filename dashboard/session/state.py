@@ -113,7 +113,7 @@ class State(param.Parameterized):
     compare = param.Selector(
         default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."
     )
-    against = param.String(default="", doc="Digest of the campaign that the one on show is set beside; empty: none.")
+    against = param.String(default="", doc="Campaign beside the one on show: its digest, or a sample; empty: none.")
     shown = param.Parameter(default=None, doc="`Choice` whose tree is shown; None: nothing is asked for yet.")
     pinned = param.Tuple(default=None, length=2, allow_None=True, doc="Pinned cell (comm_size, message_size in bytes).")
     error = param.String(default="", doc="Last error to show; empty: none.")

@@ -73,6 +73,9 @@ _SHARING = """async () => {
     result.cleared = opacity()
     dom.empty(roots[1])
     result.emptied = opacity()
+    for (const share of ['0.5', '0.75', '0.5'])
+        new dom.InlineStyleSheet(`:host { opacity: ${share} }`).install(roots[0])
+    result.twice = opacity()
     for (const {host} of roots) host.remove()
     return result
 }"""
@@ -144,6 +147,8 @@ def test_parts_share_their_style_sheets_and_all_is_dark_where_the_system_is(page
         "replaced": ["0.25", "0.5"],
         "cleared": ["1", "0.5"],
         "emptied": ["1", "1"],
+        # The last one decides, as after the theme went there and back.
+        "twice": ["0.5", "1"],
     }
 
 

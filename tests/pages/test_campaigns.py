@@ -25,15 +25,22 @@ def shown(*trees: xr.DataTree) -> tuple[State, CampaignsView]:
     return state, view
 
 
-def test_a_single_campaign_says_what_to_do() -> None:
-    _, view = shown(campaign(1, "frodo"))
-    assert "Load another one on the page Data" in view.message.object
+def test_a_single_campaign_can_be_set_beside_a_sample_which_its_address_names() -> None:
+    state, view = shown(campaign(1, "frodo"))
+    assert "loaded on the page Data" in view.message.object
     assert not view.body.visible
+    view.other.value = view.other.options["sample: Fast Ethernet, our own benchmark"]
+    assert view.body.visible
+    assert "On A the decision of B" in view.penalties.object
+    stranger = State()
+    stranger.show(register(campaign(1, "frodo")))
+    assert not stranger.from_query(state.to_query())
+    assert stranger.against == "fast-ethernet-own"
 
 
 def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
     state, view = shown(campaign(1, "frodo"), campaign(2, "grig"))
-    titles = [title for title, digest in view.other.options.items() if digest]
+    titles = [title for title, digest in view.other.options.items() if digest in state.loaded]
     assert len(titles) == 1
     assert "frodo" in titles[0]
     assert "Choose the campaign" in view.message.object
@@ -59,8 +66,9 @@ def test_a_campaign_without_the_collective_is_an_error_not_a_blank() -> None:
     renamed = xr.DataTree.from_dict({"/scan": other["bcast"].to_dataset().assign_attrs(collective="scan")})
     state, view = shown(renamed, campaign(1, "frodo"))
     state.against = next(iter(state.loaded))
-    assert view.message.severity == "error"
-    assert "it holds scan" in view.message.object
+    assert "it holds scan" in view.background.text.object
+    assert not view.message.visible
+    assert not view.body.visible
 
 
 def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:

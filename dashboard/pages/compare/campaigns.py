@@ -5,10 +5,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import panel as pn
+import xarray as xr
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
@@ -27,14 +29,15 @@ from dashboard.plots.axes import Axes
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.raster import Raster
-from dashboard.session.registry import results_by_digest
+from dashboard.session.registry import Results, load_results, origin_of, results_by_digest
+from dashboard.session.samples import SAMPLES, is_sample, sample_start
 from dashboard.session.state import DATA, TREE, State
 
 PAGE = "Compare"
 MAPS = {"a": "Decision of A", "b": "Decision of B", "gap": "B's decision against A's"}
-_EMPTY = (
-    "Only one campaign was loaded in this session. Load another one on the page Data, such as one of another machine "
-    "or of another version of the library; this one stays at hand, and both can be set beside each other here."
+_CHOOSE = (
+    "Choose the campaign that this one is to be set beside: a sample, or one that was loaded on the page Data in this "
+    "session, such as of another machine or of another version of the library."
 )
 
 
@@ -48,7 +51,7 @@ class _Comparison:
 
 
 class CampaignsView(Viewer):
-    """The campaign on show, A, beside another one that was loaded in this session, B.
+    """The campaign on show, A, beside another one, B: a sample, or one that was loaded in this session.
 
     Parameters
     ----------
@@ -66,8 +69,8 @@ class CampaignsView(Viewer):
             label="Campaign B",
             options={},
             width=420,
-            description="Results that were loaded in this session and are set beside those on show, which are A: "
-            "another machine, another version of the library, or before and after a change.",
+            description="Results that are set beside those on show, which are A: what was loaded in this session, such "
+            "as of another machine, of another version of the library, or before a change; or a sample.",
         )
         self.common = Switch(
             label="Only methods that both have",
@@ -126,16 +129,18 @@ class CampaignsView(Viewer):
         """Bring up to date what is looked at; it is computed once for the same choices."""
         state = self.state
         others = {title: digest for digest, title in state.loaded.items() if digest != state.results_id}
+        on_show = {Path(path).parent.name for path in origin_of(state.results_id).paths[:1] if is_sample(path)}
+        others |= {f"sample: {sample.title}": name for name, sample in SAMPLES.items() if name not in on_show}
         known = state.against if state.against in others.values() else ""
         self.other.param.update(options={"choose …": "", **others}, value=known)
         if not state.on_show(PAGE) or not self.visible or self._asked == self._key():
             return
         self._asked, self._comparison = self._key(), None
         self.background.stop()
-        if state.view.cube() is None or not others:
-            self._tell(_EMPTY if state.results is not None else "No results are loaded; the page Data loads some.")
+        if state.view.cube() is None:
+            self._tell("No results are loaded; the page Data loads some.")
         elif not known:
-            self._tell("Choose the campaign that this one is to be set beside.")
+            self._tell(_CHOOSE)
         else:
             self._compute()
 
@@ -161,25 +166,19 @@ class CampaignsView(Viewer):
                 self._write()
 
         self._tell("What the decisions cost stands here once it is computed.")
-        self.background.start("Two campaigns", work, take)
+        self.background.start("Two campaigns", work, take, dropped=lambda: self.message.param.update(visible=False))
 
     def _work(self) -> Any:
         state, common = self.state, self.common.value
-        results = results_by_digest(state.against)
-        if results is None:
-            raise OptionError("campaign B is no longer kept here; load it again on the page Data")
-        if state.collective not in results.tree.children:
-            there = ", ".join(map(str, results.tree.children))
-            raise OptionError(f"campaign B has no {state.collective}; it holds {there}")
-        choice, first = state.choice(), state.view.problem()
+        against, collective, choice, first = state.against, str(state.collective), state.choice(), state.view.problem()
         if first is None:
             raise OptionError("nothing was measured that could be decided on")
         if len(first.slices) > 1:
             raise OptionError("two campaigns are compared for one collective and one number of processes per node")
-        second = Problem.of(results.tree[state.collective].to_dataset(), ppn=first.slices[0].given.get("ppn"))
         family, learn = FAMILIES[choice.family], state.view.needed().learn
 
         def work(progress: Progress | None) -> _Comparison:
+            second = Problem.of(_cube(against, collective), ppn=first.slices[0].given.get("ppn"))
             cubes = first.slices[0].cube, second.slices[0].cube
             grow = lambda part: family.grow(learn(part), progress=progress, **choice.options)  # noqa: E731
             ported = portability(first, second, grow, common=common)
@@ -207,6 +206,20 @@ class CampaignsView(Viewer):
         scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
         first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
         self.maps.show(scene, (first, second), ported.decisions)
+
+
+def _cube(campaign: str, collective: str) -> xr.Dataset:
+    """Measurements of campaign B, which is named by the digest of its results or is a sample."""
+    if campaign in SAMPLES:
+        start = sample_start(campaign)
+        results: Results | None = load_results(start.paths, **start.hints)
+    else:
+        results = results_by_digest(campaign)
+    if results is None:
+        raise OptionError("campaign B is no longer kept here; load it again on the page Data")
+    if collective not in results.tree.children:
+        raise OptionError(f"campaign B has no {collective}; it holds {', '.join(map(str, results.tree.children))}")
+    return results.tree[collective].to_dataset()
 
 
 def _words(ported: Portability) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any
 
 from dashboard.pages.data.files import confined
 from dashboard.pages.parts.reports import without_folders
@@ -16,7 +16,6 @@ from loaders import LoadError, apart
 
 POLL_SECONDS = 0.15
 
-Made = TypeVar("Made")
 #: Called as ``note(path, bytes done, bytes in all)`` from the loading thread.
 Note = Callable[[str, int, int], None]
 
@@ -64,29 +63,6 @@ def bytes_below(path: Path) -> int:
     return sum(file.stat().st_size for file in files if file.is_file())
 
 
-async def beside(state: State, paths: Sequence[Path], work: Callable[[Note], Made]) -> Made:
-    """Run `work` in a thread; meanwhile the state says how far it has come.
-
-    Parameters
-    ----------
-    state
-        Its ``busy`` and ``progress`` are set.
-    paths
-        What is loaded.
-    work
-        Called with the function that takes the loaders' progress.
-    """
-    progress = Progress(paths)
-    state.param.update(busy=progress.text, progress=None)
-    try:
-        task = asyncio.ensure_future(asyncio.to_thread(work, progress.note))
-        while not (await asyncio.wait({task}, timeout=POLL_SECONDS))[0]:
-            state.param.update(busy=progress.text, progress=progress.share)
-        return task.result()
-    finally:
-        state.param.update(busy="", progress=None)
-
-
 async def load(
     state: State, paths: Sequence[Path], hints: Mapping[str, Any], folders: Sequence[Path] = ()
 ) -> list[dict[str, Any]] | None:
@@ -106,10 +82,19 @@ async def load(
     list of dict or None
         Where loading failed, what each file gives and needs, as `loaders.scan` tells it; else None.
     """
-    results, reports, why = await beside(state, paths, lambda note: read(paths, hints, note))
-    if results is not None:
-        state.show(results)
-        return None
+    progress = Progress(paths)
+    state.param.update(busy=progress.text, progress=None)
+    try:
+        task = asyncio.ensure_future(asyncio.to_thread(read, paths, hints, progress.note))
+        while not (await asyncio.wait({task}, timeout=POLL_SECONDS))[0]:
+            state.param.update(busy=progress.text, progress=progress.share)
+        results, reports, why = task.result()
+        if results is not None:
+            # Still under way: of large results the first view takes a while, too.
+            state.show(results)
+            return None
+    finally:
+        state.param.update(busy="", progress=None)
     state.error = without_folders(why, folders)
     return reports
 

@@ -17,7 +17,6 @@ import param
 Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
 Button = pmui.Button
 Card = pmui.Card
-DiscreteSlider = pmui.DiscreteSlider
 FileDownload = pmui.FileDownload
 FileInput = pmui.FileInput
 #: In the dark theme too its signs for more and less are seen.
@@ -47,6 +46,18 @@ class Figure(pn.pane.HoloViews):
     linked_axes = param.Boolean(default=False)
     #: What is to be shown is shown in Panel's own.
     priority: ClassVar[float | None] = 0.0
+
+
+class DiscreteSlider(pmui.DiscreteSlider):  # type: ignore[misc]
+    """A slider that stays at its value when it is offered others.
+
+    The browser is told the place of the value alone, and only when the value changes.
+    """
+
+    def _process_param_change(self, msg: dict[str, Any]) -> dict[str, Any]:
+        if "options" in msg and self.value in self.values:
+            msg = {**msg, "value": self.value}
+        return super()._process_param_change(msg)
 
 
 class Page(pmui.Page):

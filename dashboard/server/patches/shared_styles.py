@@ -38,8 +38,10 @@ const share = (dom) => {
     }
     const lay = (root) => {
         const sheets = new Set([...root.adoptedStyleSheets].filter((each) => !ours.has(each)))
-        for (const {shared} of laid.get(root) ?? []) if (shared) sheets.add(shared)
-        for (const sheet of ruled(root)) sheets.add(sheet)
+        // Of a text that a part has twice, as after the theme went there and back, the last one decides.
+        const last = (sheet) => { sheets.delete(sheet); sheets.add(sheet) }
+        for (const {shared} of laid.get(root) ?? []) if (shared) last(shared)
+        for (const sheet of ruled(root)) last(sheet)
         root.adoptedStyleSheets = [...sheets]
     }
     const put = (sheet, root) => {
