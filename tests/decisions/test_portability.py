@@ -59,6 +59,10 @@ def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Datas
     assert str(first["method"].values[4]) in facts.loc["methods of one only", "A"]
     assert "library" not in facts.index
     assert campaign_facts(first, first).empty
+    longest = first.isel(message_size=[-1])
+    larger = first.assign_coords(message_size=[*first["message_size"].values[:-1], 3 << 20])
+    facts = campaign_facts(larger, longest).set_index("what")
+    assert facts.loc["message sizes of one only", "A"].endswith("3 MiB")
 
 
 def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -4,18 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
+from dashboard.domain.units import format_bytes
 
 SIDES = ("A", "B")
 #: Attributes of a cube that say where and how it was measured.
@@ -120,7 +120,8 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
             rows.append((name.replace("_", " "), *values))
     lists = {"methods": [[method.label for method in methods_of(cube)] for cube in (first, second)]}
     for axis in SIZES:
-        lists[axis.replace("_", " ") + "s"] = [cube[axis].values.tolist() for cube in (first, second)]
+        write = format_bytes if axis == MESSAGE_SIZE else str
+        lists[axis.replace("_", " ") + "s"] = [list(map(write, cube[axis].values.tolist())) for cube in (first, second)]
     for name, (mine, other) in lists.items():
         only = [each for each in mine if each not in set(other)], [each for each in other if each not in set(mine)]
         if any(only):
@@ -128,9 +129,8 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["what", *SIDES])
 
 
-def _listed(values: list[Any], most: int = 12) -> str:
-    words = ", ".join(f"{value:,}" if isinstance(value, int) else str(value) for value in values[:most])
-    return (words or "none") + (f", and {len(values) - most} more" if len(values) > most else "")
+def _listed(values: list[str], most: int = 12) -> str:
+    return (", ".join(values[:most]) or "none") + (f", and {len(values) - most} more" if len(values) > most else "")
 
 
 def time_ratios(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
