@@ -14,7 +14,8 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, region
+from dashboard.decisions.function.text import region
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frontier import LOOKS

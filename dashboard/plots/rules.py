@@ -2,24 +2,13 @@
 
 from __future__ import annotations
 
-import math
 from html import escape
 
 from dashboard.decisions import DecisionFunction, Rule
+from dashboard.decisions.function.text import region
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import swatch, table
-from dashboard.plots.tree import YES_NO, condition, look
-
-
-def rule_words(decision: DecisionFunction, rule: Rule) -> str:
-    """Write when a rule holds: ``processes > 8, message ≤ 4 KiB``; ``always`` without any test."""
-    parts = []
-    for name, bounds in rule.bounds.items():
-        for cut, above in zip(bounds, (True, False), strict=True):
-            # A yes/no attribute is bound on both sides by itself; what was tested is between no and yes.
-            if math.isfinite(cut) and (name not in YES_NO or 0 <= cut < 1):
-                parts.append(condition(decision, name, cut, above=above))
-    return ", ".join(dict.fromkeys(parts)) or "always"
+from dashboard.plots.tree import look
 
 
 def rules_page(decision: DecisionFunction, rules: list[Rule], key: MethodKey, first: int, end: int) -> str:
@@ -40,6 +29,12 @@ def rules_page(decision: DecisionFunction, rules: list[Rule], key: MethodKey, fi
     for number, rule in enumerate(rules[first:end], first + 1):
         label = decision.methods[rule.method].label
         color, letter = look(key, label)
-        rows.append([f"{number:,}", escape(rule_words(decision, rule)), f"{swatch(color, letter)} {escape(label)}"])
+        rows.append(
+            [
+                f"{number:,}",
+                escape(region(rule.bounds, decision.categories)),
+                f"{swatch(color, letter)} {escape(label)}",
+            ]
+        )
     caption = f"Rules {first + 1:,} to {min(end, len(rules)):,} of {len(rules):,}"
     return table(caption, [("rule", True), ("when", False), ("method", False)], rows)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
-from dashboard.domain.units import format_bytes
+from dashboard.decisions.function.text import condition
 from dashboard.plots.colors import MethodKey
 
 #: Lines of more than this nobody reads; the tree is then drawn to a smaller depth.
@@ -22,18 +22,6 @@ LINE = 26
 NARROW, WIDE, LETTER = 70, 420, 5.6
 #: A drawing that is wider than its place shrinks, to no less than this.
 SMALLEST = 0.75
-YES_NO = {"even", "power_of_two"}
-_BYTES = ("message_size", "total_size", "data_per_node")
-_NAMES = {
-    "comm_size": "processes",
-    "message_size": "message",
-    "total_size": "total size",
-    "data_per_node": "data per node",
-    "ppn": "per node",
-    "even": "even",
-    "power_of_two": "power of two",
-}
-
 STYLE = """
 /* Where the drawing goes on beyond the right edge, that has a shadow, which the drawing's own end covers. */
 .tree { overflow-x: auto; background:
@@ -134,22 +122,11 @@ def _outcomes(decision: DecisionFunction, place: int) -> list[tuple[int, str]]:
             if np.isinf(cut):
                 possible = possible and above == (cut < 0)
                 continue
-            parts.append(condition(decision, tree.attributes[tree.tested[split, position]], cut, above=above))
+            name = tree.attributes[tree.tested[split, position]]
+            parts.append(condition(name, cut, above=above, names=decision.categories.get(name, ())))
         if possible:
             outcomes.append((int(tree.first_child[split]) + child, ", ".join(parts)))
     return outcomes
-
-
-def condition(decision: DecisionFunction, name: str, cut: float, *, above: bool) -> str:
-    """Write one outcome of a test as people say it: ``message ≤ 4 KiB``, ``even``, ``collective is bcast``."""
-    title = _NAMES.get(name, name)
-    if name in YES_NO and 0 <= cut < 1:
-        return title if above else f"not {title}"
-    if name in decision.categories:
-        names = decision.categories[name]
-        kept = [text for code, text in enumerate(names) if (code > cut) == above]
-        return f"{title} is {' or '.join(kept) or 'none'}"
-    return f"{title} {'>' if above else '≤'} {format_bytes(cut) if name in _BYTES else f'{cut:,.0f}'}"
 
 
 def _set_lines(root: Drawn) -> None:

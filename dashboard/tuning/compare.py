@@ -19,8 +19,9 @@ from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.errors import PlanError
 from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge, leaves_at, region
+from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge, leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning import decide

@@ -9,7 +9,8 @@ import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
 from dashboard.decisions.function.cutting import within_measured, without_slower
-from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge, region
+from dashboard.decisions.function.text import region
+from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge
 from loaders.cube import with_doubles
 from tests.cubes import cube_of
 
@@ -108,7 +109,7 @@ def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunct
     assert linear.mean == pytest.approx(-20)
     assert (binomial.outcome, binomial.mean) == ("faster", pytest.approx(50))
     assert (pipeline.cells, pipeline.outcome) == (2, "no difference")
-    assert region(linear.bounds) == "comm size ≤ 32; message size ≤ 500"
+    assert region(linear.bounds) == "processes ≤ 32, message ≤ 500 B"
 
 
 def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionFunction) -> None:

@@ -62,4 +62,4 @@ def test_tables_tell_the_figures_and_escape_names(gains: Improvement) -> None:
     decision = DecisionFunction("bcast", [Method("<i>", "linear")], Leaf(0))
     verdicts = verdict_table(judge(gains, decision))
     assert "&lt;i&gt;" in verdicts
-    assert "everywhere" in verdicts
+    assert "always" in verdicts

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, quadtree
+from dashboard.decisions.function.text import condition, region
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_places
-from dashboard.plots.rules import rule_words, rules_page
-from dashboard.plots.tree import condition, depth_to_show, outline, path_to, tree_svg
+from dashboard.plots.rules import rules_page
+from dashboard.plots.tree import depth_to_show, outline, path_to, tree_svg
 from tests.cubes import synthetic_cube
 
 METHODS = (Method("linear", "linear"), Method("binomial", "binomial"), Method("<ring>", "ring"))
@@ -82,11 +84,11 @@ def test_a_large_tree_is_drawn_to_the_depth_that_can_be_read() -> None:
 
 
 def test_rules_say_the_same_as_the_tree(small: DecisionFunction) -> None:
-    words = {rule_words(small, rule): small.methods[rule.method].label for rule in small.rules()}
+    words = {region(rule.bounds): small.methods[rule.method].label for rule in small.rules()}
     assert words == {
         "message ≤ 4 KiB": "linear",
-        "message > 4 KiB, processes ≤ 8": "binomial",
-        "message > 4 KiB, processes > 8": "<ring>",
+        "processes ≤ 8, message > 4 KiB": "binomial",
+        "processes > 8, message > 4 KiB": "<ring>",
     }
     page = rules_page(small, small.rules(), key_of("linear", "binomial", "<ring>"), 0, 2)
     assert "Rules 1 to 2 of 3" in page
@@ -94,10 +96,14 @@ def test_rules_say_the_same_as_the_tree(small: DecisionFunction) -> None:
 
 
 def test_yes_no_and_named_attributes_are_words() -> None:
-    decision = DecisionFunction("a+b", METHODS, Leaf(0), categories={"collective": ("bcast", "reduce", "scan")})
-    assert condition(decision, "even", 0, above=True) == "even"
-    assert condition(decision, "power_of_two", 0, above=False) == "not power of two"
-    assert condition(decision, "collective", 0, above=True) == "collective is reduce or scan"
+    names = ("bcast", "reduce", "scan")
+    assert condition("even", 0, above=True) == "even"
+    assert condition("power_of_two", 0, above=False) == "not power of two"
+    assert condition("collective", 0, above=True, names=names) == "collective is reduce or scan"
+    bounds = {"message_size": (1024.0, 65536.0), "comm_size": (8.0, np.inf), "even": (0.0, 1.0)}
+    assert region(bounds) == "processes > 8, 1 KiB < message ≤ 64 KiB, even"
+    assert region({"collective": (-np.inf, 0.0)}, {"collective": names}) == "collective is bcast"
+    assert region({}) == "always"
 
 
 def test_leaves_of_composite_attributes_are_found_by_the_tree_itself() -> None:

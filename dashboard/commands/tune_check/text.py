@@ -68,7 +68,7 @@ def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    from dashboard.decisions.judged.improvement import region
+    from dashboard.decisions.function.text import region
 
     head = ["rule", "method", "cells", "mean", "min", "max", "p", ""]
     measured = [verdict for verdict in verdicts if verdict.cells]

@@ -4,11 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
+import numpy as np
+
+from dashboard.decisions.function.attributes import ATTRIBUTES, MESSAGE_SIZE
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import plain_number
+from dashboard.domain.units import format_bytes
 
 #: Cases of each leaf, by its position among the nodes, and how many of them have another method.
 Counts = Mapping[int, tuple[int, int]]
+_YES_NO = ("even", "power_of_two")
+_BYTES = (MESSAGE_SIZE, "total_size", "data_per_node")
+_TITLES = {"comm_size": "processes", MESSAGE_SIZE: "message", "ppn": "per node"}
 
 
 def draw(
@@ -90,3 +97,36 @@ def outcome(name: str, cut: float, *, holds: bool, names: Sequence[str] = ()) ->
         return f"{name} {'<=' if holds else '>'} {plain_number(cut)}"
     chosen = [text for place, text in enumerate(names) if (place <= cut) == holds]
     return f"{name} is {' or '.join(chosen) or 'none'}"
+
+
+def condition(name: str, cut: float, *, above: bool, names: Sequence[str] = ()) -> str:
+    """Write one outcome of a test as people say it: ``message ≤ 4 KiB``, ``even``, ``collective is bcast``."""
+    title = _TITLES.get(name, name.replace("_", " "))
+    if name in _YES_NO and 0 <= cut < 1:
+        return title if above else f"not {title}"
+    if names:
+        return f"{title} is {' or '.join(text for code, text in enumerate(names) if (code > cut) == above) or 'none'}"
+    return f"{title} {'>' if above else '≤'} {_size(name, cut)}"
+
+
+def region(bounds: Mapping[str, tuple[float, float]], categories: Mapping[str, Sequence[str]] | None = None) -> str:
+    """Write where a rule holds as people say it: ``8 < processes ≤ 16, message > 4 KiB``; ``always`` without bounds."""
+    order = list(ATTRIBUTES)
+    parts = []
+    for name in sorted(bounds, key=lambda name: order.index(name) if name in order else -1):
+        names, (low, high) = (categories or {}).get(name, ()), bounds[name]
+        if names or name in _YES_NO:
+            # A yes/no attribute is bound on both sides by itself; what was tested is between no and yes.
+            cuts = [cut if names or 0 <= cut < 1 else np.inf for cut in (low, high)]
+        elif np.isfinite([low, high]).all():
+            parts.append(f"{_size(name, low)} < {condition(name, high, above=False)}")
+            continue
+        else:
+            cuts = [low, high]
+        sides = zip(cuts, (True, False), strict=True)
+        parts += [condition(name, cut, above=above, names=names) for cut, above in sides if np.isfinite(cut)]
+    return ", ".join(dict.fromkeys(parts)) or "always"
+
+
+def _size(name: str, cut: float) -> str:
+    return format_bytes(cut) if name in _BYTES else f"{cut:,.0f}"

@@ -262,16 +262,6 @@ def _place(rule: Rule) -> list[float]:
     return [rule.bounds.get(name, (-np.inf, np.inf))[0] for name in ATTRIBUTES]
 
 
-def region(bounds: Mapping[str, tuple[float, float]]) -> str:
-    """Write where a rule holds: ``comm size > 4, ≤ 8; message size ≤ 1024``."""
-    parts = []
-    for name in (name for name in ATTRIBUTES if name in bounds):
-        low, high = bounds[name]
-        ends = [f"{sign} {int(end):,}" for sign, end in ((">", low), ("≤", high)) if np.isfinite(end)]
-        parts.append(f"{name.replace('_', ' ')} {', '.join(ends)}")
-    return "; ".join(parts) or "everywhere"
-
-
 def _numbered(decision: DecisionFunction) -> DecisionFunction:
     """The same tree with a method of its own for each leaf: the leaf's place in the tree."""
     codes = decision.tree.codes
