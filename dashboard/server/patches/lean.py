@@ -35,8 +35,10 @@ OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
 
 #: A page that is not visible leaves the document, and is left out when Bokeh lays out what is on it, all of it at any
 #: change of size. Bokeh puts hidden pages back whenever one is added. A click on the navigation is answered before the
-#: server is: by the page, where it was shown before, or by the outline of one.
+#: server is: by the page, where it was shown before, or by the outline of one; first of all, in a frame of its own, by
+#: the name that was clicked. A tab's, too: what it shows takes longer to be laid out than a click may go unanswered.
 LEAVE = f"""
+const painted = (work) => requestAnimationFrame(() => setTimeout(work))
 const leave = () => {{
     const named = (name) => [...Bokeh.index.query((view) => view.class_list?.has(name))][0]
     const main = named('{PAGES_CLASS}'), navigation = named('{NAVIGATION_CLASS}')
@@ -88,7 +90,7 @@ const leave = () => {{
     new MutationObserver(shown).observe(main.shadow_el, {{childList: true}})
     shown()
     // The server says the same when it comes to it.
-    navigation?.model.data.properties.value.change.connect(() => {{
+    navigation?.model.data.properties.value.change.connect(() => painted(() => {{
         const name = navigation.model.data.value
         for (const {{model}} of main.child_views) model.setv({{visible: model.name === name}}, {{sync: false}})
         // Each page begins at its top, however far down the one before was read.
@@ -99,7 +101,14 @@ const leave = () => {{
         if (main.child_views.some(({{model}}) => model.visible)) return
         outline.querySelector('b').textContent = name
         main.shadow_el.append(outline)
-    }})
+    }}))
+    addEventListener('click', (event) => {{
+        const tab = event.isTrusted && event.detail && event.composedPath()[0].closest?.('[role=tab]')
+        if (!tab || tab.ariaSelected === 'true') return
+        event.stopImmediatePropagation()
+        tab.classList.add('Mui-selected')
+        painted(() => tab.click())
+    }}, true)
     return true
 }}
 """
