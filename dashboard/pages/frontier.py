@@ -17,6 +17,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
@@ -35,7 +36,6 @@ SCHEMES = {
     "nothing": "",
 }
 CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
-_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
 #: What each page has asked for. Pages of other sessions may wait for the same work.
@@ -179,7 +179,7 @@ class FrontierPage(Viewer):
             self._tell(str(error), "error")
             return None
         if computed is None:
-            self._tell(_EMPTY, "info")
+            self._tell(NO_RESULTS, "info")
         return computed
 
     def _tell(self, text: str, severity: str) -> None:
@@ -282,7 +282,7 @@ class FrontierPage(Viewer):
     def _adopt(self, row: int) -> None:
         choice = self._choice(row)
         self.state.choose(choice)
-        self._tell(f"Adopted: {choice.described()}. The page Decisions shows it.", "success")
+        self._tell(f"Adopted: {choice.described()}. The page {page_link('Decisions')} shows it.", "success")
 
     def _adopt_advice(self, *_: Any) -> None:
         if self._advice is not None:

@@ -16,6 +16,7 @@ from dashboard.measuring.kept import campaigns_root
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.links import page_link
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, Figure
@@ -37,7 +38,7 @@ _ABOUT = (
     "colltune measures, decides with a small tree, writes it as rules or source, and proves that the library follows."
     "</p>"
 )
-_MORE = "The page Data tells what each file gives."
+_MORE = f"The page {page_link('Data')} tells what each file gives."
 #: Files that are named of those refused.
 _NAMED = 3
 _CARD = {
@@ -140,7 +141,7 @@ class HomePage(Viewer):
             return
         self.rested.ask()
         refused, severity = state.error or _refused(state), "error" if state.error else "info"
-        self.refused.param.update(object=plain(f"{refused}\n{_MORE}"), severity=severity, visible=bool(refused))
+        self.refused.param.update(object=f"{plain(refused)}  \n{_MORE}", severity=severity, visible=bool(refused))
         key = (state.view.data_key, state.scheme)
         if key != self._drawn:
             self._drawn = key

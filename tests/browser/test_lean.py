@@ -217,6 +217,17 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     assert tallest <= 132
 
 
+@pytest.mark.slow
+def test_a_page_that_is_named_is_a_link_to_it_in_the_same_session(page: Page) -> None:
+    page.evaluate("window.session = 'kept'")
+    page.get_by_role("button", name="Compare", exact=True).click()
+    page.get_by_role("button", name="Two campaigns").click()
+    page.get_by_role("link", name="Data", exact=True).click()
+    seen(page, THERE["Data"]).wait_for()
+    assert "page=Data" in page.url
+    assert page.evaluate("window.session") == "kept"
+
+
 @pytest.mark.soak
 def test_a_page_that_comes_back_is_not_drawn_anew(page: Page) -> None:
     page.get_by_role("button", name="Compare", exact=True).click()

@@ -27,7 +27,7 @@ def shown(*trees: xr.DataTree) -> tuple[State, CampaignsView]:
 
 def test_a_single_campaign_can_be_set_beside_a_sample_which_its_address_names() -> None:
     state, view = shown(campaign(1, "frodo"))
-    assert "loaded on the page Data" in view.message.object
+    assert "loaded on the page [Data](?page=Data)" in view.message.object
     assert not view.body.visible
     view.other.value = view.other.options["sample: Fast Ethernet, our own benchmark"]
     assert view.body.visible

@@ -22,6 +22,7 @@ from dashboard.domain.errors import OptionError
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.widgets import Alert, RadioButtonGroup, Select, Switch
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
@@ -36,8 +37,8 @@ from dashboard.session.state import DATA, TREE, State
 PAGE = "Compare"
 MAPS = {"a": "Decision of A", "b": "Decision of B", "gap": "B's decision against A's"}
 _CHOOSE = (
-    "Choose the campaign that this one is to be set beside: a sample, or one that was loaded on the page Data in this "
-    "session, such as of another machine or of another version of the library."
+    "Choose the campaign that this one is to be set beside: a sample, or one that was loaded on the page "
+    f"{page_link('Data')} in this session, such as of another machine or of another version of the library."
 )
 
 
@@ -138,7 +139,7 @@ class CampaignsView(Viewer):
         self._asked, self._comparison = self._key(), None
         self.background.stop()
         if state.view.cube() is None:
-            self._tell("No results are loaded; the page Data loads some.")
+            self._tell(NO_RESULTS)
         elif not known:
             self._tell(_CHOOSE)
         else:

@@ -20,6 +20,7 @@ from dashboard.pages.decisions.sweeps import Sweeps
 from dashboard.pages.decisions.tree import RulesTable, TreeDiagram
 from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.plots.backend import use_bokeh
@@ -33,7 +34,6 @@ _SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
 #: In a narrow window the rail lies above all else.
 _FRAME = "@media (max-width: 1100px) { :host { flex-wrap: wrap; } }"
 _SHOWN = ":host { min-width: 0; } @media (max-width: 1100px) { :host { flex: 0 0 100% !important; } }"
-_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
 class DecisionsPage(Viewer):
@@ -146,7 +146,7 @@ class DecisionsPage(Viewer):
         elif self._fault:
             message, severity = self._fault, "error"
         elif self.maps.scene is None:
-            message, severity = _EMPTY, "info"
+            message, severity = NO_RESULTS, "info"
         else:
             message, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
         self.message.param.update(object=message, severity=severity, visible=bool(message))

@@ -21,13 +21,13 @@ from dashboard.pages.export.written import MANY_RULES, WrittenFile
 from dashboard.pages.frame.report import TAB, Report
 from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
 PAGE = "Export"
-_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 _VERSIONED = ("4.1", "5.0")
 TABS = ("Write a file", "Check a rules file", "Prove and compare with the default")
 
@@ -149,7 +149,7 @@ class ExportPage(Viewer):
         state = self.state
         if state.collective is None or state.results is None:
             self._forget()
-            self._tell(_EMPTY, "info", empty=True)
+            self._tell(NO_RESULTS, "info", empty=True)
             return
         try:
             key = order_key(state, self._base())

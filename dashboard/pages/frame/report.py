@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
 from dashboard.report import Contents, to_html, to_story
 from dashboard.session.state import DATA, TREE, State
@@ -30,7 +31,6 @@ _WHAT = (
     "in any browser, without a network and without a server. **Pictures for a paper** are the fastest methods, the "
     "decision, what it loses, and its times beside the best and the default: as SVG, PDF and PNG, each with a caption."
 )
-_EMPTY = "No results are loaded. Open the page Data to choose files, or the sample data."
 
 
 class Report(Viewer):
@@ -113,8 +113,8 @@ class Report(Viewer):
         self.held_out.disabled = not self.frontier.value
         self.write.disabled = self.draw.disabled = not names
         if not names:
-            self._tell(_EMPTY)
-        elif self.message.object == _EMPTY:
+            self._tell(NO_RESULTS)
+        elif self.message.object == NO_RESULTS:
             self._tell("")
 
     def _stale(self, *_: Any) -> None:

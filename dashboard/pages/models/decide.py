@@ -22,6 +22,7 @@ from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, html, side_by_side, tables
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.links import page_link
 from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Select, Switch, TextInput
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
@@ -40,8 +41,8 @@ BY = {**{title: name for name, title in MODEL_TITLES.items()}, "vote of all": "v
 _MOST_NAMED = 10
 _SHARES = ("best measured", "chosen by the models")
 _TAKEN = (
-    "The models decide now: the page Decisions shows their tree, Compare and Frontier set it beside others, and it is "
-    "exported as all others are."
+    f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "
+    f"{page_link('Frontier')} set it beside others, and it is exported as all others are."
 )
 _ALONE = "Nothing of this collective was measured: the models decide alone, over sizes that are powers of two."
 

@@ -37,6 +37,7 @@ OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
 #: change of size. Bokeh puts hidden pages back whenever one is added. A click on the navigation is answered before the
 #: server is: by the page, where it was shown before, or by the outline of one; first of all, in a frame of its own, by
 #: the name that was clicked. A tab's, too: what it shows takes longer to be laid out than a click may go unanswered.
+#: A link to a page (`dashboard.pages.parts.links`) opens it in this session.
 LEAVE = f"""
 const painted = (work) => requestAnimationFrame(() => setTimeout(work))
 const leave = () => {{
@@ -103,8 +104,13 @@ const leave = () => {{
         main.shadow_el.append(outline)
     }}))
     addEventListener('click', (event) => {{
-        const tab = event.isTrusted && event.detail && event.composedPath()[0].closest?.('[role=tab]')
-        if (!tab || tab.ariaSelected === 'true') return
+        const [clicked] = event.composedPath(), tab = clicked.closest?.('[role=tab]')
+        const name = clicked.closest?.('a[href^="?page="]')?.getAttribute('href').slice('?page='.length)
+        if (name && navigation && !event.ctrlKey && !event.metaKey && !event.shiftKey) {{
+            event.preventDefault()
+            navigation.model.data.value = name
+        }}
+        if (!tab || !event.isTrusted || !event.detail || tab.ariaSelected === 'true') return
         event.stopImmediatePropagation()
         tab.classList.add('Mui-selected')
         painted(() => tab.click())
