@@ -54,7 +54,7 @@ class MpichWithRules(_Both, Mpich):
     apart: bool = True
     rules: str = ""
 
-    def forcing(self, collective: str, method: Method) -> dict[str, str]:  # type: ignore[override]
+    def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Variables of a launch with the file, or with none, as the library is by itself."""
         return mpich_parameters(self.rules) if method.algorithm == TUNED else {MPICH_FILE: ""}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -285,7 +286,7 @@ def gains(cube: xr.Dataset, original: str) -> xr.DataArray:
 
 def summary(
     cube: xr.Dataset, original: str, between: tuple[float, float], ppn: int | None = None
-) -> list[dict[str, object]]:
+) -> list[dict[str, Any]]:
     """Minimum, average and maximum of `gains` over message sizes.
 
     Parameters

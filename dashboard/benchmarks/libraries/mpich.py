@@ -88,7 +88,7 @@ class Mpich(Plain):
             said[SEGMENT[key]] = method.segment_size
         return _full_names(said)
 
-    def forcing(self, collective: str, method: Method) -> None:
+    def forcing(self, collective: str, method: Method) -> dict[str, str] | None:
         """None: what it cannot do it would leave for another algorithm in silence, which only `strict` shows."""
 
     def _number(self, name: str, choice: str) -> dict[str, int]:

@@ -13,7 +13,7 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.decisions import DecisionError
+from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, portability, time_ratios
@@ -181,7 +181,10 @@ class CampaignsView(Viewer):
         def work(progress: Progress | None) -> _Comparison:
             second = Problem.of(_cube(against, collective), ppn=first.slices[0].given.get("ppn"))
             cubes = first.slices[0].cube, second.slices[0].cube
-            grow = lambda part: family.grow(learn(part), progress=progress, **choice.options)  # noqa: E731
+
+            def grow(part: Problem) -> DecisionFunction:
+                return family.grow(learn(part), progress=progress, **choice.options)
+
             ported = portability(first, second, grow, common=common)
             return _Comparison(campaign_facts(*cubes), time_ratios(*cubes), ported)
 

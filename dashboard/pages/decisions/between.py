@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 from typing import Any
 
@@ -13,7 +14,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import select_ppn
 from dashboard.decisions.judged.penalty import given_of
-from dashboard.decisions.surfaces.along import Along, Slicing
+from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
@@ -23,7 +24,7 @@ from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.curves import AXES
 from dashboard.session.state import State
 
-_OTHER = {"message_size": "comm_size", "comm_size": "message_size"}
+_OTHER: Mapping[SliceAxis, SliceAxis] = {"message_size": "comm_size", "comm_size": "message_size"}
 
 
 class Between(Viewer):
@@ -86,7 +87,7 @@ class Between(Viewer):
             return
         other = _OTHER[self.axis.value]
         write = format_bytes if other == "message_size" else lambda size: format_count(size, "process", "processes")
-        sizes = self._slicing.sizes(other)  # type: ignore[arg-type]
+        sizes = self._slicing.sizes(other)
         pinned = self._pinned(other)
         value = pinned if pinned in sizes else self.held.value if self.held.value in sizes else sizes[-1]
         self.held.param.update(options={write(size): size for size in sizes}, value=value)

@@ -144,7 +144,7 @@ class Grids(Part):
         except ModelError as error:
             self.tell(str(error))
             return
-        rows = [row for row in rows if self._shown(row["comm_size"], row["inner"], len(row["layout"]))]  # type: ignore[arg-type]
+        rows = [row for row in rows if self._shown(row["comm_size"], row["inner"], len(row["layout"]))]
         if not rows:
             self.tell("No grid of so many processes was measured within this interval with this inside.")
             return
@@ -181,13 +181,13 @@ class Grids(Part):
 
     def _predictions(self, names: list[str], size: int) -> str:
         """Grids by the runtime function that is fitted to the original, at the largest size of the interval."""
-        if self.times.value != MEASURED:
+        cube = self._choice.cube()
+        if self.times.value != MEASURED or cube is None:
             how = "" if self._has_grids() else f"<p>{escape(self._how())}</p>"
             return f"<p>Predicted by the published runtime functions of {escape(TITLES[self.times.value])}.</p>{how}"
-        cube = self._choice.cube()
         title = f"By a runtime function of {self.original.value}, {format_bytes(size)}"
         try:
-            function = fitted(cube, self.original.value)  # type: ignore[arg-type]
+            function = fitted(cube, self.original.value)
             _, predictions = predict(function, self._choice.collective, int(self.processes.value), size)
         except ModelError as error:
             return f"<p>{escape(title)}: {escape(str(error))}</p>"
