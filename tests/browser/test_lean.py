@@ -261,6 +261,14 @@ def drawn_page(server: Served, watched_page: WatchedPage) -> Page:
     return watched_page.page
 
 
+_LATE_ANSWER = """(name) => new Promise((done) => {
+    const [main] = Bokeh.index.query((view) => view.class_list?.has('colltune-pages'))
+    for (const {model} of main.child_views) model.setv({visible: model.name === name}, {sync: false})
+    requestAnimationFrame(() => requestAnimationFrame(() => done(
+        main.child_views.filter(({el}) => el.isConnected && el.offsetHeight).map(({model}) => model.name))))
+})"""
+
+
 @pytest.mark.slow
 def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, watched_page: WatchedPage) -> None:
     page = drawn_page(own_server, watched_page)
@@ -277,6 +285,8 @@ def test_a_click_is_answered_while_the_server_does_nothing(own_server: Served, w
         os.kill(own_server.process.pid, signal.SIGCONT)
     seen(page, THERE["Models"]).wait_for()
     assert page.get_by_role("status").get_by_text("Models").count() == 0
+    # What the server shows for an earlier click, after the last.
+    assert page.evaluate(_LATE_ANSWER, "Decisions") == ["Models"]
     assert watched_page.errors == []
 
 

@@ -37,6 +37,7 @@ OUTLINE = f"""<p style="margin: 12px 10px; opacity: 0.7"><b></b> …</p>
 #: change of size. Bokeh puts hidden pages back whenever one is added. A click on the navigation is answered before the
 #: server is: by the page, where it was shown before, or by the outline of one; first of all, in a frame of its own, by
 #: the name that was clicked. A tab's, too: what it shows takes longer to be laid out than a click may go unanswered.
+#: What the server shows for a click before the last is not shown: it comes when another page has been asked for.
 #: A link to a page (`dashboard.pages.parts.links`) opens it in this session.
 LEAVE = f"""
 const painted = (work) => requestAnimationFrame(() => setTimeout(work))
@@ -57,13 +58,20 @@ const leave = () => {{
         outline.remove()
         standing.disconnect()
     }})
+    let current = navigation?.model.data.value
+    const turn = () => {{
+        if (navigation === undefined) return
+        for (const {{model}} of main.child_views) model.setv({{visible: model.name === current}}, {{sync: false}})
+    }}
     const shown = () => {{
+        turn()
         for (const view of main.child_views) {{
             if (!known.has(view)) {{
                 known.add(view)
                 const lay_out = view.invalidate_layout.bind(view)
                 let there = view.model.visible, stale = false
                 view.invalidate_layout = () => {{
+                    turn()
                     const before = there
                     there = view.model.visible
                     shown()
@@ -92,15 +100,15 @@ const leave = () => {{
     shown()
     // The server says the same when it comes to it.
     navigation?.model.data.properties.value.change.connect(() => painted(() => {{
-        const name = navigation.model.data.value
-        for (const {{model}} of main.child_views) model.setv({{visible: model.name === name}}, {{sync: false}})
+        current = navigation.model.data.value
+        turn()
         // Each page begins at its top, however far down the one before was read.
         let around = main.el
         while (around && !around.classList.contains('main-content'))
             around = around.parentElement ?? around.getRootNode().host
         around?.scrollTo(0, 0)
         if (main.child_views.some(({{model}}) => model.visible)) return
-        outline.querySelector('b').textContent = name
+        outline.querySelector('b').textContent = current
         main.shadow_el.append(outline)
     }}))
     addEventListener('click', (event) => {{
