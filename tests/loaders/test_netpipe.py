@@ -53,6 +53,18 @@ def test_other_tables_of_three_numbers_are_none(tmp_path: Path) -> None:
     assert wrong.source.reasons == {"not a row of bytes, Mbps and seconds": 1}
 
 
+def test_a_time_of_few_digits_may_be_off_by_half_of_the_last(tmp_path: Path) -> None:
+    seconds = 1.04e-7
+    text = written() + f"{1:8d} {8 / seconds / 2**20:f} {seconds:12.8f}\n"
+    assert read_text(FORM, tmp_path, text).source.rows == len(SIZES) + 1
+
+
+def test_a_row_without_bytes_or_trials_is_no_data(tmp_path: Path) -> None:
+    row = "  0: {:7d} bytes {:6d} times -->      5.11 Mbps in       1.49 usec\n"
+    reading = read_text(FORM, tmp_path, screen() + row.format(0, 1000) + row.format(1, 0))
+    assert (reading.source.rows, reading.source.reasons["no data"]) == (len(SIZES), 2)
+
+
 def test_damaged_files_end_in_rows_or_in_a_load_error(tmp_path: Path) -> None:
     (tmp_path / "np.out").write_text(written())
     survive_damage(FORM, [tmp_path / "np.out"], tmp_path)

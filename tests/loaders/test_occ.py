@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 import xarray as xr
 
-from loaders import LoadError, open_results, save_results
+from loaders import LoadError, open_results, save_results, source
 from loaders.occ import FORMAT
 from loaders.table import FORMAT as TABLE
 from tests.loaders.printed import damaged_readings, read_text
@@ -79,6 +79,12 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
     reading = read_text(FORMAT, tmp_path, f"a job's remark\n{HEADER}\n{ROWS}\n{bad}{ROWS}{HEADER}\n# end\n")
     assert (reading.source.rows, reading.source.skipped) == (6, 5)
     assert sorted(s.line for s in reading.source.skips) == [1, 7, 8, 9, 10]
+
+
+def test_a_file_of_many_pieces_loads_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(source, "BLOCK_BYTES", 300)
+    reading = read_text(FORMAT, tmp_path, f"{HEADER}\n{ROWS * 9}")
+    assert (reading.source.rows, reading.source.skipped) == (27, 0)
 
 
 def test_nothing_usable_is_an_error_that_says_what_would_be_right(tmp_path: Path) -> None:

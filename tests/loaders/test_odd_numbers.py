@@ -50,6 +50,11 @@ def test_a_row_of_skampi_with_such_a_number_is_left_out_and_counted(tmp_path: Pa
     assert results["bcast"]["message_size"].values.tolist() == [1, 2]
 
 
+def test_a_segment_size_that_is_no_whole_number_costs_no_other_row(tmp_path: Path) -> None:
+    rows = [good().replace("nodes= 4", f"nodes= 4 segment_size= {size}") for size in ("8", "2.5")]
+    assert open_results(skampi(tmp_path, *rows), **HINTS)["bcast"]["segment_size"].values.tolist() == [8]
+
+
 @pytest.mark.parametrize("value", ["1e300", "-1e300", "1e18", "9" * 18])
 def test_a_huge_parameter_tells_methods_apart(tmp_path: Path, value: str) -> None:
     row = good().replace("nodes= 4", f"nodes= 4 fanout= {value}")

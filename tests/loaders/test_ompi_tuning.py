@@ -68,6 +68,8 @@ def test_nodes_become_processes_with_the_hint_ppn(detail: Path) -> None:
     rows = read(FORMAT, detail, collective="gather", ppn=36).rows
     assert sorted(set(rows["comm_size"])) == [72, 144]
     assert "one process per node" in read(FORMAT, detail, collective="gather").source.notes[0]
+    (note,) = read(FORMAT, detail, collective="gather", ppn=2).source.notes
+    assert "× 2 processes per node" in note
 
 
 def test_current_scripts_number_algorithms_and_count_processes(tmp_path: Path) -> None:
@@ -77,6 +79,15 @@ def test_current_scripts_number_algorithms_and_count_processes(tmp_path: Path) -
     assert list(reading.rows["comm_size"]) == [2, 2, 2, 4, 4]
     assert reading.source.rows == 2
     assert any("No data" in note for note in reading.source.notes)
+
+
+def test_a_long_file_loads_whole(tmp_path: Path) -> None:
+    rows = "".join(f"{p} {m} 10.0 12.0 11.0 9.0\n" for p in range(1, 101) for m in range(50))
+    reading = read_text(FORMAT, tmp_path, f"#Nnodes Message_size ring chain linear tuned\n{rows}2 50 1.0 1.0 1.0 1.0\n")
+    assert reading.source.rows == 5001
+    assert (
+        reading.rows.value_counts(["comm_size", "algorithm"]).sort_index().loc[[1, 2]].tolist() == [50] * 4 + [51] * 4
+    )
 
 
 def test_sizes_of_reduce_scatter_are_whole_vectors(tmp_path: Path) -> None:
@@ -92,6 +103,14 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
     reading = read_text(FORMAT, tmp_path, text)
     assert (reading.source.rows, reading.source.skipped) == (2, 5)
     assert [s.line for s in reading.source.skips] == [1, 5, 6, 7, 8]
+
+
+def test_a_first_row_on_the_line_of_the_header_is_skipped(tmp_path: Path) -> None:
+    """As Python 2 writes it, where the header is printed without an end of line."""
+    text = "#Nnodes Message_size linear chain 2 4 10.00(0.50) 12.00\n2 8 11.00 13.00\n"
+    reading = read_text(FORMAT, tmp_path, text)
+    assert [(s.line, s.text) for s in reading.source.skips] == [(1, "2 4 10.00(0.50) 12.00")]
+    assert (reading.time(algorithm="linear"), reading.time(algorithm="chain")) == (11.0, 13.0)
 
 
 def test_damaged_files_end_in_rows_or_a_load_error(detail: Path, tmp_path: Path) -> None:

@@ -16,6 +16,7 @@ from loaders import LoadError, open_results, ragged, save_results, storage
 def uneven(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> xr.DataTree:
     """1,000 repetitions of one cell and 3 of each of 59 others, in whole nanoseconds."""
     monkeypatch.setattr(ragged, "_FREE", 0)
+    monkeypatch.setattr(ragged, "_PIECE", 20_000)
     rng = np.random.default_rng(0)
     cells = [(f"m{number % 3}", 2 ** (number // 3 % 4 + 1), 8 << number // 12) for number in range(60)]
     rows = [cell for number, cell in enumerate(cells) for _ in range(3 if number else 1000)]
@@ -66,9 +67,13 @@ def test_a_file_whose_counts_do_not_fit_is_refused(uneven: xr.DataTree, tmp_path
         open_results(tmp_path / "r.nc")
 
 
-@pytest.mark.parametrize(("unit", "packed"), [(1e-9, True), (1e-8, True), (np.pi * 1e-9, False)])
-def test_times_are_packed_only_where_no_printed_digit_is_lost(tmp_path: Path, unit: float, *, packed: bool) -> None:
-    sample = np.arange(1, 241).reshape(2, 3, 4, 10) * unit
+@pytest.mark.parametrize(
+    ("unit", "first", "packed"), [(1e-9, 1, True), (1e-8, 1, True), (np.pi * 1e-9, 1, False), (1e-9, np.pi, False)]
+)
+def test_times_are_packed_only_where_no_printed_digit_is_lost(
+    tmp_path: Path, unit: float, first: float, *, packed: bool
+) -> None:
+    sample = np.array([first, *range(2, 241)]).reshape(2, 3, 4, 10) * unit
     cube = xr.Dataset(
         {"sample": (("method", "comm_size", "message_size", "repetition"), sample, {"units": "s"})},
         {"method": ["a", "b"], "comm_size": [2, 4, 8], "message_size": [1, 2, 4, 8]},

@@ -127,6 +127,12 @@ def test_sizes_saved_by_others_become_ascending_whole_numbers(tmp_path: Path) ->
     assert cube["time"].values.ravel().tolist() == [0.2, 0.4]
 
 
+def test_what_others_saved_combines_with_new_files(tmp_path: Path) -> None:
+    new = skampi(tmp_path / "bcast__binomial__seg0.sko", (2, 8, 4.0, 0.1, 5))
+    cube = open_results([foreign(tmp_path / "a.nc", [2], ["a"], 0.2), new])["bcast"]
+    assert cube["time"].values.ravel().tolist() == pytest.approx([0.2, 4e-6])
+
+
 @pytest.mark.parametrize(
     ("comm_sizes", "methods", "times", "words"),
     [

@@ -42,6 +42,13 @@ def test_names_tell_their_own_pattern(form: str, parts: list[tuple[object, ...]]
         assert left(pattern, ["algorithm", "comm_size"]) == []
 
 
+def test_two_names_suffice_if_the_pattern_fits_more_than_half_of_all() -> None:
+    names = ["bcast_ring_4.out", "bcast_chain_8.out"]
+    assert suggested(names) == suggested([*names, "bcast-linear-2.out"]) == "bcast_{algorithm}_{comm_size}.out"
+    assert suggested([*names, "bcast-linear-2.out", "bcast.ring-16.out"]) is None
+    assert suggested(names[:1]) is None
+
+
 def test_what_a_collective_of_several_words_leaves_is_the_algorithm() -> None:
     names = [f"reduce_scatter_{name}_{size}.dat" for name in ("ring", "butterfly") for size in (2, 4)]
     assert suggested(names, ("collective", "algorithm", "comm_size")) == "{collective}_{algorithm}_{comm_size}.dat"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import gzip
 from pathlib import Path
 
 import numpy as np
@@ -143,6 +144,12 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
     assert list(reading.rows["collective"]) == ["bcast", "bcast", "allgather"] * 2
 
 
+@pytest.mark.parametrize(("word", "asked"), [("bcas", " ('bcas': did you mean bcast?)"), ("dance", "")])
+def test_of_a_collective_that_is_not_known_the_near_name_is_said(tmp_path: Path, word: str, asked: str) -> None:
+    reading = read_text(FORMAT, tmp_path, f"{LONG}{ROWS}{word},linear,0,4,8,1e-5\n")
+    assert reading.source.reasons == {f"no collective that is known{asked}": 1}
+
+
 def test_one_bad_line_in_many_costs_only_itself(tmp_path: Path) -> None:
     lines = [f"bcast,linear,0,{p},{m},{p * m}e-9" for p in range(2, 202) for m in range(1, 201)]
     for place in (0, 777, 39_999):
@@ -200,6 +207,8 @@ def test_the_csv_of_mpibenchmarks_jl(tmp_path: Path) -> None:
     assert (reading.source.rows, reading.source.skipped) == (2, 1)
     assert reading.source.skips[0].reason == "size 0: nothing is sent"
     assert reading.source.attrs["statistic_kind"] == "completion"
+    assert reading.source.attrs["benchmark"] == "MPIBenchmarks.jl"
+    assert reading.source.attrs["statistic"] == "max_time: max over processes"
     assert list(reading.rows["repetitions"]) == [262144, 4096]
 
 
@@ -227,10 +236,30 @@ def test_nccl_counts_the_bytes_of_all_ranks_for_blocks(samples: Path, tmp_path: 
     text = (samples / "nccl_tuner" / "sample_performance_data.csv").read_text()
     rows = read_text(FORMAT, tmp_path, text.replace("allreduce,", "allgather,")).rows
     assert sorted(set(rows.query("comm_size == 16")["message_size"])) == [64, 2048, 65536]
+    both = read_text(FORMAT, tmp_path, text + "allgather,1048576,ring,simple,8,2,16,1,1,0,0,50\n")
+    assert both.time(collective="allgather", algorithm="ring", message_size=65536) == 50
+    assert both.time(collective="allreduce", algorithm="nvls", comm_size=16, message_size=1048576) == 42.3
+
+
+def test_a_mapping_goes_before_what_a_known_header_means(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(JULIA)
+    pd.read_csv(tmp_path / "a.csv").to_parquet(tmp_path / "a.parquet")
+    columns = {"size (bytes)": "message_size", "min_time (seconds)": "time_s"}
+    for name in ("a.csv", "a.parquet"):
+        reading = read(FORMAT, tmp_path / name, columns=columns, collective="allreduce")
+        assert reading.time(message_size=65536) == pytest.approx(203.285948)
+
+
+def test_a_compressed_table_is_known_by_its_name_where_its_columns_are_not_known(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv.gz"
+    path.write_bytes(gzip.compress(b"a;b;c;d;e\nBCAST;ring;64;1024;17.5\n"))
+    columns = {"a": "collective", "b": "algorithm", "c": "comm_size", "d": "message_size", "e": "time_us"}
+    assert open_results(path, columns=columns)["bcast"]["time"].item() == pytest.approx(17.5e-6)
 
 
 def test_what_cannot_be_read_is_a_load_error(tmp_path: Path) -> None:
-    assert "no usable row" in read_text(FORMAT, tmp_path, LONG).error
+    assert "no usable row (0 skipped: it is empty)" in read_text(FORMAT, tmp_path, LONG).error
+    assert "1 × no collective" in read_text(FORMAT, tmp_path, LONG + "dance,linear,0,4,8,1e-5\n").error
     assert "Parquet" in read_text(FORMAT, tmp_path, b"PAR1 and nothing more").error
     with pytest.raises(LoadError):
         open_results(tmp_path / "results.txt", format="table")

@@ -52,6 +52,7 @@ def test_a_barrier_needs_no_message_size(tmp_path: Path) -> None:
         (f"{HEADER}bcast,4,8,0\n", "", "the calls of all lines are 0"),
         (HEADER, "", "holds no line of a workload"),
         ("", "", "holds no line of a workload"),
+        ("collective,comm_size,message_size,calls,ppn\nbcast,4,8,1,0\n", ":2", "ppn is '0', expected a whole number"),
         ("collective,comm_size,message_sizes,count\n", ":1", "no column message_size, calls, only collective"),
         ("collective,comm_size,message_sizes,calls\n", ":1", "(message_sizes for message_size?)"),
         ("collective,comm_size,message_size,calls,calls\n", ":1", "the column calls twice"),
