@@ -55,6 +55,12 @@ def test_points_without_a_whole_graph_tell_nothing(graph: Any) -> None:
     assert ran("m", {"algorithm": "linear", "graph": graph}) is None
 
 
+def test_only_the_library_s_own_decision_may_be_any_program() -> None:
+    graph = {"digest": "a", "programs": []}
+    assert ran("m", {"algorithm": "default", "graph": graph}) == Ran("m", "a", ())
+    assert ran("m", {"algorithm": "linear", "graph": graph}) is None
+
+
 def point(algorithm: str, number: int, time: float, digest: str, *programs: str, **more: Any) -> dict[str, Any]:
     sizes = {"comm_size": 8, "message_size": 4}
     graph = {"digest": digest, "programs": list(programs)}

@@ -30,8 +30,10 @@ def first(folder: Path, name: str = "bcast", **hints: object) -> float:
 
 
 def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(devices: Path) -> None:
-    with pytest.raises(MissingHintError, match=r"device of bcast is .*host.* up to 5\.9.* apart.*--select device="):
+    words = r"device of bcast is .*host.* up to 5\.9.* apart.*--select device="
+    with pytest.raises(MissingHintError, match=words) as error:
         open_results(devices, **WAY)
+    assert error.value.examples == {"select": "device=CUDA"}
     assert first(devices, **WAY, select="device=host") == pytest.approx(9.5)
     assert first(devices, **WAY, select={"device": "CUDA"}) == pytest.approx(56.28)
     joined = open_results(devices, **WAY, join="device")
@@ -163,11 +165,23 @@ def test_files_of_one_folder_that_differ_far_are_not_averaged_unasked(tmp_path: 
     with pytest.raises(MissingHintError, match=r"'milan.csv' \(1 file\) and 'skylake.csv' .* up to 2\.5 times apart"):
         open_results(tmp_path)
     assert first(tmp_path, select="campaign=milan.csv") == pytest.approx(2.5)
-    remark = open_results(tmp_path, join="campaign")["bcast"].attrs["apart"]
-    assert "differ by up to 2.5 times" in remark
-    assert "milan.csv, skylake.csv" in remark
+    chosen = open_results(tmp_path, select="campaign=milan.csv")["bcast"]
+    assert (chosen.attrs["selected"], "joined" in chosen.attrs) == ("campaign=milan.csv", False)
+    joined = open_results(tmp_path, join="campaign")["bcast"]
+    assert "differ by up to 2.5 times" in joined.attrs["apart"]
+    assert "milan.csv, skylake.csv" in joined.attrs["apart"]
+    assert joined.attrs["joined"] == "campaign"
     apart = open_results(tmp_path, pattern="{placement}.csv", select="placement=milan")["bcast"]
     assert apart["time"].item() == pytest.approx(2.5e-6)
+
+
+def test_a_campaign_has_the_name_of_its_folder_though_another_is_in_it(tmp_path: Path) -> None:
+    (tmp_path / "spring" / "later").mkdir(parents=True)
+    for folder, time in (("spring", 1.0), ("spring/later", 18.0)):
+        (tmp_path / folder / "r.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\n")
+    with pytest.raises(MissingHintError, match=r"campaign of bcast is 'spring' .* and 'later'"):
+        open_results(tmp_path / "spring", recursive=True)
+    assert first(tmp_path / "spring", recursive=True, select="campaign=spring") == pytest.approx(1.0)
 
 
 def test_numbers_of_different_libraries_do_not_meet_once_one_is_selected(tmp_path: Path) -> None:
@@ -204,9 +218,10 @@ def test_numeric_names_are_the_library_s_numbers_when_asked_or_known(tmp_path: P
 
 
 def test_nodes_in_the_path_give_the_processes_per_node(tmp_path: Path) -> None:
-    (tmp_path / "n2.csv").write_text(TABLE + "bcast,linear,8,8,1\nbcast,linear,9,8,1\n")
+    (tmp_path / "n2.csv").write_text(TABLE + "bcast,linear,8,8,1\nbcast,linear,9,8,1\nbcast,ring,8,8,1\n")
     results = open_results(tmp_path / "n2.csv", pattern="n{nodes}.csv")
     assert results["bcast"].attrs["ppn"] == 4
+    assert results["bcast"]["method"].values.tolist() == ["linear", "ring"]
     assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import tempfile
 from pathlib import Path
@@ -42,7 +43,12 @@ def test_parameters_make_methods_and_0_is_the_library_s_own_decision(tmp_path: P
     calls = [{"collective": BCAST, "alg": CHAIN}, {"collective": BCAST, "alg": 0}]
     write_trace(tmp_path, "one", 0, calls, TABLE)
     cube = open_results(tmp_path)["bcast"].to_dataset()
-    assert sorted(cube["method"].values.tolist()) == ["chain 1KiB fan_out=4", "default"]
+    assert cube["method"].values.tolist() == ["default", "chain 1KiB fan_out=4"]
+
+
+def test_records_may_hold_the_byte_that_ends_the_header(tmp_path: Path) -> None:
+    write_trace(tmp_path, "one", 0, [{"message_size": 10}], TABLE)
+    assert open_results(tmp_path)["allreduce"]["message_size"].item() == 10
 
 
 def test_processes_per_node_are_an_axis(tmp_path: Path) -> None:
@@ -64,6 +70,13 @@ def test_what_cannot_be_used_is_counted_and_said(tmp_path: Path) -> None:
         "the processes of a call tell different methods or sizes": 1,
         "not all processes of a call told it": 1,
     }
+
+
+def test_a_collective_that_the_header_has_not_is_counted_also_where_it_has_a_single_one(tmp_path: Path) -> None:
+    table = dataclasses.replace(TABLE, methods={"bcast": TABLE.methods["bcast"]})
+    write_trace(tmp_path, "one", 0, [{}, {"collective": 1}], table)
+    (report,) = scan(tmp_path)
+    assert (report["rows"], report["skipped"]) == (1, 1)
 
 
 def test_a_damaged_file_of_a_run_is_named_and_the_others_are_read(tmp_path: Path) -> None:

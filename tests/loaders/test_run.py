@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from loaders import LoadError, RunWriter, open_results, scan
+from loaders.run import DOUBTFUL
 
 POINT = {
     "collective": "bcast",
@@ -46,6 +47,59 @@ def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
         assert cube["comm_size"].values.tolist() == [4, 8]
         (report,) = scan(path)
         assert (report["rows"], report["skipped"]) == (2, 1)
+
+
+def test_a_header_that_a_crash_cut_off_is_written_anew(tmp_path: Path) -> None:
+    (tmp_path / "a.run").write_text('{"colltune_run": 1, "attrs": {"sys')
+    with RunWriter(tmp_path / "a.run", {"system": "grig"}) as run:
+        run.append(POINT)
+    assert (tmp_path / "a.run").read_text().startswith('{"colltune_run": 1, "attrs": {"system": "grig"}}\n')
+    assert open_results(tmp_path / "a.run")["bcast"].attrs["system"] == "grig"
+
+
+def test_the_least_that_a_point_may_hold_is_kept(tmp_path: Path) -> None:
+    least = {"segment_size": 0, "comm_size": 1, "message_size": 0, "ppn": 1, "library_id": 0, "repetitions": 0}
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append({"collective": "barrier", "algorithm": "linear", **least, "time": 1e-6, "time_std": 0})
+    cube = open_results(tmp_path / "a.run")["barrier"]
+    assert (cube["time"].item(), cube["time_std"].item(), cube["message_size"].item()) == (1e-6, 0, 0)
+
+
+def test_samples_and_means_stand_beside_each_other_in_a_run(tmp_path: Path) -> None:
+    mean = {**{name: value for name, value in POINT.items() if name != "samples"}, "time": 5e-3, "repetitions": 7}
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        for message_size, point in enumerate((POINT, POINT, mean)):
+            run.append({**point, "message_size": message_size})
+    cube = open_results(tmp_path / "a.run")["bcast"]
+    assert cube["time"].values.ravel().tolist() == [2e-3, 2e-3, 5e-3]
+    assert cube["repetitions"].values.ravel().tolist() == [3, 3, 7]
+
+
+def test_a_launch_that_was_measured_again_counts_from_then_on(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append({**POINT, "launch": 1, "samples": [9.0], "stolen": 1})
+        run.append({**POINT, "launch": 2})
+        run.append({**POINT, "launch": 1, "samples": [4e-3], "again": "it stood out"})
+    (report,) = scan(tmp_path / "a.run")
+    assert (report["reasons"], report["notes"]) == ({"measured again: it stood out": 1}, [])
+    cube = open_results(tmp_path / "a.run")["bcast"]
+    assert sorted(cube["sample"].values.ravel().tolist()) == [1e-3, 2e-3, 3e-3, 4e-3]
+    assert DOUBTFUL not in cube.attrs
+
+
+def test_what_is_known_of_the_cores_is_that_of_the_last_measurement(tmp_path: Path) -> None:
+    waited = {"rank": 3, "node": "n1", "seconds": 0.5, "of": 2.0}
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append({**POINT, "stolen": 2, "waited": {**waited, "rank": 0}})
+        run.append({**POINT, "stolen": 3, "waited": waited, "again": "a process waited"})
+        run.append({**POINT, "message_size": 8, "stolen": 2, "waited": waited})
+        run.append({**POINT, "message_size": 16, "stolen": 1, "waited": {**waited, "rank": 2}, "crowded": True})
+    lost, crowded = scan(tmp_path / "a.run")[0]["notes"]
+    assert lost.endswith(": 6, points with any: 3, most often for rank 3 on n1")
+    assert crowded.endswith("which wait for each other: 1")
+    (doubt,) = json.loads(open_results(tmp_path / "a.run")["bcast"].attrs[DOUBTFUL])
+    assert doubt["message_size"] == 65536
+    assert "rank 3 on n1 waited for its core for 25 %" in doubt["reason"]
 
 
 def test_refused_methods_are_recorded_and_not_timed(tmp_path: Path) -> None:
@@ -111,6 +165,15 @@ def test_points_that_no_cube_can_hold_are_skipped(tmp_path: Path, change: dict[s
     assert (report["rows"], report["skipped"]) == (1, 1)
     assert reason in report["skips"][0]["reason"]
     assert list(open_results(tmp_path / "a.jsonl").children) == ["bcast"]
+
+
+def test_a_line_that_is_nested_too_deeply_is_skipped(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append(POINT)
+    with (tmp_path / "a.run").open("a") as stream:
+        stream.write('{"graph": ' + "[" * 100_000 + "\n")
+    (report,) = scan(tmp_path / "a.run")
+    assert (report["rows"], report["reasons"]) == (1, {"not a whole JSON record": 1})
 
 
 def test_types_of_elements_are_kept_apart_and_a_broadcast_has_none(tmp_path: Path) -> None:
