@@ -172,6 +172,8 @@ def test_chatter_and_a_cut_off_end_are_skipped(tmp_path: Path) -> None:
         (9, "not a row of the table"),
         (10, "cut off"),
     ]
+    untitled = read_text(FORM, tmp_path, text.removeprefix(TITLE)).source
+    assert (untitled.rows, untitled.attrs["benchmark"]) == (1, "Intel MPI Benchmarks")
 
 
 def test_the_title_is_found_behind_a_long_preamble(tmp_path: Path) -> None:

@@ -64,7 +64,8 @@ def test_a_row_whose_validation_failed_is_skipped_with_its_line(samples: Path) -
 
 def test_the_statistic_is_told_and_can_be_chosen(samples: Path) -> None:
     file = samples / "osu" / "local__v7.4_allgather_full_tail_np2.txt"
-    assert read(FORM, file).source.attrs["statistic_kind"] == "completion"
+    attrs = read(FORM, file).source.attrs
+    assert (attrs["statistic_kind"], attrs["statistic"][:15]) == ("completion", "OSU Max Latency")
     times = {s: read(FORM, file, statistic=s).time(message_size=256) for s in ("max", "mean", "avg", "min", "median")}
     assert times == {"max": 1.91, "mean": 1.36, "avg": 1.36, "min": 0.81, "median": 0.52}
     plain = samples / "osu" / "local__v7.4_bcast_plain_np2.txt"
@@ -95,6 +96,11 @@ def test_of_several_datatypes_the_first_is_the_plain_method(tmp_path: Path) -> N
     assert reading.time(collective="allreduce", message_size=4, datatype="MPI_INT") == 2.5
     assert reading.time(collective="reduce", message_size=8, datatype=None) == 3.75
     assert "datatype" not in read_text(FORM, tmp_path, HEADER + "1 6.57\n").rows
+
+
+def test_a_collective_of_size_0_moves_no_data(tmp_path: Path) -> None:
+    source = read_text(FORM, tmp_path, HEADER + "0 0.50\n1 6.57\n").source
+    assert (source.rows, source.reasons) == (1, {"size 0: no data": 1})
 
 
 def test_reduce_scatter_is_a_total_vector(tmp_path: Path) -> None:

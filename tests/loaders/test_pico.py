@@ -99,6 +99,7 @@ def test_summaries_load_whole(folder: Path, system: str, rows: int) -> None:
         assert row.message_size == (total // ranks if line["collective_type"] in BLOCKS else total)
         assert row.time == pytest.approx(float(line["median"]) * 1e-9, rel=1e-12)
         assert (row.comm_size, row.collective) == (ranks, line["collective_type"].lower())
+    assert reading.source.attrs["benchmark"] == "PICO"
     assert set(reading.rows["library"]) == {"fugaku": {"FJMPI"}, "mare_nostrum": {"OMPI"}}[system]
 
 
@@ -198,6 +199,8 @@ def test_samples_lose_their_warm_up_as_in_picos_own_summary(folder: Path) -> Non
     path = folder / "512_binomial_ompi_int32.csv"
     reading = read(FORMAT, path, collective="bcast")
     assert (reading.source.rows, reading.source.skipped) == (16000, 4000)
+    ((reason, count),) = reading.source.reasons.items()
+    assert (reason[:13], count) == ("warm-up: firs", 4000)
     # The summary of the same campaign says 22256.5 ns; with the warm-up it would be 22362.0.
     assert reading.rows["time"].median() == pytest.approx(22256.5e-9)
     assert reading.rows["repetition"].iloc[0] == 4000
@@ -227,7 +230,8 @@ def test_samples_need_hints_for_what_their_name_does_not_say(folder: Path) -> No
 
 def test_ranks_beside_the_maximum_are_not_read(tmp_path: Path) -> None:
     path = tmp_path / "16_ring_ompi_int32.csv"
-    path.write_text("highest,rank0,rank1\n" + "30,10,30\n" * 10 + "40,40\n")
+    path.write_text("\ufeffhighest,rank0,rank1\n" + "30,10,30\n" * 10 + "40,40\n")
+    assert FORMAT.recognises(path.read_bytes(), path)
     reading = read(FORMAT, path, collective="bcast")
     assert (reading.source.rows, reading.source.skipped) == (8, 3)
     assert list(reading.rows["time"]) == pytest.approx([30e-9] * 8)
@@ -270,7 +274,7 @@ def test_a_tarball_of_one_test_takes_hints(tmp_path: Path) -> None:
     path = tar_of(
         tmp_path / "2025_05_06.tar.gz",
         {
-            "2025_05_06/0/8_ring_ompi_int32.csv": samples_text(range(100, 110)),
+            "2025_05_06/0/8_ring_ompi_int32.csv": samples_text(range(100, 110)) + "-3\n",
             "2025_05_06/alloc.csv": "MPI_Rank,allocation\n0,a\n1,b\n",
             "2025_05_06/slurm.out": "not a table\n",
         },
@@ -279,7 +283,7 @@ def test_a_tarball_of_one_test_takes_hints(tmp_path: Path) -> None:
     assert cube["message_size"].item() == 8
     assert cube["repetitions"].item() == 8
     (file,) = scan(path)
-    assert (file["rows"], file["skipped"], file["needs"]) == (8, 4, ["collective", "comm_size"])
+    assert (file["rows"], file["skipped"], file["needs"]) == (8, 5, ["collective", "comm_size"])
 
 
 def test_a_tarball_of_several_unnamed_tests_is_refused(tmp_path: Path) -> None:
@@ -292,12 +296,12 @@ def test_a_list_of_tests_in_the_tarball_names_them(tmp_path: Path) -> None:
     text = samples_text(range(100, 110))
     tests = "timestamp,test_id,nnodes,tasks_per_node,collective_type\nt,0,4x2,2,BCAST\nt,1,4,1,GATHER\nu,1,9,1,SCAN\n"
     members = {f"t/{place}/8_{name}_int32.csv": text for place, name in enumerate(("ring", "ring", "x"))}
-    path = tar_of(tmp_path / "a.tar.gz", {**members, "m_metadata.csv": tests})
+    path = tar_of(tmp_path / "a.tar.gz", {**members, "m_metadata.csv": f"{tests}u,2,9\n"})
     reading = read(FORMAT, path)
     rows = reading.rows.drop_duplicates("collective").set_index("collective")
     assert dict(rows["comm_size"]) == {"bcast": 16, "gather": 4}
     assert dict(rows["message_size"]) == {"bcast": 32, "gather": 8}
-    assert reading.source.rows + reading.source.skipped == 33
+    assert reading.source.rows + reading.source.skipped == 34
 
 
 def test_a_tarball_with_only_a_summary_gives_its_rows(folder: Path, tmp_path: Path) -> None:

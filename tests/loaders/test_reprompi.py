@@ -8,7 +8,7 @@ from pathlib import Path
 import pandas as pd
 import pytest
 
-from loaders import open_results
+from loaders import MissingHintError, open_results
 from loaders.reprompi import FORMAT, _test_name
 from tests.loaders.printed import damaged_readings, read, read_text, samples_of
 
@@ -50,6 +50,7 @@ def test_real_cluster_run_of_version_0(folder: Path) -> None:
     assert reading.time(message_size=1, repetition=0) == 10.9819
     assert set(reading.rows["comm_size"]) == {4}
     assert reading.source.attrs["benchmark"] == "ReproMPI 0.x 00325471f9a3"
+    assert reading.source.attrs["date"] == "Mon Oct 12 22:14:38 2020"
     cube = open_results(folder / "rohlem_benmet__summary_allreduce.txt", algorithm="default")["allreduce"].to_dataset()
     assert cube["time"].sel(comm_size=4, message_size=10000).item() == pytest.approx(30.3395e-6, abs=1e-15)
 
@@ -151,6 +152,15 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
         9: "nrep is not a number",
         12: "cut off",
     }
+
+
+@pytest.mark.parametrize("processes", ["", "nprocs=0", "nprocs=many"])
+def test_processes_that_are_not_told_are_asked_for(tmp_path: Path, processes: str) -> None:
+    path = tmp_path / "raw.txt"
+    path.write_text(SETTINGS.replace("nprocs=8", processes) + f"{RAW}MPI_Bcast 0 1 0.0000010000\n")
+    with pytest.raises(MissingHintError, match="comm_size"):
+        open_results(path, algorithm="ring")
+    assert open_results(path, algorithm="ring", comm_size=8)["bcast"]["comm_size"].values.tolist() == [8]
 
 
 def test_several_runs_in_one_file_keep_their_own_settings(tmp_path: Path) -> None:

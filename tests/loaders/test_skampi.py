@@ -39,6 +39,12 @@ def test_real_excerpt_of_2010_with_scheduler_noise_before_the_header(tmp_path: P
     assert report["attrs"]["benchmark"] == "SKaMPI 5.0.4"
 
 
+def test_a_line_in_quotes_before_the_header_hides_no_result(tmp_path: Path) -> None:
+    text = '"mpirun" of Open MPI 4.1.4\n' + HEADER + "nodes= 2 count= 1 4 67.3 1.4 9 11.3 67.3\n"
+    (report,) = scan(write(tmp_path / "a.sko", text))
+    assert (report["rows"], report["skipped"]) == (1, 1)
+
+
 def test_communicator_size_comes_from_process_times_only_below_sixteen(tmp_path: Path) -> None:
     start = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-length"\n'
     three = write(tmp_path / "three.sko", start + "count= 1 4 10.0 0.1 8 9.0 8.0 10.0\n")

@@ -28,6 +28,7 @@ def test_blocks_over_processes_read_by_eye(samples: Path) -> None:
     reading = read(FORM, samples / "skampi4" / "ompi-users-2006__alltoall_openmpi_crossover8.txt")
     assert set(reading.rows["collective"]) == {"alltoall"}
     assert "message_size" not in reading.rows
+    assert reading.source.notes == []
     assert reading.time(comm_size=8, block=None) == 147.5
     assert reading.time(comm_size=8, block="syncol_MPI_Alltoall-nodes-long-SM") == 252436.7
     row = reading.rows[reading.rows["block"].notna()].set_index("comm_size").loc[6]
