@@ -108,7 +108,8 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     Returns
     -------
     list of dict
-        Those that each tells, and its name as `FILE`. The campaign of a file that names none is its folder.
+        Those that each tells, and its name as `FILE`. The campaign of a file that names none is its folder; `.` where
+        one of the same name is in it.
     """
     facets = [{name: str(attrs[key]) for name, key in FACETS.items() if attrs.get(key)} for _, attrs in files]
     named = set().union(*facets)
@@ -118,9 +119,10 @@ def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, 
     for each, (path, _) in zip(facets, files, strict=True):
         each[FILE] = os.path.relpath(Path(path).absolute(), above)
     if len(set(folders)) > 1:
-        for each, folder in zip(facets, folders, strict=True):
-            beside = os.path.relpath(folder, above)
-            each.setdefault("campaign", Path(above).name if beside == "." else beside)
+        beside = [os.path.relpath(folder, above) for folder in folders]
+        own = "." if Path(above).name in beside else Path(above).name
+        for each, name in zip(facets, beside, strict=True):
+            each.setdefault("campaign", own if name == "." else name)
     return facets
 
 

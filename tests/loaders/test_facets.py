@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from pathlib import Path
 
 import pytest
@@ -175,13 +176,15 @@ def test_files_of_one_folder_that_differ_far_are_not_averaged_unasked(tmp_path: 
     assert apart["time"].item() == pytest.approx(2.5e-6)
 
 
-def test_a_campaign_has_the_name_of_its_folder_though_another_is_in_it(tmp_path: Path) -> None:
-    (tmp_path / "spring" / "later").mkdir(parents=True)
-    for folder, time in (("spring", 1.0), ("spring/later", 18.0)):
+@pytest.mark.parametrize(("inner", "outer"), [("later", "spring"), ("spring", ".")])
+def test_a_campaign_has_the_name_of_its_folder_unless_another_in_it_has(tmp_path: Path, inner: str, outer: str) -> None:
+    (tmp_path / "spring" / inner).mkdir(parents=True)
+    for folder, time in (("spring", 1.0), (f"spring/{inner}", 18.0)):
         (tmp_path / folder / "r.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\n")
-    with pytest.raises(MissingHintError, match=r"campaign of bcast is 'spring' .* and 'later'"):
+    with pytest.raises(MissingHintError, match=rf"campaign of bcast is '{re.escape(outer)}' .* and '{inner}'"):
         open_results(tmp_path / "spring", recursive=True)
-    assert first(tmp_path / "spring", recursive=True, select="campaign=spring") == pytest.approx(1.0)
+    assert first(tmp_path / "spring", recursive=True, select=f"campaign={outer}") == pytest.approx(1.0)
+    assert first(tmp_path / "spring", recursive=True, select=f"campaign={inner}") == pytest.approx(18.0)
 
 
 def test_numbers_of_different_libraries_do_not_meet_once_one_is_selected(tmp_path: Path) -> None:
