@@ -116,9 +116,9 @@ class _Recommending:
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
         methods = tuple(problem.methods[place] for place in part.methods)
         self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
-        kinds = tuple(self._trees)
-        without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(kinds)), "trees without some sizes")
-        self._sizes = judge_sizes(folds, self._predictor, methods, kinds, most, without)
+        without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(self._trees)), "trees without some sizes")
+        expected = {kind: trees.means for kind, trees in self._trees.items()}
+        self._sizes = judge_sizes(folds, self._predictor, methods, expected, most, without)
 
     def tree(self, most: int) -> tuple[Node, dict[str, Any]]:
         """The tree of at most so many leaves, and what was chosen."""

@@ -156,22 +156,27 @@ class Size:
 
 @dataclass(frozen=True, eq=False)
 class Sizes:
-    """What trees of each size cost at left-out lines.
+    """What trees of each size cost.
 
     Attributes
     ----------
     costs
-        By leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
+        At left-out lines: by leaves and kind, mean penalty of each fold in percent; empty where none could be left out.
+    expected
+        Over predicted times: by kind, percent of the best tree of at most 1, 2, … leaves.
     """
 
     costs: dict[tuple[int, str], FloatArray]
+    expected: dict[str, FloatArray]
 
     def best(self, most: int) -> Size:
         """Take the fewest leaves that cost no more than the best number up to `most`, within one standard error.
 
-        Of equally many leaves a tree of the sizes alone is taken before one that asks more. Without folds it is `most`.
+        A tree costs what it does at left-out lines, and over predicted times, in the mean of both: of few lines the one
+        is right but scatters, the other scatters little and flatters large trees. Of equally many leaves a tree of the
+        sizes alone is taken before one that asks more. Without folds it is `most`.
         """
-        usable = {key: values for key, values in self.costs.items() if key[0] <= most}
+        usable = {key: (values + self._expected(*key)) / 2 for key, values in self.costs.items() if key[0] <= most}
         if not usable:
             return Size(ALIKE, most, None)
         best = min(usable.values(), key=lambda values: float(values.mean()))
@@ -180,28 +185,32 @@ class Sizes:
             for key in sorted(usable, key=lambda key: (key[0], key[1] != ALIKE, float(usable[key].mean())))
             if _as_good(usable[key], best)
         )
-        values = usable[leaves, kind]
+        values = self.costs[leaves, kind]
         return Size(kind, leaves, Judged(f"tree of {leaves} leaves", float(values.mean()), _error(values)))
+
+    def _expected(self, leaves: int, kind: str) -> float:
+        means = self.expected[kind]
+        return float(means[min(leaves, means.size) - 1])
 
 
 def judge_sizes(
     folds: Sequence[Left],
     predictor: Predictor,
     methods: tuple[Method, ...],
-    kinds: Sequence[str],
+    expected: dict[str, FloatArray],
     most: int,
     step: Callable[[], None],
 ) -> Sizes:
-    """Grow trees of up to so many leaves, asking each of `kinds`, without some lines, and judge them there.
+    """Grow trees of up to so many leaves, of the kinds of `expected`, without some lines, and judge them there.
 
-    Calls `step` before each fold, and before each of `kinds` in it.
+    Calls `step` before each fold, and before each kind in it.
     """
     costs: dict[tuple[int, str], list[float]] = {}
     for fold in folds:
-        for key, chosen in _tried(fold, predictor, methods, kinds, most, step):
+        for key, chosen in _tried(fold, predictor, methods, tuple(expected), most, step):
             costs.setdefault(key, []).append(fold.penalty(chosen))
     every = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
-    return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()})
+    return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()}, expected)
 
 
 def _tried(
