@@ -1,4 +1,4 @@
-"""The recommendation as a family: trees over predicted surfaces, their size judged by left-out lines."""
+"""The recommendation as a family: trees over predicted surfaces, their size judged by these and by left-out lines."""
 
 from __future__ import annotations
 
@@ -190,7 +190,7 @@ FAMILY = Family(
     name="recommended",
     title="Recommended",
     source="Least expected penalty over predicted times, measured sizes and those between; the fewest leaves within "
-    "one standard error at left-out sizes (Breiman, Friedman, Olshen, Stone 1984, 3.4.3)",
+    "one standard error, over these and at left-out sizes (Breiman, Friedman, Olshen, Stone 1984, 3.4.3)",
     options=(LEAVES,),
     grow=recommended,
     path=_path,

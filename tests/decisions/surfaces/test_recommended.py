@@ -16,6 +16,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.family import recommended, recommended_many
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.decisions.surfaces.grow import Table
+from dashboard.decisions.surfaces.judged import Size, Sizes
 from dashboard.decisions.surfaces.order import kind_number
 from tests.cubes import cube_of, synthetic_cube
 
@@ -50,6 +51,19 @@ def test_it_asks_for_powers_of_two_where_they_pay() -> None:
     (why,) = decision.provenance["recommended"]
     assert why["kind"] == "power_of_two"
     assert why["predictor"] in why["said"]
+
+
+def test_leaves_count_by_what_left_out_sizes_and_predicted_times_say_together() -> None:
+    costs = {(1, "all"): np.array([2.0, 2.0]), (2, "all"): np.array([2.0, 2.4]), (3, "all"): np.array([3.0, 3.4])}
+
+    def best(*expected: float, most: int = 15) -> Size:
+        return Sizes(costs, {"all": np.array(expected)}).best(most)
+
+    assert [best(2.0, 1.9, 1.0).leaves, best(5.0, 1.0, 0.9).leaves, best(9.0, 8.0, 1.0).leaves] == [1, 2, 3]
+    assert best(9.0, 8.0, 1.0, most=2).leaves == best(9.0, 8.0).leaves == 2
+    judged = best(5.0, 1.0, 0.9).judged
+    assert judged is not None
+    assert (judged.mean, judged.error) == (pytest.approx(2.2), pytest.approx(0.2))
 
 
 def test_sizes_that_were_chosen_for_what_they_tell_do_not_judge_the_size_of_the_tree() -> None:
