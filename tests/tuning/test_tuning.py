@@ -214,8 +214,8 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
     result = answer(work.folder, tune(work))
     verdicts = {(rule["verdict"], rule["kept"]) for rule in result["compared"] if rule["method"] == "ring"}
     assert verdicts == {("slower", False), ("faster", True)}
-    (kept,) = (rule for rule in result["compared"] if rule["method"] == "ring" and rule["kept"])
-    assert kept["improvement"] == pytest.approx(100 / 3, abs=2)
+    kept = [rule["improvement"] for rule in result["compared"] if rule["method"] == "ring" and rule["kept"]]
+    assert kept == pytest.approx([100 / 3] * len(kept), abs=2)
 
 
 def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
@@ -345,8 +345,8 @@ def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: P
         (each.node, each.outcome, each.cells) for each in own[1]
     ]
     assert [each.mean for each in own[0]] == pytest.approx([each.mean for each in own[1]])
-    (ring,) = (verdict for verdict in again.narrowed(first.decisions).alone("allreduce") if verdict.method == "ring")
-    assert ring.outcome == "not measured"
+    alone = again.narrowed(first.decisions).alone("allreduce")
+    assert {verdict.outcome for verdict in alone if verdict.method == "ring"} == {"not measured"}
 
 
 def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Machine) -> None:
