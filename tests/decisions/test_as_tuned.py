@@ -37,6 +37,8 @@ def test_each_cell_has_the_default_and_what_is_chosen() -> None:
     assert both["method"].values.tolist() == ["default", "tuned"]
     assert both["time"].values.tolist() == [[[1.0] * 4] * 2, [[0.5, 0.5, 2.0, 2.0]] * 2]
     assert both["time_std"].values[1].tolist() == [[0.01, 0.01, 0.04, 0.04]] * 2
+    other_order = as_tuned(cube().isel(method=[1, 0, 2]), decision("binomial", "binomial"))
+    assert np.array_equal(other_order["time"], both["time"])
 
 
 def test_nothing_is_won_where_the_library_decides_or_nobody_measured() -> None:

@@ -256,6 +256,8 @@ class TestOtherResults:
         second = cube_of([[[3.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
         result = cross(Problem.of(first), Problem.of(second), exact_tree)
         assert result.maps[0]["penalty"].values.tolist() == [[50.0, 0.0, 0.0]]
+        assert result.floor is not None
+        assert (result.floor.cells, result.floor.max) == (3, 50.0)
 
     def test_the_decision_that_is_there_is_judged_not_grown_again(self) -> None:
         problem = Problem.of(self.cube)
@@ -274,6 +276,9 @@ class TestOtherResults:
             cross(Problem.of(self.cube.isel(method=[0])), Problem.of(self.cube.isel(method=[1])), exact_tree)
         with pytest.raises(DecisionError, match="not the same tables"):
             cross(Problem.of(self.cube), Problem.of(self.cube.assign_attrs(collective="reduce")), exact_tree)
+        several = Problem.of(self.cube.expand_dims(ppn=[1, 2]), ppn="all")
+        with pytest.raises(DecisionError, match="not the same tables"):
+            cross(several, Problem.of(self.cube), exact_tree)
 
 
 def test_several_settings_are_grown_at_once_for_each_fold() -> None:

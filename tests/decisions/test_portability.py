@@ -50,6 +50,16 @@ def test_only_methods_of_both_are_decided_between(cubes: tuple[xr.Dataset, xr.Da
     assert result.table.loc[1, "unmeasured"] > 0
 
 
+def test_calls_weigh_though_methods_are_left_out(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
+    calls = np.zeros((6, 9))
+    calls[2, 5] = 1
+    second = cubes[1].isel(method=[3, 1])
+    result = portability(Problem.of(cubes[0], weights=calls), Problem.of(second), grown)
+    decision = exact(Problem.of(second).slices[0].dmap)
+    cost = penalty(cubes[0].isel(method=[3, 1]), decision)["penalty"].values[2, 5]
+    assert result.table.loc[2, "mean"] == pytest.approx(cost)
+
+
 def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     first = cubes[0].assign_attrs(system="frodo", library="Open MPI", library_version="4.1.4")
     second = cubes[0].isel(method=[0, 1, 2, 3]).assign_attrs(system="grig", library="Open MPI", library_version="4.1.4")
@@ -63,6 +73,9 @@ def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Datas
     larger = first.assign_coords(message_size=[*first["message_size"].values[:-1], 3 << 20])
     facts = campaign_facts(larger, longest).set_index("what")
     assert facts.loc["message sizes of one only", "A"].endswith("3 MiB")
+    many = synthetic_cube(15, 3, 2, seed=1)
+    facts = campaign_facts(many, many.isel(comm_size=[0])).set_index("what")
+    assert facts.loc["comm sizes of one only", "A"] == "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, and 2 more"
 
 
 def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -18,6 +18,8 @@ from dashboard.decisions import (
     sweep_depth,
     sweep_threshold,
 )
+from dashboard.decisions.function.statistics import expected_depth
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -68,6 +70,13 @@ def test_weights_change_the_penalty_only() -> None:
     weighted = statistics(cube, decision, weights=weights)
     assert weighted["penalty"]["mean"] == float(penalty(cube, decision)["penalty"][2, 3])
     assert weighted["depth"] == statistics(cube, decision)["depth"]
+
+
+def test_the_depth_that_is_expected_is_that_of_the_calls() -> None:
+    cube = cube_of(np.where(np.eye(3)[:, None, :] == 1, 1.0, 2.0), [4], [1, 2, 3])
+    decision = exact(decision_map(cube))
+    problem = Problem.of(cube, weights=np.array([[3.0, 0.0, 1.0]]))
+    assert expected_depth(decision, problem.penalties(decision)) == pytest.approx((3 * 2 + 1) / 4)
 
 
 class TestSweeps:

@@ -2,7 +2,10 @@
 
 import math
 
+import pytest
+
 from dashboard.decisions import DecisionFunction, Leaf, Split, Test
+from dashboard.decisions.function.text import region
 from tests.decisions.trees import METHODS
 
 
@@ -30,4 +33,19 @@ def test_a_large_tree_can_be_cut_short() -> None:
 
 
 def test_a_leaf_alone() -> None:
-    assert DecisionFunction("bcast", METHODS, Leaf(1)).to_text() == "always: m1"
+    for method in (0, 1):
+        assert DecisionFunction("bcast", METHODS, Leaf(method)).to_text() == f"always: m{method}"
+
+
+@pytest.mark.parametrize(
+    ("bounds", "text"),
+    [
+        ({}, "always"),
+        ({"message_size": (4096.0, math.inf), "comm_size": (8.0, 16.0)}, "8 < processes ≤ 16, message > 4 KiB"),
+        ({"message_size": (-math.inf, 4096.0)}, "message ≤ 4 KiB"),
+    ],
+)
+def test_where_a_rule_holds_is_above_its_lower_bound_and_no_more_than_its_upper(
+    bounds: dict[str, tuple[float, float]], text: str
+) -> None:
+    assert region(bounds) == text

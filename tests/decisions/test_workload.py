@@ -32,6 +32,7 @@ def test_calls_at_measured_sizes_stay_there(tmp_path: Path) -> None:
     assert (weights.attrs["calls"], weights.attrs["exact"]) == (15, 15)
     assert weights.attrs["note"] == "15 calls, 15 at measured sizes"
     assert without_results(read_workload(path), ["bcast"]) == {"reduce": 7}
+    assert weights_for(read_workload(path), cube, "reduce").values.tolist() == [[0, 0, 0], [7, 0, 0]]
 
 
 def test_others_count_at_the_nearest_size_by_ratio() -> None:

@@ -74,6 +74,8 @@ def test_sizes_that_were_chosen_for_what_they_tell_do_not_judge_the_size_of_the_
     assert "no judges of it" in chosen.provenance["recommended"][0]["said"]
     # What noise makes of single times is worth no leaf; without noise two lose nothing that more would save.
     assert chosen.leaves == recommended(Problem.of(cube.assign_attrs(points="adaptive"))).leaves == 2
+    many = recommended_many(Problem.of(cube.assign_attrs(points="adaptive")), [{"leaves": 1}, {"leaves": 15}])
+    assert [each.leaves for each in many] == [1, 2]
 
 
 def test_where_nothing_was_measured_the_library_decides_but_near_sizes_where_another_is_much_better() -> None:
@@ -178,10 +180,13 @@ def test_sizes_count_alike_unless_they_crowd_in_a_wide_range() -> None:
     calls = np.array([[3.0, 0.0], [0.0, 1.0]])
     shared = weights_between((np.arange(2, 17), columns), (np.array([2, 16]), columns), calls)
     assert shared.sum() == pytest.approx(4.0)
+    rows = np.array([2, 16])
+    between = weights_between((rows, np.array([8, 16, 64])), (rows, columns), calls)
+    assert between.tolist() == [[1.5, 1.5, 0.0], [0.0, 0.0, 1.0]]
 
 
 @pytest.mark.parametrize(
-    ("last", "following", "cut"), [(8000, 9000, 8192), (4096, 5000, 4096), (5, 7, 6), (0, 8, 0), (3, 4, 3)]
+    ("last", "following", "cut"), [(8000, 9000, 8192), (4096, 5000, 4096), (5, 7, 6), (0, 8, 0), (1, 8, 4), (3, 4, 3)]
 )
 def test_cuts_are_kind_numbers(last: int, following: int, cut: int) -> None:
     assert kind_number(last, following) == cut

@@ -55,6 +55,17 @@ def test_what_is_expected_between_measured_sizes_is_as_sure_as_methods_are_apart
     assert sure[1, 2] == pytest.approx(0.5, abs=0.05)
 
 
+def test_between_measured_sizes_methods_are_as_sure_as_their_bands_are_narrow() -> None:
+    """On lines without noise the bands are the narrowest."""
+    times = np.broadcast_to(np.array([1.0, np.exp(0.004)])[:, None, None], (2, 1, 5)).copy()
+    times[:, :, 2] = np.nan
+    best, sure = expected(cube_of(times, [2], 4 ** np.arange(3, 8)))
+    assert (best[0, 2], sure[0, 2]) == (
+        0,
+        pytest.approx(norm.cdf(0.004 / np.hypot(*[LEAST / DEVIATIONS] * 2)), abs=0.01),
+    )
+
+
 def test_a_method_that_was_measured_is_shown_before_one_that_is_expected_to_be_faster() -> None:
     times = np.array([[[1.0, 1.0, 1.0]], [[0.5, np.nan, 0.5]]])
     best, sure = expected(cube_of(times, [2], [8, 64, 512]))
