@@ -187,5 +187,6 @@ def test_processes_per_node_go_to_decisions_that_test_them() -> None:
     decision = DecisionFunction("bcast", methods_of(cube), Split((Test("ppn", 1),), (Leaf(0), Leaf(1))))
     assert float(penalty(cube, decision, ppn=1)["penalty"][0, 0]) == 0
     assert int(penalty(cube, decision, ppn=2)["chosen"][0, 0]) == 1
+    assert float(penalty(cube, always(cube, 0), dmap=decision_map(cube, ppn=2))["penalty"][0, 0]) == 100
     with pytest.raises(DecisionError, match="needs ppn, but"):
         penalty(cube_of(time[..., 0], [4], [8]), decision)

@@ -167,7 +167,18 @@ def test_more_leaves_or_more_sizes_never_cost_more_at_left_out_ones_beyond_their
 def test_sizes_between_hold_the_measured_ones() -> None:
     assert comm_sizes_between(np.array([2, 5, 8])).tolist() == [2, 3, 4, 5, 6, 7, 8]
     assert set(message_sizes_between(MESSAGE)) >= set(MESSAGE)
+    wide = np.arange(100, 4100, 130)
+    assert wide.size < comm_sizes_between(wide).size <= 64 + wide.size
     assert message_sizes_between(np.array([0, 1, 2])).tolist() == [0, 1, 2]
+
+
+def test_a_part_of_a_table_has_its_calls() -> None:
+    calls = np.arange(6.0).reshape(2, 3)
+    part = Table(np.ones((1, 2, 3)), np.array([2, 4]), np.array([8, 64, 512]), calls).part(
+        np.array([1]), np.array([0, 2])
+    )
+    assert part.calls is not None
+    assert (part.times.shape, part.calls.tolist()) == ((1, 1, 2), [[3.0, 5.0]])
 
 
 def test_sizes_count_alike_unless_they_crowd_in_a_wide_range() -> None:
