@@ -123,6 +123,7 @@ def test_ucc_strings_act_by_range_team_and_score() -> None:
     text = "UCC_TL_UCP_TUNE=bcast:0-4k:host:[2-8]:@0#bcast:4k-inf:@sag_knomial#bcast:0-1k:[4-4]:10:@1\n"
     read = read_text(text)
     assert read.faults == ()
+    assert [method.label for method in read.decisions["bcast"].methods] == ["default", "0", "sag_knomial", "1"]
     assert algorithms(read, "bcast", [2, 2, 4, 4, 9, 9], [0, 4096, 0, 1024, 0, 4096]) == [
         "0",
         "sag_knomial",
@@ -172,6 +173,8 @@ def test_nccl_lines_that_never_act_or_are_wrong_are_named() -> None:
     text = "allreduce,0,1000,ring,simple,2,-1,-1\nallreduce,10,20,tree,simple,2,1,8\nallreduce,9,1,rong,ll,2,1\n"
     read = read_text(text)
     assert [(fault.line, fault.severity) for fault in read.faults] == [(2, "warning"), (3, "error")]
+    (shadowed,) = read_text("allreduce,10,20,ring,simple,2,-1,-1\nallreduce,10,20,tree,simple,2,-1,-1\n").faults
+    assert (shadowed.line, shadowed.severity) == (2, "warning")
     wrong = read_text("allreduce,x,1,rong,ll,2,1,1\nbroadcast,0,1,ring,ll,1,1,1\n")
     assert wrong.errors == 2
 
