@@ -182,12 +182,13 @@ def launch(folder: str, record: str, seconds: str) -> None:
 
 
 def check(campaign: Campaign) -> None:
-    """No point stands twice in the results."""
+    """No point stands twice in the results, but where it was measured again since a process waited for its core."""
     counts: Counter[object] = Counter()
     for path in campaign.result_files():
         for line in path.read_text(encoding="utf-8").splitlines():
             try:
-                counts[key_of(json.loads(line))] += 1
+                record = json.loads(line)
+                counts[key_of(record), "again" in record] += 1
             except (ValueError, KeyError, TypeError):
                 continue
     assert not (twice := [key for key, count in counts.items() if count > 1]), twice
