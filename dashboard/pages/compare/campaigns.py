@@ -179,6 +179,7 @@ class CampaignsView(Viewer):
         family, learn = FAMILIES[choice.family], state.view.needed().learn
 
         def work(progress: Progress | None) -> _Comparison:
+            """Compare, on another thread."""
             second = Problem.of(_cube(against, collective), ppn=first.slices[0].given.get("ppn"))
             cubes = first.slices[0].cube, second.slices[0].cube
 

@@ -71,10 +71,9 @@ const leave = () => {{
                 const lay_out = view.invalidate_layout.bind(view)
                 let there = view.model.visible, stale = false
                 view.invalidate_layout = () => {{
-                    turn()
                     const before = there
-                    there = view.model.visible
                     shown()
+                    there = view.model.visible
                     if (there && (before || stale)) lay_out()
                     // What has changed on a page that is away is laid out when it comes back; else it is as it was.
                     stale = !there && (before ? stale : true)
