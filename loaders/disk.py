@@ -114,7 +114,7 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
 
     A link stays one: what it leads to is replaced. A new file gets the permissions that the process gives to files,
     one in the place of another keeps the other's, and its group; where it cannot have that, no group's. A device or a
-    pipe is written to as it is.
+    pipe is written to as it is. No file takes the place of a folder.
 
     Raises
     ------
@@ -128,16 +128,7 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
     partial = target.with_name(f".{secrets.token_hex(8)}.partial")
     try:
         yield partial
-        if target.is_file() and partial.is_file():
-            _give_rights(partial, target.stat())
-        if target.is_dir():
-            # A folder cannot be replaced at one stroke: the former one goes when the new one is whole.
-            former = target.with_name(f".{secrets.token_hex(8)}.former")
-            target.rename(former)
-            partial.rename(target)
-            remove(former)
-        else:
-            partial.replace(target)
+        _put(partial, target)
     except BaseException as error:
         if isinstance(error, OSError) and error.filename in (None, os.fspath(partial)):
             error.filename = os.fspath(path)
@@ -149,6 +140,22 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         remove(partial)
+
+
+def _put(partial: Path, target: Path) -> None:
+    """Put what was written in its place."""
+    if target.is_dir() and not partial.is_dir():
+        raise IsADirectoryError(errno.EISDIR, "it is a folder, which no file replaces")
+    if target.is_file() and partial.is_file():
+        _give_rights(partial, target.stat())
+    if target.is_dir():
+        # A folder cannot be replaced at one stroke: the former one goes when the new one is whole.
+        former = target.with_name(f".{secrets.token_hex(8)}.former")
+        target.rename(former)
+        partial.rename(target)
+        remove(former)
+    else:
+        partial.replace(target)
 
 
 def _give_rights(path: Path, former: os.stat_result) -> None:

@@ -216,4 +216,4 @@ def run(args: argparse.Namespace) -> None:
     cli_rules.keep(args)
     with cli_model.known(args):
         command(args)
-    cli_following.say_following(args)
+        cli_following.say_following(args)

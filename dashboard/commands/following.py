@@ -6,13 +6,14 @@ import argparse
 import glob
 import os
 import shlex
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
 
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import HINTS
 from dashboard.commands.output import say
+from dashboard.commands.treatment import JUDGED_BY
 from dashboard.session.treatment import OPTIONS
 
 #: Rules that can be proven.
@@ -79,6 +80,11 @@ def _collectives(args: argparse.Namespace) -> list[str]:
     return ["-c", ",".join(names)] if names else []
 
 
+def _ppn(args: argparse.Namespace) -> list[str]:
+    ppn = getattr(args, "ppn", None)
+    return ["--ppn", str(ppn)] if ppn is not None else []
+
+
 def _info(args: argparse.Namespace) -> list[str] | None:
     if args.first:
         return ["map", *_reading(args), "-c", args.first]
@@ -86,7 +92,7 @@ def _info(args: argparse.Namespace) -> list[str] | None:
 
 
 def _decide(args: argparse.Namespace) -> list[str]:
-    return ["decide", *_reading(args), *_collectives(args)]
+    return ["decide", *_reading(args), *_collectives(args), *_ppn(args)]
 
 
 def _export(args: argparse.Namespace) -> list[str]:
@@ -94,7 +100,8 @@ def _export(args: argparse.Namespace) -> list[str]:
     if args.tree == "default":
         # What is left to the library needs no file.
         return []
-    words = ["export", *_reading(args), *_collectives(args), *_deciding(args)]
+    combined = ["--combined"] if args.combined else []
+    words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
     return [*words, "--to", "openmpi", "-o", f"{name}.conf"]
 
 
@@ -105,8 +112,14 @@ def _deciding(args: argparse.Namespace) -> list[str]:
     words = ["--tree", args.tree] if args.tree != cli_trees.DEFAULT else []
     for name, value in cli_trees.chosen(args).items():
         words += family(args.tree).option(name).typed(value)
+    return [*words, *_treated(args, [option.name for option in OPTIONS])]
+
+
+def _treated(args: argparse.Namespace, names: Collection[str]) -> list[str]:
+    """What is made of measurements, as it was asked for: these options, methods left out, and the workload."""
+    words = []
     for option in OPTIONS:
-        if (value := getattr(args, option.name, None)) is not None:
+        if option.name in names and (value := getattr(args, option.name, None)) is not None:
             words += option.typed(value)
     words += [word for name in args.without for word in ("--without", name)]
     return [*words, "--weights", args.weights] if args.weights else words
@@ -115,7 +128,7 @@ def _deciding(args: argparse.Namespace) -> list[str]:
 def _after_export(args: argparse.Namespace) -> list[str] | None:
     if not _linted(args):
         return None
-    return ["lint", args.output, "--over", *_reading(args)]
+    return ["lint", args.output, "--over", *_reading(args), *_treated(args, JUDGED_BY)]
 
 
 def _linted(args: argparse.Namespace) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +12,8 @@ from dashboard.commands.output import penalty, show
 from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
 
@@ -44,7 +46,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
-    from dashboard.commands.load import load
     from dashboard.export.rules.given import read_beside
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
@@ -58,7 +59,7 @@ def lint(args: argparse.Namespace) -> None:
     faults = list(rules.faults)
     prices: list[Cost] = []
     if args.paths:
-        cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
+        cubes = _judged_by(args, {decision.collective for decision in rules.meant.values()})
         prices, more = costs(rules, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
@@ -72,6 +73,16 @@ def lint(args: argparse.Namespace) -> None:
     show(args, result, lambda: _lines(args, rules, faults, prices))
     if rules.errors:
         raise Usage(f"{args.rules}: {rules.errors} error{'' if rules.errors == 1 else 's'}")
+
+
+def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
+    """The measurements by collective: of those that there are rules for what every command judges by."""
+    from dashboard.commands.load import load
+    from dashboard.commands.treatment import preparations_of
+
+    cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
+    made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
+    return cubes | {name: cube for each in made for name, cube in each.cubes.items()}
 
 
 def _written_for(path: str) -> str:

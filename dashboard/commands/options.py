@@ -172,6 +172,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = made(commands, "lint", about, hints, common)
     cli_lint.add_options(lint)
+    cli_treatment.add_options(lint, *cli_treatment.JUDGED_BY)
     cli_arguments.json(lint)
     about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
     cli_model.add_options(made(commands, "model", about), [common], [hints])

@@ -77,9 +77,11 @@ def writing(path: str | Path) -> Iterator[None]:
 
 
 def refuse_same(args: argparse.Namespace) -> None:
-    """Usage where a command would write over a file that it reads."""
+    """Usage where a command would write over a file that it reads, or where the name of its file is empty."""
     output = getattr(args, "output", None)
-    if not output or output == "-" or not Path(output).exists():
+    if output == "":
+        raise Usage("-o '': that is no name of a file")
+    if output in (None, "-") or not Path(output).exists():
         return
     for name in _READ:
         given = getattr(args, name, None) or ()

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 #: Options that the models share with the tree of that name.
 _OF_MODELS = ("complete", "parameters")
+#: Those of decisions that are there already.
+JUDGED_BY = ("outliers", "keep_doubtful")
 _METAVARS = {"tolerance": "PCT", "statistical": "LEVEL", "ties": "WHICH"}
 _LISTED = 5
 
@@ -95,7 +97,6 @@ def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -
         The arguments do not say which collectives, or not so that it can be done.
     """
     from dashboard.commands.load import cubes_of
-    from dashboard.session.prepared import prepare
 
     combined = getattr(args, "combined", False)
     cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective, results)
@@ -103,9 +104,18 @@ def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -
         raise Usage(f"-c is given {len(cubes)} times; --combined makes one tree for {' and '.join(cubes)}")
     if combined and len(cubes) < 2:
         raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
-    treatment = treatment_of(args, cubes)
     if args.ppn is None:
         _say_ppn(cubes)
+    return preparations_of(args, cubes, combined=combined)
+
+
+def preparations_of(
+    args: argparse.Namespace, cubes: Mapping[str, xr.Dataset], *, combined: bool = False
+) -> list[Prepared]:
+    """As `preparations`, of these measurements."""
+    from dashboard.session.prepared import prepare
+
+    treatment = treatment_of(args, cubes)
     made = [prepare(cubes, treatment)] if combined else [prepare(cube, treatment) for cube in cubes.values()]
     for each in made:
         _say_done(each)

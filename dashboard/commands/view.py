@@ -28,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "paths", nargs="*", metavar="PATH", help="results that it is evaluated over (default: those that serve opens)"
     )
+    parser.add_argument("--weights", metavar="FILE", help="workload that the address asks for")
     parser.add_argument("--json", action="store_true", help="machine-readable output, as of 'colltune decide'")
 
 
@@ -66,6 +67,7 @@ def _opened(args: argparse.Namespace) -> State:
     from dashboard.session.samples import start_with
     from dashboard.session.state import State
     from loaders import open_results
+    from loaders.workload import read_workload
 
     start = start_with(args.paths, hints_of(args))
     hints = dict(start.hints)
@@ -74,6 +76,10 @@ def _opened(args: argparse.Namespace) -> State:
     state = State()
     with Loading() as progress:
         state.show(register(open_results(start.paths, progress=progress, **hints)))
+    if args.weights:
+        # Known from now on: whether it weighs anything the address says.
+        state.weigh(read_workload(args.weights))
+        state.weigh(None)
     return state
 
 

@@ -22,6 +22,7 @@ from loaders.openmpi import DEFAULT_VERSION
 CHECKED = "unsafe_methods"
 #: Of a decision's provenance: what was left out or is limited, in words.
 LEFT_OUT, LIMITED = "unsafe", "only_for_operations_that_commute"
+_NOT_WRITTEN = "not written: "
 #: Library that a target writes for, where it is one.
 _LIBRARIES = {
     "openmpi": "Open MPI",
@@ -113,13 +114,24 @@ def guarded(target: Target) -> Target:
         decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any] | None = None, **options: Any
     ) -> str:
         """Write the decisions without what is unsafe."""
-        safe = [_safe(decision, target.name, options) for decision in decisions]
-        return target.write(safe, provenance=provenance, **options)
+        written = [safe(decision, target.name, options) for decision in decisions]
+        return target.write(written, provenance=provenance, **options)
 
     return replace(target, write=write)
 
 
-def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -> DecisionFunction:
+def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -> DecisionFunction:
+    """The decision without methods that are known to be unsafe in what a target writes for; its provenance tells them.
+
+    Parameters
+    ----------
+    decision
+        Of one collective or several.
+    target
+        Name of the target.
+    options
+        Of the target; ``cubes`` say what costs least in their places.
+    """
     chosen = (decision.methods[place] for place in decision.used)
     faults = {method.label: fault for method in chosen if (fault := _fault(decision, method, target, options))}
     unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
@@ -128,10 +140,16 @@ def _safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -
     facts = dict(safe_decision.provenance)
     if unsafe:
         written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
-        facts[LEFT_OUT] = "; ".join([*written, *(f"not written: {label!r}, {why}" for label, why in unsafe.items())])
+        reasons = "; ".join(f"{label!r}, {why}" for label, why in unsafe.items())
+        facts[LEFT_OUT] = "; ".join([*written, f"{_NOT_WRITTEN}{reasons}"])
     if limited and target not in _GUARD_THEMSELVES:
         facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
     return safe_decision if facts == safe_decision.provenance else safe_decision.changed(provenance=facts)
+
+
+def not_written(decision: DecisionFunction) -> str:
+    """Methods that `safe` took from a decision, with the reasons; empty where it took none."""
+    return str(decision.provenance.get(LEFT_OUT, "")).partition(_NOT_WRITTEN)[2]
 
 
 def _fault(decision: DecisionFunction, method: Method, target: str, options: Mapping[str, Any]) -> KnownFault | None:

@@ -28,6 +28,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.openmpi.plan import plans
+from dashboard.export.unsafe import not_written, safe
 from loaders.openmpi import DEFAULT_VERSION
 
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
@@ -234,6 +235,7 @@ def _sayable(
         try:
             if cube is not None and takes_substitutes(target):
                 said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
+            said = safe(said, order.target, options)
             target.write([said], dict(order.provenance), **options)
         except ExportError as error:
             left_out[name] = str(error)
@@ -254,7 +256,8 @@ def _part(
     used = {said.methods[place].label for place in said.used}
     read = _read_back(order, decision.collective, rules, text, used)
     holds = unsaid(decision, TARGETS[order.target])
-    notes = (*substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))
+    unsafe = [f"Not written, since it is unsafe: {reasons}."] if (reasons := not_written(said)) else []
+    notes = (*unsafe, *substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))
     if cube is None:
         return Part(decision, read, notes)
     before = penalty(cube, decision, weights=weights)

@@ -190,7 +190,7 @@ _WANTING = {
     **dict.fromkeys(("options", "other"), "there is no such tree or option, or not with this value"),
     **dict.fromkeys(("together", "export"), "these results have no such collective"),
     "without": "these results have no such method",
-    "workload": "this workload is not loaded here",
+    "workload": "this workload is not loaded here; load it on the page Decisions, or name it with --weights",
     "against": "that campaign was not loaded in this session and is no sample",
 }
 

@@ -96,6 +96,8 @@ class Bounded(Generic[Value]):
 
 #: What the loaders call hints otherwise than the command.
 _HINT_FLAGS = {"columns": "--column"}
+#: Attributes of results that name the places of files.
+_OF_PLACES = ("notes", "notes_when_made", "stored")
 #: Stands for results that no path leads to, such as an upload.
 SOMEWHERE = "RESULTS"
 
@@ -306,7 +308,7 @@ def digest_of(tree: xr.DataTree) -> str:
 
 def _facts(attrs: Mapping[Any, Any]) -> bytes:
     """Attributes as text; of the files that gave results the names alone, so that it does not matter where they lie."""
-    facts = {str(name): str(value) for name, value in attrs.items() if name != "notes"}
+    facts = {str(name): str(value) for name, value in attrs.items() if name not in _OF_PLACES}
     if "sources" in facts:
         files = json.loads(facts["sources"])
         keys = ("digest", "rows", "skipped")

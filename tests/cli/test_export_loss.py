@@ -67,6 +67,20 @@ def test_a_loss_that_is_allowed_is_said_and_accepted(export: Export) -> None:
     assert "150.0 %" in answer.err
 
 
+def test_what_is_not_written_since_it_is_unsafe_is_said_in_the_terminal(colltune: Run, tmp_path: Path) -> None:
+    results, rules = tmp_path / "results.csv", tmp_path / "rules.conf"
+    rows = [f"allgather,{name},4,{size},{time}" for name, time in (("sparbit", 1), ("ring", 2)) for size in (8, 64)]
+    rows += ["allgather,bruck,4,8,0.5", "allgather,bruck,4,64,4"]
+    results.write_text("\n".join(["collective,algorithm,comm_size,message_size,time_us", *rows, ""]))
+    answer = colltune("export", results, "--tree", "exact", "--to", "openmpi", "-o", rules)
+    assert answer.status == 1
+    assert "note: allgather: Not written, since it is unsafe: 'sparbit', sparbit (7) of Open MPI" in answer.err
+    head = " ".join(rules.read_text(encoding="utf-8").replace("#", " ").split())
+    assert "as decided 0 %, as the file says it 50.00 %" in head
+    assert "Penalty without what is unsafe: mean 50 %, max 100 %; of these rules: mean 50 %, max 100 %." in head
+    assert "of the decision function" not in head
+
+
 def test_what_can_be_said_costs_nothing(export: Export) -> None:
     assert export(to="c")[0].status == 0
 

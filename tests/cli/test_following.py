@@ -8,12 +8,16 @@ import subprocess
 from collections.abc import Sequence
 from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard import cli
 from dashboard.commands.following import _after_bench as after_bench
+from loaders import save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET_PATTERN
+from tests.cubes import cube_of
 
 
 def following(err: str) -> list[str]:
@@ -70,3 +74,40 @@ def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None
     # It has no folder, unlike the other orders of `bench`.
     args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
     assert after_bench(args) == ["model", "parameters", "net.csv"]
+
+
+def test_what_a_decision_is_judged_by_is_said_again(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    calls, rules = tmp_path / "calls.csv", tmp_path / "bcast.conf"
+    calls.write_text("collective,comm_size,message_size,calls\nbcast,2,8,1\n")
+    judged = ["--without-outliers", "--keep-doubtful", "--weights", str(calls)]
+    words = ["-c", "bcast", "--tree", "exact", *judged]
+    assert cli.main(["export", str(results), *words, "--to", "openmpi", "-o", str(rules), "--allow-loss", "1000"]) == 0
+    assert following(capsys.readouterr().err) == ["lint", str(rules), "--over", str(results), *judged]
+
+
+def test_one_tree_for_several_collectives_is_exported_as_one(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["-c", "bcast", "-c", "reduce", "--combined", "--tree", "cart"]
+    assert cli.main(["decide", str(results), *words]) == 0
+    said = following(capsys.readouterr().err)
+    assert said[2:6] == ["-c", "bcast,reduce", "--combined", "--tree"]
+
+
+def test_the_processes_per_node_are_said_again(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    results = tmp_path / "results.nc"
+    time = np.random.default_rng(1).uniform(1, 2, (2, 3, 3, 2))
+    save_results(xr.DataTree.from_dict({"/bcast": cube_of(time, [2, 4, 8], [8, 64, 512])}), results)
+    for words in (["map"], ["decide", "--tree", "exact"]):
+        assert cli.main([words[0], str(results), "--ppn", "2", *words[1:]]) == 0
+        assert "--ppn 2" in " ".join(following(capsys.readouterr().err))
+
+
+def test_trees_of_models_are_exported_with_their_parameters(
+    bcast_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(file) for file in bcast_files if "binomial" in file.name]
+    words = ["--tree", "model", "--model", "hockney", "--parameters", "grig-tcp"]
+    assert cli.main(["decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "-c", "bcast", *words]) == 0
+    said = " ".join(following(capsys.readouterr().err))
+    assert "--tree model --model hockney --parameters grig-tcp" in said

@@ -307,6 +307,33 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, capsys: p
     assert copy.read_bytes() == content
 
 
+def test_no_file_takes_the_place_of_a_folder(
+    tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path / "thesis.html"
+    folder.mkdir()
+    (folder / "chapter").write_text(OLD)
+    monkeypatch.chdir(folder)
+    export = ["export", str(saved), "-c", "bcast", "--tree", "exact", "--to", "c"]
+    report = ["report", str(saved), "-c", "bcast", "--no-frontier", "--tree", "exact"]
+    for words, output, reason in (
+        (export, str(folder), "it is a folder, which no file replaces"),
+        (export, f"{folder}/", "it is a folder, which no file replaces"),
+        (export, "", "-o '': that is no name of a file"),
+        (report, str(folder), "it is a folder, which no file replaces"),
+    ):
+        assert main([*words, "-o", output]) == 2, output
+        assert reason in capsys.readouterr().err
+    assert there(folder) == {"chapter"}
+    assert there(tmp_path) == {"thesis.html"}
+    with pytest.raises(IsADirectoryError, match="no file replaces"):
+        disk.write_text(folder, OLD)
+    # A folder may take the place of another.
+    with disk.aside(folder) as partial:
+        partial.mkdir()
+    assert there(folder) == set()
+
+
 def test_help_that_cannot_be_written_is_an_error() -> None:
     for words in (["--help"], ["map", "--help"], ["--version"]):
         with Path("/dev/full").open("w") as full:

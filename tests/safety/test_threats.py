@@ -8,7 +8,7 @@ from tests.conftest import ROOT
 
 NOTE = (ROOT / "dashboard/docs/threats.md").read_text(encoding="utf-8")
 LINES = [line for line in NOTE.splitlines() if line.startswith("| ") and not line.startswith(("| Threat", "| ---"))]
-_FOLDERS = (ROOT / "tests/safety", ROOT / "tests", ROOT)
+_FOLDERS = (ROOT / "tests/safety", ROOT)
 
 
 def _named(cell: str) -> list[tuple[str, str]]:

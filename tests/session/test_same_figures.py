@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from dashboard.session.recipes import as_command, as_link, as_python
 from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from loaders import open_results, save_results
-from tests.conftest import FAST_ETHERNET
+from tests.conftest import FAST_ETHERNET, ROOT
 
 pytestmark = pytest.mark.slow
 
@@ -117,6 +118,36 @@ def test_a_workload_weighs_the_page_as_it_weighs_the_command(
     command = as_command(state, "Decisions").replace("WORKLOAD.csv", str(calls))
     (line,) = answered(capsys, *shlex.split(command)[1:], "--json")
     assert figures(json.loads(line)) == figures(state.view.statistics())
+    link = answered(capsys, *shlex.split(command)[1:], "--link")[-1]
+    (viewed,) = answered(capsys, "view", link, str(sample), "--weights", str(calls), "--json")
+    assert figures(json.loads(viewed)) == figures(state.view.statistics())
+    assert cli.main(["view", link, str(sample)]) == 2
+    assert "this workload is not loaded here; load it on the page Decisions" in capsys.readouterr().err
+
+
+def test_results_are_the_same_wherever_their_file_lies(
+    sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(shutil.copy(sample, tmp_path).parent)
+    link = answered(capsys, "decide", sample.name, "-c", "bcast", "--tree", "exact", "--link")[-1]
+    assert cli.main(["view", link, str(sample)]) == 0
+    assert "made with other results" not in capsys.readouterr().err
+
+
+def test_rules_cost_what_they_do_as_a_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # Its times that cannot be trusted are the best by far at some sizes, and one of its methods is unsafe.
+    results = str(ROOT / "sample_data" / "fast-ethernet-4x2-tuned" / "results.jsonl")
+    for collective in ("bcast", "allgather"):
+        rules = str(tmp_path / f"{collective}.conf")
+        words = ["-c", collective, "--tree", "optimal", "--leaves", "5", "--to", "openmpi", "-o", rules]
+        assert cli.main(["export", results, *words, "--allow-loss", "1000"]) == 0
+        capsys.readouterr()
+        for more in ((), ("--keep-doubtful",)):
+            order = ["decide", results, "-c", collective, "--tree", "rules", "--file", rules, *more, "--json"]
+            tree = json.loads(answered(capsys, *order)[0])["penalty"]
+            (linted,) = answered(capsys, "lint", rules, "--over", results, *more, "--json")
+            acted = json.loads(linted)["penalty"][collective]["acted"]
+            assert (acted["mean"], acted["max"]) == (tree["mean"], tree["max"])
 
 
 def test_the_report_says_the_figures_of_the_page(sample: Path) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
-from dashboard.export.rules.rows import Item, Row, Rules
+from dashboard.export.rules.rows import INT_MAX, Item, Row, Rules
 from loaders.openmpi import algorithms, series
 
 _TWO = "two_proc"
@@ -65,6 +65,9 @@ def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
             f"segment size {choice.segment_size} for {known[choice.algorithm]}, which does not cut messages",
             "not looked at",
         )
+    elif choice.segment_size > INT_MAX:
+        text = f"segment size {choice.segment_size:,} is more than a C int holds, {INT_MAX:,}"
+        yield Fault(row.line, "warning", text, "the library takes another number")
     if choice.fan_out and choice.algorithm and not takes_fan_out(collective, choice.algorithm):
         yield Fault(
             row.line,

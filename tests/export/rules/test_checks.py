@@ -36,3 +36,9 @@ def test_scatter_with_algorithms_that_do_not_understand_each_other_is_warned_of(
     assert [fault.line for fault in faults] == ([4] if faulty else [])
     assert not faulty or "as mpi4py does" in faults[0].effect
     assert warnings(f"1\n9\n1\n2\n2\n{rules}\n") == []
+
+
+def test_a_segment_that_no_int_holds_is_warned_of() -> None:
+    (fault,) = warnings("1\n7\n1\n2\n1\n0 6 0 2147483648\n")
+    assert (fault.line, fault.text) == (6, "segment size 2,147,483,648 is more than a C int holds, 2,147,483,647")
+    assert warnings("1\n7\n1\n2\n1\n0 6 0 2147483647\n") == []

@@ -19,6 +19,7 @@ from dashboard.export.components import named
 from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
+from dashboard.export.unsafe import not_written
 from loaders.openmpi import algorithms
 
 MOST_RULES = 64
@@ -270,7 +271,8 @@ def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> P
         return done
     before, after = (summarise(measured.penalty(decision)) for decision in (plan.source, done.decision))
     weighted = ", weighted by the workload," if measured.weights is not None else ""
-    compare = f"Penalty{weighted} of the decision function: {figures(before)}; of these rules: {figures(after)}."
+    what = "of the decision function" if not not_written(plan.source) else "without what is unsafe"
+    compare = f"Penalty{weighted} {what}: {figures(before)}; of these rules: {figures(after)}."
     return Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(all_notes), compare)
 
 
