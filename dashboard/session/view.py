@@ -141,6 +141,19 @@ class View:
             return self.beside(str(name)).cube()
         return None if self.prepared is None else self.prepared.shown
 
+    def judged(self, name: str | None = None) -> xr.Dataset | None:
+        """What decisions on a collective (default: the one on show) are judged by, at one number of processes per node.
+
+        Nothing is filled in; where the measurements lack the ppn asked for it is the one with most of them.
+        """
+        if name not in (None, self.collective):
+            return self.beside(str(name)).judged()
+        if self.prepared is None:
+            return None
+        cube, ppn = next(iter(self.prepared.cubes.values())), self.treatment.ppn
+        known = "ppn" in cube.dims and ppn in cube["ppn"].values
+        return decisions.select_ppn(cube, ppn if known else None)[0]
+
     def remarks(self) -> list[str]:
         """What was done to the measurements before deciding, in words."""
         return [] if self.prepared is None else self.prepared.remarks

@@ -266,7 +266,7 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
     key = f"{safe_name(name)[-_LONGEST_NAME:]}-{digest}"
     cubes: dict[str, xr.Dataset] = {}
     if tree is not None:
-        cubes = {collective: state.view.cube(collective) for collective in tree.children if collective is not None}
+        cubes = {collective: state.view.judged(collective) for collective in tree.children if collective is not None}
     workload = state.view.treatment.workload
 
     def make(progress: Progress | None) -> Checked | str:

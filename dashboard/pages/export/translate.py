@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions import DecisionFunction, select_ppn
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
 from dashboard.export.bundle import bundle
@@ -144,12 +144,9 @@ def translate_job(
     chosen: dict[str, DecisionFunction] = {}
     for decision in rules.meant.values():
         chosen.setdefault(decision.collective, by_blocks(decision) if as_blocks else decision)
-    measured = (
-        {}
-        if state.results is None
-        else {collective: state.view.cube(collective) for collective in chosen if collective in state.results.children}
-    )
-    flat = {collective: select_ppn(cube)[0] for collective, cube in measured.items() if cube is not None}
+    there = () if state.results is None else state.results.children
+    judged = {collective: state.view.judged(collective) for collective in chosen if collective in there}
+    flat = {collective: cube for collective, cube in judged.items() if cube is not None}
 
     def make(progress: Progress | None) -> Written | str:
         """Fit the rules to the measurements and write them."""

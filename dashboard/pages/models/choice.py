@@ -11,7 +11,7 @@ import param
 import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.decisions.measured.map import methods_of
 from dashboard.models import MACHINES, MODEL_NAMES, MODELS, LogGP, ModelError, ModelName, PLogP, PointToPointModel
 from dashboard.models.aliases import algorithm_of, covered
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
@@ -77,12 +77,7 @@ class ModelChoice(param.Parameterized):
 
     def cube(self) -> xr.Dataset | None:
         """Measurements of the collective at one number of processes per node; None without any."""
-        state = self._state
-        cube = state.view.cube(self.collective)
-        if cube is None:
-            return None
-        known = "ppn" in cube.dims and state.ppn in cube["ppn"].values
-        return select_ppn(cube, state.ppn if known else None)[0]
+        return self._state.view.judged(self.collective)
 
     def pingpong(self) -> xr.Dataset | None:
         """Point-to-point measurements among the results; None without any."""
