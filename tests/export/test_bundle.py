@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import re
 import zipfile
 from pathlib import Path
 from typing import Any
@@ -136,6 +137,7 @@ def test_the_bundle_holds_everything_and_is_the_same_each_time() -> None:
         "decisions.json",
     ]
     assert archive.read("colltune_bcast.conf").decode() == written.text
+    assert {entry.compress_type for entry in archive.infolist()} == {zipfile.ZIP_DEFLATED}
     (saved,) = json.loads(archive.read("decisions.json"))
     assert DecisionFunction.from_dict(saved) == decided()
     facts = json.loads(archive.read("provenance.json"))
@@ -156,6 +158,7 @@ def test_the_report_tells_what_was_lost() -> None:
 def test_every_target_says_how_it_is_used(target: str) -> None:
     steps = TARGETS[target].steps(f"colltune_bcast{TARGETS[target].extension}", ["bcast"])
     assert len(steps) > 1
+    assert all(step.words for step in steps)
     assert any(step.command for step in steps)
     assert "colltune_bcast" in used_in_text(steps)
 
@@ -177,3 +180,26 @@ def test_provenance_is_strict_json() -> None:
     empty["time"][0, 0, 0] = 1.0
     written = write(Order("openmpi", (decided(),), {"bcast": empty}))
     json.loads(json.dumps(provenance_of(written), allow_nan=False))
+
+
+@pytest.mark.parametrize("target", ["c", "c-table", "python", "python-collectives"])
+@pytest.mark.parametrize(("collectives", "called"), [(["reduce", "scan"], "reduce"), ([], "bcast")])
+def test_the_steps_call_the_first_of_its_collectives(target: str, collectives: list[str], called: str) -> None:
+    steps = TARGETS[target].steps("mine.py", collectives)
+    assert re.search(rf"(colltune_|mine\.){called}\(", used_in_text(steps))
+
+
+def test_what_makes_ucc_say_what_it_takes_is_a_command() -> None:
+    words, command = TARGETS["ucc"].steps("mine.sh", ["bcast"])[-1]
+    assert words == "UCC says what it takes:"
+    assert command.startswith("UCC_COLL_TRACE=info ")
+
+
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
+def test_substitutes_of_open_mpi_are_among_the_notes(target: str) -> None:
+    names = ["hypercube", "binomial"]
+    measured = cube_of(np.array([[[1.0]], [[2.0]]]), [4], [64])
+    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
+    (note,) = write(Order(target, (decision,), {"bcast": measured})).parts[0].notes
+    assert "has no 'hypercube'; 'binomial' is written instead" in note

@@ -15,10 +15,12 @@ from tests.cubes import cube_of, synthetic_cube
 from tests.export.compiling import (
     INT_MAX,
     INT_MIN,
+    LETTERS,
     LLONG_MAX,
     LLONG_MIN,
     METHODS,
     Compiler,
+    drawn_tree,
     sizes_at_borders,
     small_sizes,
 )
@@ -120,3 +122,8 @@ def test_a_table_too_large_is_refused() -> None:
             root = Split((Test(name, float(cut)),), (Leaf(cut % 3), root))
     with pytest.raises(ExportError, match=r"bcast: a table of \d+ intervals of comm_size x \d+ .* more than 1048576"):
         to_c_table(DecisionFunction("bcast", METHODS, root))
+
+
+def test_few_methods_take_a_byte_of_the_table_each() -> None:
+    source = to_c_table(DecisionFunction("bcast", LETTERS, drawn_tree(("comm_size", "message_size"), 1, depth=4)))
+    assert re.search(r"unsigned char colltune_bcast_table\[", source)

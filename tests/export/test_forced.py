@@ -89,3 +89,13 @@ def test_the_own_decision_of_one_library_is_not_that_of_another() -> None:
     assert "bcast: left to the library" in section(text, "Open MPI")
     with pytest.raises(ExportError, match="'7'"):
         to_mpirun(leaf("bcast", Method("binomial", "binomial")), version="7")
+
+
+def test_what_one_method_costs_is_said_where_it_was_measured() -> None:
+    # By hand: linear takes twice the best time of the first size, and is the best of the second.
+    names = ["linear", "binomial"]
+    cube = cube_of([[[2.0, 2.0]], [[1.0, 4.0]]], [4], [10, 1000]).assign_coords(
+        method=names, algorithm=("method", names)
+    )
+    text = to_mpirun(leaf("bcast", Method("linear", "linear")), cubes={"bcast": cube})
+    assert "bcast: linear, as decided; penalty mean 50 %, max 100 %." in section(text, "Open MPI")

@@ -9,6 +9,7 @@ import pytest
 
 from dashboard.decisions import Method
 from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid
+from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms, series
 
 # Names of the models in the design, by collective, with the library's number for what is the same algorithm.
@@ -94,3 +95,13 @@ def test_versions_belong_to_series(version: str, wanted: str) -> None:
 def test_unknown_versions_are_refused(version: str) -> None:
     with pytest.raises(ValueError, match=r"known are the versions 4.1, 5.0, 6.0"):
         series(version)
+
+
+def test_number_0_is_the_library_s_own_decision_whatever_its_name() -> None:
+    assert choice_of(Method("alg 0", "whatever", 0, {"library_id": 0}), "bcast") == Choice(0)
+
+
+def test_segments_are_at_most_what_an_int_holds() -> None:
+    assert choice_of(Method("pipeline", "pipeline", INT_MAX), "bcast") == Choice(3, 0, INT_MAX)
+    with pytest.raises(LookupError, match="no segments of 2,147,483,648 bytes; 2,147,483,647 are the most"):
+        choice_of(Method("pipeline", "pipeline", INT_MAX + 1), "bcast")

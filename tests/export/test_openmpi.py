@@ -10,6 +10,7 @@ import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
 from dashboard.export.library_names import COMPARED
+from dashboard.export.remarks import wrapped
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
@@ -137,6 +138,7 @@ def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties(write: Callabl
     remarks = " ".join(text.replace("\n#", "").replace('",\n', "").replace('"', "").split())
     assert "rules would say all of it, 5 are allowed" in remarks
     assert f"these rules: mean {figures.mean:.4g} %" in remarks
+    assert "rules over the measured sizes are written" in remarks
 
 
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
@@ -218,9 +220,41 @@ def test_what_is_decided_for_one_process_on_each_node_comes_first_in_version_3()
         ("one-per-node", 6),
         ("any", 1),
     ]
-    assert "written for 4" in text
+    assert "Not as decided: Rules do not know processes per node; written for 4." in text
     # Over sizes alone the rules for any communicator are what can be shown.
     read = read_text(text, version="6.0").decisions["bcast"]
     assert [read.methods[place].algorithm for place in np.unique(read.predict(8, 64))] == ["basic_linear"]
     alone = DecisionFunction("bcast", methods, root, provenance={"ppns": [2, 4]})
     assert len(json.loads(to_openmpi_json(alone, provenance=FACTS))["collectives"]["bcast"]) == 1
+
+
+def test_the_head_says_which_versions_read_it() -> None:
+    decision = random_decision("bcast", 1)
+    assert "# Rules for Open MPI 4.x and 5.x (algorithm" in to_openmpi(decision)
+    assert "# Rules for Open MPI 5.0.7 and newer 5.x (algorithm" in to_openmpi(decision, file_version=2)
+
+
+def test_the_head_says_what_is_known_of_the_data() -> None:
+    assert "# Data: 3 sources, " in to_openmpi(random_decision("bcast", 1), provenance={**FACTS, "sources": 3})
+
+
+def test_comments_are_of_a_width_that_people_read() -> None:
+    assert list(map(len, wrapped(["word " * 40, "", "    " + "kept " * 40]))) == [109, 93, 0, 203]
+
+
+def test_the_comment_of_version_3_has_its_use_and_all_collectives() -> None:
+    decisions = [random_decision(name, seed=1) for name in ("bcast", "reduce")]
+    comment = json.loads(to_openmpi_json(decisions, provenance=FACTS))["comment"]
+    assert comment[0] == "Rules for Open MPI 6 and newer, version 3 of the format."
+    assert [line for line in comment if line in ("bcast:", "reduce:")] == ["bcast:", "reduce:"]
+
+
+def test_where_nothing_else_was_measured_the_substitute_is_the_library_s_own_decision() -> None:
+    names = ["hypercube", "binomial"]
+    cube = cube_of(np.array([[[1.0]], [[np.nan]]]), [4], [64]).assign_coords(method=names, algorithm=("method", names))
+    decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
+    text = to_openmpi(decision, cubes={"bcast": cube})
+    head = " ".join(text.replace("\n#", "").split())
+    assert '"the library\'s own decision" is written instead, since nothing that it has was measured' in head
+    assert "of these rules: not known, 1 cells not measured." in head
+    assert "\n0 0 0 0 #" in text

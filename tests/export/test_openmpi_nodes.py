@@ -162,6 +162,7 @@ def test_components_that_han_takes_at_its_start_are_said_beside_its_rules_and_co
         DecisionFunction("bcast", [within, both], Split((Test("message_size", 100),), (Leaf(0), Leaf(1)))),
     )
     heads = [" ".join(parted(to_openmpi_nodes(each))[1].replace("\n#", "").split()) for each in (alone, two)]
+    assert "bcast: the components that HAN takes within nodes and between them" in heads[0]
     assert "--mca coll_han_bcast_low_module 1 says it for all calls" in heads[0]
     assert "up_module 1 was decided, what the job sets for all calls is taken" in heads[1]
     measured = cube((COMPONENTS[0], [4e-3, 9e-3]), (within, [2e-3, 9e-3]))
@@ -223,3 +224,26 @@ def test_the_component_that_was_selected_last_and_can_answers() -> None:
     assert answers(["basic", "libnbc", "tuned", "han"], "alltoall") == TUNED
     assert answers(["basic", "tuned", "han", "libnbc"], "bcast") == HAN
     assert answers(["libnbc"], "bcast") == ""
+
+
+@pytest.mark.parametrize(
+    ("method", "component"),
+    [
+        (DEFAULT, HAN),
+        (Method("default", "default"), HAN),
+        (Method("default", "default", 0, {"library_id": 3}), TUNED),
+        (Method("basic", "basic"), "basic"),
+        (Method("basic", "basic", 0, {"library_id": -1}), "basic"),
+        (Method("basic", "basic", 0, {"library_id": 1}), TUNED),
+    ],
+    ids=repr,
+)
+def test_what_has_a_number_of_tuned_is_tuned_s(method: Method, component: str) -> None:
+    assert component_of(method, "bcast") == component
+
+
+def test_han_s_segments_are_not_those_of_all_calls_where_its_own_decision_is_taken_too() -> None:
+    tree = Split((Test("message_size", 100),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", [DEFAULT, Method("han 8KiB", "han", 8192)], tree)
+    head = " ".join(parted(to_openmpi_nodes(decision))[1].replace("\n#", "").split())
+    assert "none of its rules: where 8192 was decided, coll_han_bcast_segsize is taken" in head

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.settings import to_intel, to_ucc
@@ -76,3 +76,15 @@ def test_several_collectives_share_one_ucc_setting() -> None:
     text = to_ucc(decisions, provenance=FACTS)
     assert 'TUNE="bcast:0-inf:[1-inf]:@knomial#allreduce:0-inf:[1-inf]:@sra_knomial"' in text
     assert sorted(read_text(text).decisions) == ["allreduce", "bcast"]
+
+
+def test_what_ucc_has_instead_is_said() -> None:
+    with pytest.raises(ExportError, match=r"its tl/ucp has knomial, sag_knomial$"):
+        to_ucc(DecisionFunction("bcast", [Method("pipeline", "pipeline")], Leaf(0)))
+
+
+def test_what_most_rules_of_intel_s_say_needs_no_condition() -> None:
+    methods = [Method(f"method {number}", "any", 0, {"library_id": number}) for number in (1, 9)]
+    tree = Split((Test("comm_size", 4),), (Leaf(0), Split((Test("message_size", 8),), (Leaf(0), Leaf(1)))))
+    decision = DecisionFunction("bcast", methods, tree, provenance={"library": "Intel MPI"})
+    assert 'BCAST="1;9:9-2147483647@5-2147483647"' in to_intel(decision)

@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.export import TARGETS
+from dashboard.export import TARGETS, ExportError
 from dashboard.export.known_faults import known_fault
 from dashboard.export.rules.lint import read_text
 from dashboard.export.unsafe import CHECKED, LEFT_OUT, unsafe_methods, without_unsafe
@@ -86,3 +86,17 @@ def test_versions_bound_a_fault() -> None:
     assert known_fault("Open MPI", "5.0.11", "allgatherv", name="sparbit") is None
     assert known_fault("MPICH", "5.0.2", "reduce_scatter", name="pairwise")
     assert known_fault("MPICH", "5.1.0", "reduce_scatter", name="pairwise") is None
+
+
+def test_a_fault_is_told_by_the_name_and_the_number_of_the_algorithm() -> None:
+    ring, pairwise = (
+        known_fault("Open MPI", "5.0.11", "allreduce", number=4),
+        known_fault("MPICH", "5.0.2", "reduce_scatter", name="pairwise"),
+    )
+    assert str(ring).startswith("ring (4) of Open MPI 4.1.0 and newer: the operation does not commute: ")
+    assert str(pairwise).startswith("pairwise of MPICH 5.0.2: it is called in place with counts that differ: ")
+
+
+def test_a_version_that_lacks_the_algorithm_is_said_to_lack_it() -> None:
+    with pytest.raises(ExportError, match=r"Open MPI 4\.1 has no 'sparbit'"):
+        TARGETS["openmpi"].write([decision("allgather", "sparbit", 7)], version="4.1")

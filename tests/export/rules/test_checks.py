@@ -42,3 +42,12 @@ def test_a_segment_that_no_int_holds_is_warned_of() -> None:
     (fault,) = warnings("1\n7\n1\n2\n1\n0 6 0 2147483648\n")
     assert (fault.line, fault.text) == (6, "segment size 2,147,483,648 is more than a C int holds, 2,147,483,647")
     assert warnings("1\n7\n1\n2\n1\n0 6 0 2147483647\n") == []
+
+
+def test_a_fan_out_of_an_algorithm_that_takes_none_is_a_note() -> None:
+    (fault,) = read_text("1\n7\n1\n2\n1\n0 6 4 0\n").faults
+    assert str(fault) == "line 6: note: fan-out 4 for binomial, which takes none from rules → not looked at"
+
+
+def test_a_fault_of_the_whole_file_has_no_line() -> None:
+    assert str(Fault(None, "error", "found", "dropped")) == "error: found → dropped"

@@ -149,7 +149,8 @@ def test_faulty_ucc_strings_are_named(part: str) -> None:
 
 def test_sections_of_a_ucc_conf_are_told_apart(samples: Path) -> None:
     read = read_rules(samples / "ucc" / "ucc.conf")
-    assert "allreduce [vendor=intel model=broadwell team_size=28 ppn=28 nnodes=1]" in read.decisions
+    section = "vendor=intel model=broadwell team_size=28 ppn=28 nnodes=1"
+    assert read.decisions[f"allreduce [{section}]"].provenance["section"] == section
 
 
 def test_intel_conditions_hold_with_both_ends() -> None:
@@ -213,3 +214,55 @@ def test_any_json_is_read(value: Any, key: str) -> None:
     read = read_text(json.dumps({key: value}))
     for decision in read.meant.values():
         decision.predict([1, 4, 99], [0, 8, 10**6])
+
+
+@pytest.mark.parametrize(
+    "behind",
+    [{"comm_size<=x": {}}, {"comm_size=any": {}}, {"algorithm=MPIR_Bcast_intra_smp": {}}],
+    ids=["a faulty condition", "no algorithm", "an algorithm"],
+)
+def test_what_stands_before_a_key_of_mpich_s_files_is_read_too(generic: dict[str, Any], behind: dict[str, Any]) -> None:
+    binomial = {"comm_size<=4": {"algorithm=MPIR_Bcast_intra_binomial": {}}}
+    generic["collective=bcast"] = {"comm_type=intra": {**binomial, **behind}, "comm_type=any": {**binomial, **behind}}
+    decision = read_text(json.dumps(generic)).meant["bcast"]
+    assert decision.methods[decision.predict_one(2, 8)].algorithm == "binomial"
+
+
+def test_a_key_that_comes_twice_in_one_object_of_mpich_s_files_is_warned_of(generic: dict[str, Any]) -> None:
+    leaf = '{"algorithm=MPIR_Bcast_intra_binomial": {}}'
+    generic["collective=bcast"] = "HERE"
+    read = read_text(json.dumps(generic).replace('"HERE"', f'{{"comm_size<=2": {leaf}, "comm_size<=2": {leaf}}}'))
+    assert "warning: 'comm_size<=2' comes twice → one of both acts" in texts(read)
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        ("x", "'x' is no algorithm number with conditions such as 1:0-1024@2-8"),
+        ("1:a-b", "condition 'a-b', expected l, l-m, l@p or l-m@p-q"),
+        ("1:9-1", "condition '9-1' ends before it begins"),
+    ],
+)
+def test_a_faulty_condition_of_intel_s_is_named_with_what_is_right(value: str, text: str) -> None:
+    assert [fault.text for fault in read_text(f"I_MPI_ADJUST_BCAST={value}\n").faults] == [text]
+
+
+def test_of_two_settings_of_intel_s_for_one_collective_the_later_acts() -> None:
+    read = read_text("I_MPI_ADJUST_BCAST=1\nI_MPI_ADJUST_BCAST=3\n")
+    assert [str(fault) for fault in read.faults] == [
+        "line 2: warning: BCAST is set a second time → the later setting acts"
+    ]
+    assert algorithms(read, "bcast", [4], [8]) == ["algorithm 3"]
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ("allreduce,x,1,ring,ll,2,1,1", "field 2 is 'x', expected a whole number"),
+        ("allreduce,0,1,rong,ll,2,1,1", "algorithm 'rong', expected one of tree, ring"),
+    ],
+)
+def test_what_nccl_leaves_out_is_said(line: str, text: str) -> None:
+    (fault,) = read_text(f"{line}\nallreduce,0,1,ring,ll,2,1,1\n").faults
+    assert fault.text.startswith(text)
+    assert fault.effect == "the line is left out, NCCL decides by itself"

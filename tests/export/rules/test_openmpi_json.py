@@ -128,3 +128,7 @@ def test_other_json_is_refused_with_its_name() -> None:
             read_text(text)
     with pytest.raises(RulesError, match="nested more than"):
         read_text('{"a":' * 200)
+
+
+def test_a_rule_without_algorithm_is_named_by_its_collective() -> None:
+    assert "error: a rule of bcast has no 'alg' → the library decides" in texts(rules({"bcast": [{"rules": [{}]}]}))

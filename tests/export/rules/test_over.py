@@ -7,6 +7,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
+from dashboard.domain.errors import OptionError
+from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import by_blocks, costs, fitted
 from dashboard.export.targets.openmpi.rules import to_openmpi
@@ -73,3 +75,18 @@ def test_totals_taken_for_blocks_join_the_message_sizes_that_are_tested_already(
         {"message_size": (64, np.inf)},
     ]
     assert [blocks.predict_one(4, size) for size in (16, 17, 64, 65)] == [1, 0, 0, 1]
+
+
+@pytest.mark.parametrize(("number", "label"), [(1, "one"), (7, "seven"), (3, "algorithm 3")])
+def test_intel_s_rules_are_of_the_methods_that_were_measured_by_these_numbers(number: int, label: str) -> None:
+    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), "bcast", ["one", "seven"])
+    cube = cube.assign_coords(library_id=("method", [1, 7])).assign_attrs(library="Intel MPI")
+    rules = read_text(f"I_MPI_ADJUST_BCAST={number}\n").decisions["bcast"]
+    fit = fitted(rules, cube, "5.0")
+    assert fit.methods[fit.predict_one(4, 64)].label == label
+
+
+def test_rules_of_another_collective_are_named() -> None:
+    read = read_text("2\n7\n1\n0\n1\n0 6 0 0\n3\n1\n0\n1\n0 2 0 0\n")
+    with pytest.raises(OptionError, match="mine has no rules for reduce; it has them for bcast, alltoall"):
+        of_collective(read, "reduce", "mine")

@@ -178,18 +178,17 @@ def _translated(decision: DecisionFunction, version: str, measured: _Measured | 
     if lacking:
         if measured is None:
             raise refused(decision, version, lacking)
-        replaced: dict[str, list[str]] = {}
+        replaced: dict[tuple[str, str], list[str]] = {}
         for place in lacking:
-            other, choice = substitute(decision, place, version, measured.cube, measured.weights)
+            other, choice, why = substitute(decision, place, version, measured.cube, measured.weights)
             if other not in methods:
                 methods.append(other)
             places[place] = methods.index(other)
             choices[places[place]] = choice
-            replaced.setdefault(other.label, []).append(repr(decision.methods[place].label))
+            replaced.setdefault((other.label, why), []).append(repr(decision.methods[place].label))
         notes += [
-            f"Open MPI {version} has no {', '.join(labels)}; {other!r} is written instead, of all that it has the one "
-            "that costs least there."
-            for other, labels in replaced.items()
+            f"Open MPI {version} has no {', '.join(labels)}; {other!r} is written instead, {why}."
+            for (other, why), labels in replaced.items()
         ]
         bands = bands.with_methods(places)
     order = {place: number for number, place in enumerate(choices)}
@@ -227,8 +226,11 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
 
 def substitute(
     decision: DecisionFunction, place: int, version: str, cube: xr.Dataset, weights: Any = None
-) -> tuple[Method, Choice]:
-    """The method of the library that costs least in all the cells where it lacks the one that is decided."""
+) -> tuple[Method, Choice, str]:
+    """The method of the library that costs least in all the cells where it lacks the one that is decided, and why it.
+
+    Where none was measured in all of them it is the library's own decision.
+    """
     there = penalty(cube, decision, weights=weights)
     labels = [method.label for method in methods_of(cube)]
     wanted = decision.methods[place].label
@@ -237,7 +239,7 @@ def substitute(
     ratio = times / there["best_time"].values
     calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
     calls = calls if calls.any() else np.ones(calls.size)
-    best = np.inf
+    best, why = np.inf, "since nothing that it has was measured everywhere there"
     cheapest = _library_default(decision, version, cube)
     for number, method in enumerate(methods_of(cube)):
         here = ratio[number][cells]
@@ -247,7 +249,8 @@ def substitute(
         cost = float(np.average(here, weights=calls))
         if cost < best:
             best, cheapest = cost, (method, choice)
-    return cheapest
+            why = "of all that it has the one that costs least there"
+    return *cheapest, why
 
 
 def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset) -> tuple[Method, Choice]:
@@ -279,6 +282,8 @@ def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> P
 def figures(summary: Any) -> str:
     """A penalty in words."""
     rest = f", {summary.unmeasured} cells not measured" if summary.unmeasured else ""
+    if np.isnan(summary.mean):
+        return f"not known{rest}"
     return f"mean {summary.mean:.4g} %, max {summary.max:.4g} %{rest}"
 
 

@@ -104,10 +104,10 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     flat, _ = select_ppn(cube, known_ppn(decision))
     methods, notes = list(decision.methods), []
     for place in lacking:
-        methods[place], choices[place] = substitute(decision, place, version, flat, weights)
+        methods[place], choices[place], why = substitute(decision, place, version, flat, weights)
         notes.append(
             f"Open MPI {version} has no {decision.methods[place].label!r}; {methods[place].label!r} is taken instead, "
-            "of all that it has the one that costs least there."
+            f"{why}."
         )
     after = decision.changed(methods=methods)
     before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))

@@ -1,0 +1,37 @@
+"""Rules in the form that the library at hand reads: which one that is, and what stands at their head."""
+
+from __future__ import annotations
+
+import pytest
+
+from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export import ExportError
+from dashboard.export.form import Form, form_of
+from loaders.openmpi import DEFAULT_VERSION
+
+BINOMIAL = DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))
+
+
+@pytest.mark.parametrize(("version", "series"), [("4.1.6", "4.1"), ("5.0.11", "5.0"), ("3.1.2", DEFAULT_VERSION)])
+def test_rules_are_of_the_series_that_is_installed(version: str, series: str) -> None:
+    assert form_of("Open MPI", version) == Form("openmpi", series)
+    assert form_of("Open MPI", version, nodes=True) == Form("openmpi-nodes", series)
+
+
+def test_of_mpich_they_are_its_selection() -> None:
+    assert form_of("MPICH", "5.0.2").target == "mpich"
+
+
+def test_a_library_without_rules_files_is_refused() -> None:
+    with pytest.raises(ExportError, match="Intel MPI reads no rules files; Open MPI and MPICH do"):
+        form_of("Intel MPI", "2021")
+
+
+def test_a_note_is_the_first_comment() -> None:
+    text = Form("openmpi").write([BINOMIAL], note="of yesterday")
+    assert text.startswith("# of yesterday\n# Rules for")
+
+
+def test_rules_made_of_version_2_are_of_version_2_whose_name_comes_before_the_note() -> None:
+    text = Form("openmpi").write([BINOMIAL], note="of yesterday", like="rule-file-version-2\n1\n")
+    assert text.startswith("rule-file-version-2\n# of yesterday\n# Rules for")
