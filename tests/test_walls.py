@@ -269,7 +269,13 @@ def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest) 
 
 
 #: Modules that open files to write: a closed standard error, locks, a stream that grows, what stands aside already.
-OPENS = {"dashboard.cli", "dashboard.tuning.folder", "dashboard.benchmarks.campaigns.control", "dashboard.online.tuner"}
+OPENS = {
+    "dashboard.cli",
+    "dashboard.tuning.folder",
+    "dashboard.benchmarks.campaigns.control",
+    "dashboard.online.tuner",
+    "dashboard.online.state",
+}
 OPENS |= {"loaders.storage", "dashboard.measuring.tunings"}
 
 

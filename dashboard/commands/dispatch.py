@@ -5,7 +5,10 @@ from __future__ import annotations
 import argparse
 import json
 import math
-from collections.abc import Callable, Mapping, Sequence
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import TYPE_CHECKING, Any
@@ -207,6 +210,19 @@ COMMANDS: Mapping[str, Callable[[argparse.Namespace], None] | str] = {
 }
 
 
+@contextmanager
+def _interruptible() -> Iterator[None]:
+    """Take SIGTERM, by which pages, schedulers and ``timeout`` end a command, as Ctrl-C: what it started ends, too."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
 def run(args: argparse.Namespace) -> None:
     """Run the subcommand that was called."""
     command = COMMANDS[args.command]
@@ -214,6 +230,6 @@ def run(args: argparse.Namespace) -> None:
         command = resolve_name(command)
     refuse_same(args)
     cli_rules.keep(args)
-    with cli_model.known(args):
+    with cli_model.known(args), _interruptible():
         command(args)
         cli_following.say_following(args)

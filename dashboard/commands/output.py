@@ -79,8 +79,9 @@ def writing(path: str | Path) -> Iterator[None]:
 def refuse_same(args: argparse.Namespace) -> None:
     """Usage where a command would write over a file that it reads, or where the name of its file is empty."""
     output = getattr(args, "output", None)
-    if output == "":
-        raise Usage("-o '': that is no name of a file")
+    for name, flag in (("output", "-o "), ("folder", "")):
+        if str(getattr(args, name, None)) == "":
+            raise Usage(f"{flag}'': that is no name of a {'file' if flag else 'folder'}")
     if output in (None, "-") or not Path(output).exists():
         return
     for name in _READ:

@@ -7,9 +7,7 @@ Exit status: 0 proven, and nothing slower; 3 nothing is better than the library'
 from __future__ import annotations
 
 import argparse
-import signal
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -83,7 +81,7 @@ def tune(args: argparse.Namespace) -> None:
     if args.dry_run:
         _preview(args, work)
         return
-    with _interruptible(), Working() as progress:
+    with Working() as progress:
         work = _telling(work, progress)
         checked = repeat(work) if args.again else None
         done = {} if args.again else do(work)
@@ -94,16 +92,6 @@ def tune(args: argparse.Namespace) -> None:
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
     if status := EXITS.get(str(answer["outcome"]), 4):
         raise SystemExit(status)
-
-
-@contextmanager
-def _interruptible() -> Iterator[None]:
-    """Take SIGTERM, by which the page and schedulers end it, as Ctrl-C: what runs is ended and noted as interrupted."""
-    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _beside(args: argparse.Namespace, folder: Folder) -> None:

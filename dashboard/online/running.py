@@ -91,8 +91,13 @@ def loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
     Raises
     ------
     OnlineError
-        A program failed; called again the loop goes on with it.
+        A program failed, and called again the loop goes on with it; or another process learns in the folder.
     """
+    with folder.held():
+        _loop(folder, plan, seed, say)
+
+
+def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
     for iteration in range(len(folder.progress) + 1, plan.iterations + 1):
         drawn = random.Random(f"{seed} {iteration}").sample(  # noqa: S311 - no secret
             range(len(plan.runs)), min(plan.each or len(plan.runs), len(plan.runs))

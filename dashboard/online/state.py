@@ -7,9 +7,12 @@ in iteration N, ``current.model`` the newest; ``progress.jsonl`` one line for ea
 
 from __future__ import annotations
 
+import fcntl
 import json
+import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -28,6 +31,7 @@ from loaders.online import DATA_NAME, read_data, read_file, run_of, siblings, wr
 from loaders.source import Source
 
 _FORMAT = 1
+_RUN = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*")
 #: Seconds after which a run that never told its end is taken for ended.
 SETTLED_S = 300.0
 
@@ -128,6 +132,27 @@ class Folder:
             raise OnlineError(f"{file}: cannot be read: {reason}; 'colltune online init' makes the folder") from None
         except (ValueError, KeyError, TypeError, AttributeError, OverflowError) as error:
             raise OnlineError(f"{file}: is damaged: {error!r:.200}") from None
+
+    @contextmanager
+    def held(self) -> Iterator[None]:
+        """Hold the folder; OnlineError when another process learns in it."""
+        with (self.path / ".lock").open("a") as lock:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except OSError:
+                raise OnlineError(f"{self.path}: another colltune online works in it; wait for its end") from None
+            yield
+
+    def refuse_run(self, name: str) -> None:
+        """OnlineError where a new run cannot have this name, by which its traces are known."""
+        if not _RUN.fullmatch(name):
+            raise OnlineError(
+                f"{name!r} is no name of a run: letters, digits, '_', '-' and '.', which is not the first"
+            )
+        calls = self.calls()
+        taken_in = len(calls) and name in set(calls["run"])
+        if taken_in or totals_of(self.traces, name).exists() or any(self.traces.glob(f"{name}.*.trace")):
+            raise OnlineError(f"{self.path} has a run {name} already; give another name")
 
     def calls(self) -> pd.DataFrame:
         """All timings taken in so far; ``run, iteration`` beside the columns of `loaders.online.run_of`."""

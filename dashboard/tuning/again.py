@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -20,6 +21,8 @@ from dashboard.tuning.rules import NAMES, facts_of, obeyed, proven, read, rewrit
 from dashboard.tuning.stages import Work, run
 from loaders import disk
 
+#: Campaigns of the first plan and of later ones.
+_MEASURED = re.compile(r"measure(-\d+)?")
 _HISTORY, _ROOM, _BEFORE = "history.json", "again", "before"
 
 
@@ -42,9 +45,9 @@ def again(work: Work) -> dict[str, Any]:
     CampaignError
         Nothing was tuned here before.
     """
+    if not work.facts("compare"):
+        raise CampaignError(f"{work.folder.path}: nothing was tuned here before; leave out --again")
     with work.folder.held():
-        if not work.facts("compare"):
-            raise CampaignError(f"{work.folder.path}: nothing was tuned here before; leave out --again")
         file, number = _rules_of(work.folder), len(history(work.folder)) + 1
         if file is None:
             _without_rules(work, number)
@@ -80,7 +83,8 @@ def _without_rules(work: Work, number: int) -> None:
     while (before := room / str(number)).exists():
         number += 1
     before.mkdir()
-    for path in (*work.folder.path.glob("measure*"), *work.folder.path.glob("compare"), work.folder.state_file):
+    measured = (path for path in work.folder.path.iterdir() if _MEASURED.fullmatch(path.name))
+    for path in (*measured, *work.folder.path.glob("compare"), work.folder.state_file):
         path.rename(before / path.name)
     run(work, STAGES)
 

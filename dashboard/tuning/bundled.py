@@ -31,16 +31,23 @@ RULES_KEY, HAN_KEY = "rules", "rules_of_han"
 
 def bundled(work: Work) -> Result:
     """Make the bundle anew; empty of rules where none is better."""
-    folder = work.room("bundle")
-    with disk.aside(folder) as partial:
+    folder, fresh = work.room("bundle"), work.folder.path / ".bundle"
+    with disk.aside(fresh) as partial:
         partial.mkdir()
         summary = _fill(work, partial)
         disk.write_text(partial / _SUMMARY, json.dumps(summary, indent=1) + "\n")
         disk.write_text(partial / _README, readme(summary))
-    files = sorted(folder.iterdir())
+    # What is built in the bundle, such as a library that running jobs have preloaded, stays.
+    files = [folder / file.name for file in sorted(fresh.iterdir())]
+    for file in files:
+        (fresh / file.name).replace(file)
+    fresh.rmdir()
+    for former in work.folder.written("bundle"):
+        if former.parent == folder and former not in files:
+            disk.remove(former)
     packed = work.folder.path / "bundle.zip"
     with disk.aside(packed) as partial, ZipFile(partial, "w", ZIP_DEFLATED) as archive:
-        for file in sorted(folder.rglob("*")):
+        for file in files:
             archive.write(file, file.relative_to(work.folder.path))
     facts = {"outcome": summary["outcome"], "rules": summary["rules"], "said": f"{len(files)} files in {folder}"}
     return Result(facts, [*files, packed])
@@ -57,10 +64,10 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         used = {method.algorithm for each in read(work, text).decisions.values() for method in each.methods}
         said = switches.variables(target, name, nodes=look["nodes"] or 2, adapt="adapt" in used)
         words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {look['system']}"
-        disk.write_text(folder / _SCRIPT, switches.environment_script(said))
+        here = str((work.folder.path / "bundle").resolve())
+        disk.write_text(folder / _SCRIPT, switches.environment_script(said, summary[RULES_KEY], here))
         disk.write_text(folder / _LMOD, switches.lmod(said, words))
         disk.write_text(folder / _TCL, switches.tcl(said, words))
-        here = str((work.folder.path / "bundle").resolve())
         if parameters := switches.mca_parameters(said, here):
             disk.write_text(folder / _MCA, parameters)
         summary["preload"] = _preload(work, text, folder / _PRELOAD)
@@ -171,7 +178,7 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
     lines = [
         "## Switch it on, and off",
         "",
-        "In this folder, for all programs that are started then, by sh or bash:",
+        "In this folder, for all programs that are started then, by bash, zsh or ksh:",
         "",
         f"    . ./{_SCRIPT}            # on",
         f"    . ./{_SCRIPT} off        # off",

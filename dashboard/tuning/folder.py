@@ -35,6 +35,9 @@ from loaders import disk
 
 _VERSION = 1
 _SHORT = 16
+#: What else it holds than what was asked.
+_WRITTEN = ("plan.json", "state.json", "now.json", "measure", "decide", "export", "prove", "compare")
+_WRITTEN += ("bundle", "bundle.zip", "again", "before")
 #: Seconds between two notes of how far a stage is.
 _NOTED_S = 0.4
 
@@ -76,7 +79,8 @@ class Folder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder; CampaignError when another process does, or it cannot be written."""
+        """Hold the folder; CampaignError when another process does, it holds other things, or cannot be written."""
+        self._refuse_foreign()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             lock = (self.path / ".lock").open("a+")
@@ -95,6 +99,13 @@ class Folder:
                 yield
             finally:
                 lock.truncate(0)
+
+    def _refuse_foreign(self) -> None:
+        """CampaignError where a tuning would replace what another program, or a campaign, put there."""
+        if self.asked_file.exists():
+            return
+        if there := [name for name in _WRITTEN if (self.path / name).exists()]:
+            raise CampaignError(f"{self.path} holds {there[0]} that no tuning made; name another folder")
 
     def worker(self) -> dict[str, Any]:
         """The process that works in it: ``pid, started, host``; empty where there is none any more."""
@@ -152,7 +163,7 @@ class Folder:
 
     def begin(self, name: str, inputs: str) -> None:
         """Write down that a stage is at work."""
-        self._write(name, {"state": "running", "inputs": inputs, "began": time.time()})
+        self._write(name, {"state": "running", "inputs": inputs, "began": time.time(), "files": self._files(name)})
 
     def finish(self, name: str, inputs: str, result: Result, seconds: float) -> None:
         """Write down what a stage came to."""
@@ -173,7 +184,8 @@ class Folder:
 
     def fail(self, name: str, inputs: str, state: str, reason: str, seconds: float) -> None:
         """Write down that a stage ended without a result."""
-        self._write(name, {"state": state, "inputs": inputs, "reason": reason, "seconds": round(seconds, 3)})
+        record = {"state": state, "inputs": inputs, "reason": reason, "seconds": round(seconds, 3)}
+        self._write(name, {**record, "files": self._files(name)})
 
     def stands(self, name: str, inputs: str) -> bool:
         """Whether a stage was done with these inputs, and its files are as it left them."""
@@ -181,6 +193,13 @@ class Folder:
         if known.get("state") != "done" or known.get("inputs") != inputs:
             return False
         return all(digest_of_file(self.path / file) == file_digest for file, file_digest in known["files"].items())
+
+    def written(self, name: str) -> list[Path]:
+        """Files that a stage wrote when it was done last."""
+        return [self.path / file for file in self._files(name)]
+
+    def _files(self, name: str) -> dict[str, str]:
+        return dict(self.state().get(name, {}).get("files", {}))
 
     def output(self, name: str) -> str:
         """Digest of what a stage gave; empty where it was not done."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping
 
 from dashboard.export.components import parameters
@@ -40,16 +41,36 @@ def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dic
     return said if nodes == 1 else {**said, "OMPI_MCA_coll_tuned_priority": "100"}
 
 
-def environment_script(said: Mapping[str, str]) -> str:
-    """Script to be sourced by sh or bash; with the word ``off`` it takes back what it set."""
-    names = " ".join(said)
+def environment_script(said: Mapping[str, str], name: str, here: str) -> str:
+    """Script to be sourced; with the word ``off`` it takes back what it set.
+
+    Bash, zsh and ksh say where a file lies that they source, and hand words on to it. Others do neither: there it takes
+    the rules from `here`, or says that it found none, and says how they are switched off.
+
+    Parameters
+    ----------
+    said
+        As `variables` gives them.
+    name
+        Of the rules file.
+    here
+        Folder of the rules, as they are written.
+    """
+    off = f"unset {' '.join(said)}"
     lines = [
         "# Source it: '. colltune.sh' switches the rules on, '. colltune.sh off' switches them off.",
         'if [ "${1:-}" = off ]; then',
-        f"    unset {names}",
+        f"    {off}",
         "else",
         '    colltune_here=$(cd "$(dirname "${BASH_SOURCE:-$0}")" && pwd)',
-        *(f'    export {name}="{_placed(value, "$colltune_here")}"' for name, value in said.items()),
+        f'    [ -f "$colltune_here/{name}" ] || colltune_here={shlex.quote(here)}',
+        f'    if [ -f "$colltune_here/{name}" ]; then',
+        *(f'        export {variable}="{_placed(value, "$colltune_here")}"' for variable, value in said.items()),
+        '        [ -n "${BASH_VERSION:-}${ZSH_VERSION:-}${KSH_VERSION:-}" ] ||',
+        f"            echo \"colltune.sh: the rules are on; in this shell '{off}' switches them off\" >&2",
+        "    else",
+        f'        echo "colltune.sh: {name} is not in $colltune_here; nothing is switched on" >&2',
+        "    fi",
         "    unset colltune_here",
         "fi",
     ]

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import signal
 import subprocess
 import sys
 from collections.abc import Sequence
@@ -13,7 +15,7 @@ from typing import Any
 import pytest
 
 from dashboard.cli import main
-from tests.cli.command import COMMAND, Run
+from tests.cli.command import COMMAND, Run, assert_one_clear_line
 from tests.conftest import ROOT
 
 
@@ -142,6 +144,25 @@ def test_a_search_shows_how_far_it_is_on_a_terminal(
     assert any(re.match(r" *\d+ % CART, fold 2 of 10", text) for text in shown)
     assert shown[-1].startswith("colltune: next: ")
     assert not shown[-2].strip()
+
+
+def test_a_command_that_is_told_to_end_ends_as_if_interrupted(
+    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.setattr(
+        "dashboard.decisions.judged.frontier.frontier", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)
+    )
+    answer = colltune("frontier", results, "-c", "reduce")
+    assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")
+    assert signal.getsignal(signal.SIGTERM) == before
+
+
+@pytest.mark.parametrize("words", [["bench", "plan", ""], ["tune", "", "--dry-run"], ["tune", ""]])
+def test_a_folder_has_a_name(colltune: Run, words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert_one_clear_line(colltune(*words), "'': that is no name of a folder")
+    assert not list(tmp_path.iterdir())
 
 
 def test_a_search_that_is_interrupted_ends_in_one_line(

@@ -51,6 +51,30 @@ def test_a_run_is_taken_in_once(folder: Folder) -> None:
     assert folder.calls().groupby("run").size().to_dict() == {"one": 240, "two": 240}
 
 
+def test_a_new_run_has_a_name_of_its_own(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    write_run(folder.traces, "two", calls(), TABLE, ended=False)
+    folder.collect()
+    for file in folder.traces.glob("*one*"):
+        file.unlink()
+    for name in ("one", "two"):
+        with pytest.raises(OnlineError, match=f"has a run {name} already"):
+            folder.refuse_run(name)
+    for name in ("", "../one", "a/b", ".hidden", "a*"):
+        with pytest.raises(OnlineError, match="is no name of a run"):
+            folder.refuse_run(name)
+    folder.refuse_run("three-3.5_a")
+
+
+def test_two_do_not_learn_in_one_folder_at_a_time(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    plan = folder.path / "plan.json"
+    plan.write_text(json.dumps({"runs": [["true"]], "iterations": 1}))
+    with folder.held():
+        for words in (["train"], ["loop", "--plan", str(plan)]):
+            assert main(["online", words[0], str(folder.path), *words[1:]]) == 2
+            assert "another colltune online works in it; wait for its end" in capsys.readouterr().err
+
+
 def test_a_run_that_goes_on_is_waited_for(folder: Folder) -> None:
     write_run(folder.traces, "one", calls(), TABLE, ended=False)
     assert folder.collect().waiting == ["one"]

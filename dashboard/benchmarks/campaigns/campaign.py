@@ -35,6 +35,8 @@ from loaders import disk
 #: All states that a campaign can be in.
 STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
 ENDED = ("finished", "failed", "cancelled", "timed out")
+#: File by which a folder of `colltune tune` is known.
+_OF_TUNING = "asked.json"
 #: What the worker of a part writes when nothing is missing any more.
 _ALL = "complete"
 
@@ -109,6 +111,8 @@ class Campaign:
             When it holds another plan, or cannot be written.
         """
         campaign = cls(folder)
+        if (folder / _OF_TUNING).exists():
+            raise CampaignError(f"{folder} holds a tuning; its campaign is {folder / 'measure'}")
         if campaign.plan_file.exists():
             known = campaign.plan()
             if known == plan:

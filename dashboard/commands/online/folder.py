@@ -188,6 +188,7 @@ def _run(args: argparse.Namespace) -> None:
 
     folder = Folder.open(args.folder)
     run = args.run_name or f"run-{secrets.token_hex(8)}"
+    folder.refuse_run(run)
     code = run_command(folder, args.words, environment(folder, args.mode, run))
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
@@ -198,12 +199,13 @@ def _train(args: argparse.Namespace) -> None:
     from dashboard.online.state import Folder
 
     folder = Folder.open(args.folder)
-    collected = folder.collect(args.settled, traces=args.traces)
+    with folder.held():
+        collected = folder.collect(args.settled, traces=args.traces)
+        model = folder.train()
     for text in (*collected.notes, *(f"{name}: left out: {why}" for name, why in collected.skipped.items())):
         say(f"note: {text}")
     if collected.waiting:
         say(f"note: {len(collected.waiting)} runs go on, or ended less than {args.settled:g} s ago without saying so")
-    model = folder.train()
     result = {**vars(collected), "iteration": model.provenance["iteration"], "in_all": model.provenance["timings"]}
     result["learnt"] = folder.progress[-1]["learnt"]
     text = f"{len(collected.runs)} runs, {collected.timings:,} timings taken in; {result['in_all']:,} in all"
