@@ -27,17 +27,10 @@ def add_option(parser: Any) -> None:
 
 def bounded(args: argparse.Namespace, decisions: Sequence[DecisionFunction]) -> list[DecisionFunction]:
     """The decisions as ``--beyond`` asks for them."""
-    from dashboard.decisions.function.cutting import within_measured
+    from dashboard.decisions.function.cutting import as_nearest_beyond, within_measured
 
-    return [within_measured(decision) if args.beyond == "default" else _said(decision) for decision in decisions]
-
-
-def _said(decision: DecisionFunction) -> DecisionFunction:
-    """The same, whose provenance tells what holds beyond what was measured, where it knows that."""
-    if "comm_size" not in decision.provenance:
-        return decision
-    facts = {**decision.provenance, "beyond_measured": "as at the nearest measured sizes"}
-    return decision.changed(provenance=facts)
+    bound = within_measured if args.beyond == "default" else as_nearest_beyond
+    return [bound(decision) for decision in decisions]
 
 
 def measured_ranks(text: str) -> int | None:

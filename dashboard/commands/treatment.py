@@ -14,7 +14,7 @@ from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
 from dashboard.domain.errors import meant
 from dashboard.domain.units import format_bytes
-from dashboard.session.treatment import OPTIONS
+from dashboard.session.treatment import HELD_OUT, OPTIONS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from dashboard.session.prepared import Decided, Prepared
     from dashboard.session.treatment import Treatment
 
-#: What can be held out, as `dashboard.decisions.judged.folds.SCHEMES`, or nothing.
-HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 #: Options that the models share with the tree of that name.
 _OF_MODELS = ("complete", "parameters")
 #: Those of decisions that are there already.

@@ -33,7 +33,7 @@ SCHEMES = {
     "communicator sizes": "comm_size",
     "message sizes": "message_size",
     "half of the repetitions": "repetitions",
-    "nothing": "",
+    "nothing": "none",
 }
 CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
 
@@ -72,7 +72,7 @@ class FrontierPage(Viewer):
         self.scheme = Select(
             label="Left out for judging",
             options=SCHEMES,
-            value="lines",
+            value=state.held_out,
             width=320,
             description="Each tree is grown again without some of the measurements, and judged by those: "
             "cross-validation (M. Stone, J. R. Stat. Soc. B 36, 1974). Nothing: all are judged by what they learnt.",
@@ -80,7 +80,7 @@ class FrontierPage(Viewer):
         self.criterion = Select(
             label="Penalty",
             options=CRITERIA,
-            value="mean",
+            value=state.criterion,
             width=170,
             description="Which figure of the penalties of all cells is drawn upwards and decides. The penalty is the "
             "time lost against the best method, in percent of it (quadtree report, 2006).",
@@ -105,9 +105,9 @@ class FrontierPage(Viewer):
         }
         self._taps: list[hv.streams.Tap] = []
         self.collective.param.watch(self._set_collective, "value")
-        self.scheme.param.watch(self._follow, "value")
-        self.criterion.param.watch(self._follow, "value")
-        state.param.watch(self._follow, [*DATA, "rules", "page"])
+        self.scheme.param.watch(lambda event: state.param.update(held_out=event.new), "value")
+        self.criterion.param.watch(lambda event: state.param.update(criterion=event.new), "value")
+        state.param.watch(self._follow, [*DATA, "rules", "page", "held_out", "criterion"])
         state.param.watch(self._mark, "shown")
         self._follow()
 
@@ -128,16 +128,17 @@ class FrontierPage(Viewer):
             self.state.collective = event.new
 
     def _key(self) -> tuple[Any, ...]:
-        return self.state.view.data_key, self._scheme, self.criterion.value, tuple(self.state.rules)
+        return self.state.view.data_key, self._scheme, self.state.criterion, tuple(self.state.rules)
 
     @property
     def _scheme(self) -> str | None:
-        return self.scheme.value or None
+        return None if self.state.held_out == "none" else self.state.held_out
 
     def _follow(self, *_: Any) -> None:
         state = self.state
         names = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=names, value=state.collective)
+        self.scheme.value, self.criterion.value = state.held_out, state.criterion
         if not state.on_show(PAGE) or self._asked == self._key():
             return
         self.background.stop()
@@ -146,7 +147,7 @@ class FrontierPage(Viewer):
         dmap = self._attempt(state.view.decision_map)
         if dmap is None:
             return
-        if dmap["best"].size <= MOST_CELLS or state.view.has_frontier(self._scheme, self.criterion.value):
+        if dmap["best"].size <= MOST_CELLS or state.view.has_frontier(self._scheme, self.state.criterion):
             self._compute()
         else:
             cells = f"{dmap['best'].size:,}"
@@ -165,7 +166,7 @@ class FrontierPage(Viewer):
                 self._show()
 
         so_far = self.background.meanwhile(take)
-        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.criterion.value, so_far))
+        work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.state.criterion, so_far))
         if work is None:
             return
 
@@ -222,12 +223,12 @@ class FrontierPage(Viewer):
         frontier = self.frontier
         self._taps = []
         for name, prefix in (("held out", "held_out"), ("in sample", "penalty")):
-            value = f"{prefix}_{self.criterion.value}"
+            value = f"{prefix}_{self.state.criterion}"
             there = value in frontier.table and bool(frontier.table[value].notna().any())
             self._columns[name].visible = there
             if not there:
                 continue
-            what = next(title for title, key in CRITERIA.items() if key == self.criterion.value)
+            what = next(title for title, key in CRITERIA.items() if key == self.state.criterion)
             title = f"{what.capitalize()} penalty {name}"
             advised = None if frontier.missing or self._advice is None else self._advice.row
             chart = drawn.frontier_chart(title, frontier.table, value, titles, self._current(value), advised)

@@ -40,6 +40,8 @@ PARAMETERS = {
     "tuning": "tuning",
     "tune": "tuning_asked",
     "online": "online",
+    "held_out": "held_out",
+    "criterion": "criterion",
     "target": "target",
     "version": "target_version",
     "rules": "most_rules",

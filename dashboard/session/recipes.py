@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import urlencode
 
 from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.selection import selectable
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, origin_of
 from dashboard.session.treatment import OPTIONS
@@ -14,6 +17,7 @@ from dashboard.session.treatment import OPTIONS
 if TYPE_CHECKING:
     from dashboard.session.state import State
     from dashboard.session.treatment import Treatment
+    from dashboard.session.view import View
 
 #: Name of the results' digest in an address.
 DATA = "data"
@@ -59,23 +63,45 @@ def as_command(state: State, page: str = "") -> str:
     page
         Name of the page.
     """
-    view, page, origin = state.view, page or state.page, origin_of(state.results_id)
+    view, page = state.view, page or state.page
     if page in state.recipes:
         return str(state.recipes[page][0])
-    collectives = [word for name in (view.collective, *view.together) for word in ("-c", str(name))]
-    measured = [*origin.words(), *collectives, *(["--combined"] if view.together else [])]
-    treated, tree = treatment_words(view.treatment), tree_words(view.choice)
+    names = [str(name) for name in (view.collective, *view.together)]
+    if page == "Export" and not view.together:
+        names = list(state.exported) or names
+    measured = _measured(names, state.results_id, joint=bool(view.together))
+    treated, tree = treatment_words(_named(view, names)), tree_words(view.choice)
     if page == "Compare":
         words = ["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]
     elif page == "Frontier":
-        words = ["frontier", *measured, "--held-out", "lines", *treated]
+        criterion = ["--criterion", state.criterion] if state.criterion != state.param.criterion.default else []
+        words = ["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]
     elif page == "Export":
         words = ["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]
     elif page == "Data":
-        words = ["info", *origin.words()]
+        words = ["info", *origin_of(state.results_id).words()]
     else:
-        words = ["decide", *measured, *tree, *treated]
+        return deciding(view, state.results_id)[0]
     return shlex.join(["colltune", *words])
+
+
+def deciding(view: View, results_id: str) -> tuple[str, str]:
+    """The command and the Python that decide as a view does, over these results."""
+    names = [str(name) for name in (view.collective, *view.together)]
+    words = ["decide", *_measured(names, results_id, joint=bool(view.together)), *tree_words(view.choice)]
+    return shlex.join(["colltune", *words, *treatment_words(_named(view, names))]), _python(view, results_id)
+
+
+def _measured(names: Sequence[str], results_id: str, *, joint: bool) -> list[str]:
+    collectives = [word for name in names for word in ("-c", name)]
+    return [*origin_of(results_id).words(), *collectives, *(["--combined"] if joint else [])]
+
+
+def _named(view: View, names: Sequence[str]) -> Treatment:
+    """The treatment without methods left out that these collectives do not have."""
+    cubes = [cube for name in names if (cube := view.measured(name)) is not None]
+    known = {name for cube in cubes for name in selectable(cube)}
+    return replace(view.treatment, without=tuple(name for name in view.treatment.without if name in known))
 
 
 def _target_words(state: State) -> list[str]:
@@ -88,7 +114,11 @@ def as_python(state: State) -> str:
     """Lines of Python that give the figures of the view."""
     if state.page in state.recipes:
         return str(state.recipes[state.page][1])
-    view, origin = state.view, origin_of(state.results_id)
+    return _python(state.view, state.results_id)
+
+
+def _python(view: View, results_id: str) -> str:
+    origin = origin_of(results_id)
     hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
     changed = {name: value for name, value in view.treatment.changed().items() if name != "workload"}
     chosen = [f"{name}={value!r}" for name, value in changed.items()]

@@ -52,6 +52,12 @@ def test_undo_and_redo_by_button_and_by_key(page: Page, watched_page: WatchedPag
     depth(page, 4)
     page.get_by_role("button", name="Redo (Ctrl+Y)").click()
     depth(page, 5)
+    # At once, before the address tells the last step.
+    page.get_by_role("slider", name="Maximum depth").press("ArrowRight")
+    page.keyboard.press("Control+z")
+    depth(page, 5)
+    page.keyboard.press("Control+y")
+    depth(page, 6)
     assert watched_page.errors == []
 
 
@@ -67,11 +73,24 @@ def test_a_saved_view_is_there_after_the_page_was_closed(page: Page, server: Ser
     page.get_by_text("Saved.").wait_for()
     page.wait_for_function("(localStorage.getItem('colltune views') || '').includes('deeper')")
 
+    # Another tab keeps one of its own meanwhile, which neither loses nor is lost.
+    page.evaluate(
+        """() => {
+            const kept = {...JSON.parse(localStorage.getItem('colltune views')), other: {depth: '2'}}
+            localStorage.setItem('colltune views', JSON.stringify(kept))
+        }"""
+    )
+    name.fill("third")
+    name.blur()
+    page.locator("button").get_by_text("Save", exact=True).click()
+    page.wait_for_function("Object.keys(JSON.parse(localStorage.getItem('colltune views'))).length === 3")
+
     page.goto(server.url + "?tree=quadtree")
     wait_until_drawn(page, TREE)
     depth(page, 3)
     page.get_by_role("button", name="Saved views").click()
-    page.get_by_text("deeper <b>tree</b>").wait_for()
+    page.get_by_label("Saved views, in this browser").click()
+    page.get_by_role("option", name="deeper <b>tree</b>").click()
     page.get_by_role("button", name="Open", exact=True).click()
     depth(page, 4)
     assert watched_page.errors == []

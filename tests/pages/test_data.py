@@ -238,6 +238,10 @@ def test_what_files_differ_in_is_chosen_from_its_values(tmp_path: Path) -> None:
     cube = page.state.results["bcast"]
     assert cube["time"].values.ravel()[0] == pytest.approx(6.57e-6)
     assert cube.attrs["selected"] == "device=host"
+    # What was chosen stays chosen.
+    assert page.hints.facets.widgets["device"].value == "host"
+    load(page)
+    assert page.state.error == ""
     # Put together, they are said to be far apart.
     page.hints.facets.widgets["device"].value = None
     load(page)

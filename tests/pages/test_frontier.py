@@ -62,7 +62,7 @@ def test_the_recommended_tree_is_adopted_with_one_press(page: FrontierPage, stat
 
 
 def test_nothing_held_out_leaves_one_chart(page: FrontierPage) -> None:
-    page.scheme.value = ""
+    page.scheme.value = "none"
     assert not page._columns["held out"].visible
     assert page._columns["in sample"].visible
     assert page.frontier.value == "penalty_mean"

@@ -12,6 +12,7 @@ import pytest
 import xarray as xr
 
 from dashboard import cli
+from dashboard.pages.export.order import order_job
 from dashboard.report import Contents, to_html
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import prepare
@@ -121,14 +122,15 @@ def test_a_workload_weighs_the_page_as_it_weighs_the_command(
     link = answered(capsys, *shlex.split(command)[1:], "--link")[-1]
     (viewed,) = answered(capsys, "view", link, str(sample), "--weights", str(calls), "--json")
     assert figures(json.loads(viewed)) == figures(state.view.statistics())
-    assert cli.main(["view", link, str(sample)]) == 2
+    assert cli.main(["view", "?collective=bcast&tree=exact&workload=0123", str(sample)]) == 2
     assert "this workload is not loaded here; load it on the page Decisions" in capsys.readouterr().err
 
 
 def test_results_are_the_same_wherever_their_file_lies(
     sample: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.chdir(shutil.copy(sample, tmp_path).parent)
+    shutil.copy(sample, tmp_path)
+    monkeypatch.chdir(tmp_path)
     link = answered(capsys, "decide", sample.name, "-c", "bcast", "--tree", "exact", "--link")[-1]
     assert cli.main(["view", link, str(sample)]) == 0
     assert "made with other results" not in capsys.readouterr().err
@@ -148,6 +150,43 @@ def test_rules_cost_what_they_do_as_a_tree(tmp_path: Path, capsys: pytest.Captur
             (linted,) = answered(capsys, "lint", rules, "--over", results, *more, "--json")
             acted = json.loads(linted)["penalty"][collective]["acted"]
             assert (acted["mean"], acted["max"]) == (tree["mean"], tree["max"])
+
+
+def test_the_command_of_the_page_export_writes_its_file(sample: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective="bcast", without=("pipeline 1KiB",))
+    state.choose(Choice.of("cart", {"max_leaves": 8}))
+    for changes in (
+        {"exported": ("bcast", "allgather")},
+        {"exported": ("reduce",)},
+        {"exported": (), "together": ("reduce",)},
+        {"together": (), "collective": "allgather"},
+    ):
+        state.param.update(**changes)
+        written = order_job(state, None)(None)
+        assert not isinstance(written, str)
+        words = shlex.split(as_command(state, "Export"))
+        assert [word for word in words if word in COLLECTIVES] == written.collectives
+        assert cli.main([*words[1:], "--allow-loss", "1000"]) == 0
+        # The one tells at the head what it is a part of, the other the part.
+        texts = [_rules(text) if state.together else text for text in (capsys.readouterr().out, written.text)]
+        assert texts[0] == texts[1]
+
+
+def _rules(text: str) -> list[str]:
+    return [line for line in text.splitlines() if not line.startswith("#")]
+
+
+def test_the_command_of_the_page_frontier_leaves_out_what_the_page_does(sample: Path) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.collective = "bcast"
+    state.from_query({**state.to_query(), "held_out": "comm_size", "criterion": "max"})
+    assert (state.held_out, state.criterion) == ("comm_size", "max")
+    assert "--held-out comm_size --criterion max" in as_command(state, "Frontier")
+    assert state.to_query()["held_out"] == "comm_size"
+    assert state.from_query({"held_out": "nothing"}) != []
 
 
 def test_the_report_says_the_figures_of_the_page(sample: Path) -> None:

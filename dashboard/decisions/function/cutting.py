@@ -106,3 +106,10 @@ def _ranges(name: str, parts: Sequence[tuple[int, Node]]) -> Node:
         if other != node:
             node = Split((Test(name, float(before)),), (other, node))
     return node
+
+
+def as_nearest_beyond(decision: DecisionFunction) -> DecisionFunction:
+    """The same, whose provenance tells what holds beyond what was measured, where it knows that."""
+    if "comm_size" not in decision.provenance:
+        return decision
+    return decision.changed(provenance={**decision.provenance, "beyond_measured": "as at the nearest measured sizes"})

@@ -107,7 +107,9 @@ class FileChooser(Viewer):
     @param.depends("kind", watch=True)
     def _show(self, *_: Any) -> None:
         make = {SAMPLE: self._sample, FOLDER: self._folder, UPLOAD: self._upload}[self.kind]
-        self.body.objects = make()
+        self.dropper.visible = self.kind == UPLOAD
+        # It stays where it is: drawn anew it would know nothing of the files that have come.
+        self.body.objects = [*make(), self.dropper]
         self._refused.clear()
         self.refusal = ""
         self._tell()
@@ -169,8 +171,7 @@ class FileChooser(Viewer):
             _text(
                 f"Benchmark files, netCDF or tables: {most.most_files} files, {most.most_bytes / 1e6:,.0f} MB at most. "
                 "They stay on the machine that runs the dashboard, and are removed when this page is closed."
-            ),
-            self.dropper,
+            )
         ]
 
     def _taken(self, name: str, why: str | None) -> None:

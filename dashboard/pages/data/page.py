@@ -128,8 +128,8 @@ class DataPage(Viewer):
         )
         self.hints.ask(needed(self.failed))
         self.hints.suggest(suggesting.pattern_of(self.failed))
-        self._offer(self.failed)
         if self.failed:
+            self._offer(self.failed)
             self.overview.show_reports(self.failed, self.chooser.folders)
             self.overview.section = FILES
         else:

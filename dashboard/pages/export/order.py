@@ -9,6 +9,7 @@ from typing import Any
 
 from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.function.cutting import as_nearest_beyond
 from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown.family import Progress
 from dashboard.export.parts import per_collective
@@ -23,8 +24,8 @@ Made = Written | str
 
 
 def collectives_of(state: State) -> tuple[str, ...]:
-    """Collectives that are to be written together, the one on show where nothing is chosen."""
-    return state.exported or ((state.collective,) if state.collective is not None else ())
+    """Collectives that are to be written together; where nothing is chosen, those that the tree on show decides."""
+    return state.exported or ((state.collective, *state.together) if state.collective is not None else ())
 
 
 def order_key(state: State, base: str | None) -> tuple[Any, ...]:
@@ -66,7 +67,7 @@ def order_job(state: State, base: str | None) -> Callable[[Progress | None], Mad
                 grown[name] = view.job(view.choice)(partial(_still, say, number / (len(views) + 1), name))
         say(len(views) / (len(views) + 1), "writing and reading back")
         try:
-            return write(_order(views, [grown[name] for name in names], given))
+            return write(_order(views, [as_nearest_beyond(grown[name]) for name in names], given))
         except ExportError as error:
             return str(error)
 

@@ -22,16 +22,32 @@ class BrowserSide(JSComponent):
     """What of it is in the browser: its storage, which keeps the views, and the keys that undo."""
 
     views = param.Dict(default={}, doc="Views as names and values of an address, by their names.")
+    change = param.Dict(default={}, doc="Last one to be kept: ``name``, ``view`` (None: no more), and its ``number``.")
     asked = param.String(default="", doc="Last key that was pressed: ``undo`` or ``redo`` with a number.")
 
     _esm = """
     const PLACE = 'colltune views'
     export function render({model}) {
         let kept = {}, count = 0
-        try { kept = JSON.parse(localStorage.getItem(PLACE) || '{}') } catch (error) { kept = {} }
+        // Other tabs keep views, too.
+        const read = () => {
+            try { kept = JSON.parse(localStorage.getItem(PLACE) || '{}') } catch (error) { /* a private window */ }
+        }
+        read()
         if (Object.keys(kept).length) model.views = kept
-        model.on('views', () => {
-            try { localStorage.setItem(PLACE, JSON.stringify(model.views)) } catch (error) { /* a private window */ }
+        model.on('change', () => {
+            read()
+            const {name, view} = model.change
+            kept = {...kept}
+            if (view) kept[name] = view
+            else delete kept[name]
+            try { localStorage.setItem(PLACE, JSON.stringify(kept)) } catch (error) { /* a private window */ }
+            model.views = kept
+        })
+        window.addEventListener('storage', (event) => {
+            if (event.key !== PLACE) return
+            read()
+            model.views = kept
         })
         window.addEventListener('keydown', (event) => {
             const at = event.composedPath()[0]
@@ -94,6 +110,8 @@ class ViewBar(Viewer):
         self.undo.disabled, self.redo.disabled = not self._history.undoable, not self._history.redoable
 
     def _undo(self, *_: Any) -> None:
+        # What was changed just now may not have been noted yet.
+        self._history.note(self._now())
         view = self._history.undo()
         if view is not None:
             self._show(view)
@@ -139,7 +157,7 @@ class ViewBar(Viewer):
         if len(known) >= MOST_VIEWS and name not in known:
             self.note.object = f"There are {MOST_VIEWS} already; delete one first."
             return
-        self.browser.views = {**known, name: self._now()}
+        self._keep(name, self._now())
         self.views.value = name
         self.note.object = "Saved."
 
@@ -152,5 +170,11 @@ class ViewBar(Viewer):
         self._show(view)
 
     def _delete(self, *_: Any) -> None:
-        self.browser.views = {name: view for name, view in self._known().items() if name != self.views.value}
+        self._keep(str(self.views.value), None)
         self.note.object = ""
+
+    def _keep(self, name: str, view: View | None) -> None:
+        """Keep a view under a name, or none any more; the browser does so beside what other tabs have kept."""
+        others = {each: known for each, known in self._known().items() if each != name}
+        self.browser.views = others if view is None else {**others, name: view}
+        self.browser.change = {"name": name, "view": view, "number": self.browser.change.get("number", 0) + 1}

@@ -8,6 +8,7 @@ import panel as pn
 from panel.io import hold
 from panel.viewable import Viewer
 
+from dashboard.domain.errors import DecisionError
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.curves import Curves
@@ -29,6 +30,7 @@ from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
+from dashboard.session.recipes import deciding
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
@@ -177,6 +179,19 @@ class ModelsPage(Viewer):
     def _write(self, _: Any = None) -> None:
         self._written = write_view(self.choice)
         self.state.model_view = self._written
+        self._say()
+
+    def _say(self) -> None:
+        """Say by which command and Python the models decide as they do here."""
+        view, name = self.state.view, self.choice.collective
+        if name not in view.collectives:
+            return
+        try:
+            lines = deciding(view.beside(name).choosing(self.choice.decision()), self.state.results_id)
+        except DecisionError:
+            return
+        if self.state.recipes.get(PAGE) != lines:
+            self.state.recipes = {**self.state.recipes, PAGE: lines}
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice
@@ -190,6 +205,7 @@ class ModelsPage(Viewer):
         if state.model_view != self._written:
             self._read()
         self._refresh()
+        self._say()
 
     def _follow_address(self, *_: Any) -> None:
         if self.state.model_view != self._written:

@@ -267,7 +267,7 @@ def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch
     monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree"])
     page.check.give("mine.conf", RULES)
     frontier = FrontierPage(state)
-    frontier.scheme.value = ""
+    frontier.scheme.value = "none"
     state.page = "Frontier"
     part = frontier.frontier.table[frontier.frontier.table["family"] == "rules"]
     assert part["leaves"].tolist() == [2, 2]

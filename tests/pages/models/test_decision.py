@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import shlex
+from typing import Any
+
 import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.models.page import TABS, ModelsPage
+from dashboard.session.recipes import tree_words
 from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.pages.models.viewing import open_tab, source
@@ -58,6 +62,19 @@ def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: St
     assert other.view.decision() == decision
     part._set_beside()
     assert (state.other, state.page) == (state.choice(), "Compare")
+
+
+def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, state: State) -> None:
+    part = open_tab(page, "Decision")
+    part.by.value = "loggp"
+    page._write()
+    wanted = page.choice.decision()
+    command, python = state.recipes["Models"]
+    assert command.endswith(shlex.join(["-c", state.collective, *tree_words(wanted)]))
+    names: dict[str, Any] = {"results": state.results}
+    *lines, last = [line for line in python.splitlines() if not line.startswith("results =")]
+    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
+    assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
 
 
 def test_bad_weights_are_told(page: ModelsPage) -> None:
