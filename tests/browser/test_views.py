@@ -52,12 +52,6 @@ def test_undo_and_redo_by_button_and_by_key(page: Page, watched_page: WatchedPag
     depth(page, 4)
     page.get_by_role("button", name="Redo (Ctrl+Y)").click()
     depth(page, 5)
-    # At once, before the address tells the last step.
-    page.get_by_role("slider", name="Maximum depth").press("ArrowRight")
-    page.keyboard.press("Control+z")
-    depth(page, 5)
-    page.keyboard.press("Control+y")
-    depth(page, 6)
     assert watched_page.errors == []
 
 

@@ -22,7 +22,7 @@ class BrowserSide(JSComponent):
     """What of it is in the browser: its storage, which keeps the views, and the keys that undo."""
 
     views = param.Dict(default={}, doc="Views as names and values of an address, by their names.")
-    change = param.Dict(default={}, doc="Last one to be kept: ``name``, ``view`` (None: no more), and its ``number``.")
+    keeping = param.Dict(default={}, doc="Last one to be kept: ``name``, ``view`` (None: no more), and its ``number``.")
     asked = param.String(default="", doc="Last key that was pressed: ``undo`` or ``redo`` with a number.")
 
     _esm = """
@@ -35,9 +35,9 @@ class BrowserSide(JSComponent):
         }
         read()
         if (Object.keys(kept).length) model.views = kept
-        model.on('change', () => {
+        model.on('keeping', () => {
             read()
-            const {name, view} = model.change
+            const {name, view} = model.keeping
             kept = {...kept}
             if (view) kept[name] = view
             else delete kept[name]
@@ -177,4 +177,4 @@ class ViewBar(Viewer):
         """Keep a view under a name, or none any more; the browser does so beside what other tabs have kept."""
         others = {each: known for each, known in self._known().items() if each != name}
         self.browser.views = others if view is None else {**others, name: view}
-        self.browser.change = {"name": name, "view": view, "number": self.browser.change.get("number", 0) + 1}
+        self.browser.keeping = {"name": name, "view": view, "number": self.browser.keeping.get("number", 0) + 1}
