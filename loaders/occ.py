@@ -150,7 +150,7 @@ def table(tree: xr.DataTree) -> pd.DataFrame:
         rows = rows[rows["double_of"].fillna("") == ""]
     rows = rows.drop(columns=[name for name in _LEFT_OUT if name in rows])
     if unknown := [str(name) for name in rows.columns if name not in _COLUMNS]:
-        raise ValueError(f"OCC's form has no column {unknown[0]!r}; the long table, .csv, has all")
+        raise ValueError(f"OCC's form has no column {unknown[0]!r}; .nc has all")
     if _PARAMETER not in rows:
         rows[_PARAMETER] = _NO_TOPOLOGY[0]
     rows[_PARAMETER] = rows[_PARAMETER].replace("", None).fillna(_NO_TOPOLOGY[0])

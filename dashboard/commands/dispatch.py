@@ -101,7 +101,23 @@ def convert(args: argparse.Namespace) -> None:
         raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_SAVED_AS)}")
     results = load(args)
     save_results(results, args.output)
+    if Path(args.output).suffix == ".csv":
+        _say_lost(results)
     say(f"wrote {args.output}: {', '.join(results.children)}")
+
+
+def _say_lost(results: xr.DataTree) -> None:
+    """Say what is read of the long table only when it is named, and what is not."""
+    from dashboard.decisions.measured import trust
+    from loaders.names import RESERVED
+
+    cubes = [node.to_dataset() for node in results.children.values()]
+    columns = {str(name) for cube in cubes for name in cube.coords if cube[name].dims == ("method",)} - RESERVED
+    if columns:
+        words = " ".join(f"--column {name}={name}" for name in sorted(columns))
+        say(f"note: methods that differ by {', '.join(sorted(columns))} alone are told apart again with {words}")
+    if any("double_of" in cube or len(trust.doubtful(cube)) for cube in cubes):
+        say("note: which methods ran as others, which times cannot be trusted, is not read of it again; .nc has all")
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

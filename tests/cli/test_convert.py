@@ -8,6 +8,7 @@ import pytest
 
 from loaders import open_results
 from tests.cli.command import Run
+from tests.conftest import ROOT
 
 
 @pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
@@ -42,6 +43,19 @@ def test_convert_takes_hints(colltune: Run, tmp_path: Path) -> None:
     assert cube["method"].values.tolist() == ["chain 8KiB"]
     assert cube["time"].values.tolist() == [[[1.5e-6], [2.5e-6]]]
     assert (cube.attrs["system"], cube.attrs["ppn"]) == ("here", 2)
+
+
+def test_what_the_long_table_does_not_give_back_by_itself_is_said(colltune: Run, tmp_path: Path) -> None:
+    results, table = ROOT / "sample_data" / "fast-ethernet-4x2-tuned" / "results.jsonl", tmp_path / "table.csv"
+    said = colltune("convert", results, "-o", table).err
+    named = "--column fan_out=fan_out --column radix=radix --column variant=variant"
+    assert f"told apart again with {named}" in said
+    assert "which times cannot be trusted, is not read of it again; .nc has all" in said
+    again = colltune("convert", table, *named.split(), "-o", tmp_path / "again.nc")
+    assert again.status == 0
+    cells = [int(open_results(each)["allreduce"]["time"].notnull().sum()) for each in (results, tmp_path / "again.nc")]
+    assert cells[0] == cells[1]
+    assert "again with" not in colltune("convert", tmp_path / "again.nc", "-o", tmp_path / "again.zarr").err
 
 
 @pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
