@@ -109,10 +109,10 @@ def convert(args: argparse.Namespace) -> None:
 def _say_lost(results: xr.DataTree) -> None:
     """Say what is read of the long table only when it is named, and what is not."""
     from dashboard.decisions.measured import trust
-    from loaders.names import RESERVED
+    from dashboard.decisions.measured.map import methods_of
 
     cubes = [node.to_dataset() for node in results.children.values()]
-    columns = {str(name) for cube in cubes for name in cube.coords if cube[name].dims == ("method",)} - RESERVED
+    columns = {name for cube in cubes for method in methods_of(cube) for name in method.parameters} - {"library_id"}
     if columns:
         words = " ".join(f"--column {name}={name}" for name in sorted(columns))
         say(f"note: methods that differ by {', '.join(sorted(columns))} alone are told apart again with {words}")

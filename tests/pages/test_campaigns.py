@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import json
+
+import pytest
 import xarray as xr
 
+from dashboard import cli
 from dashboard.pages.compare.campaigns import CampaignsView
-from dashboard.session.registry import register
+from dashboard.session.choice import Choice
+from dashboard.session.registry import load_results, register
+from dashboard.session.samples import sample_start
 from dashboard.session.state import State
 from tests.cubes import synthetic_cube
 
@@ -80,3 +86,21 @@ def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     stranger.show(register(campaign(2, "grig")))
     (message,) = stranger.from_query({"against": "0123abcd"})
     assert "not loaded in this session" in message
+
+
+def test_both_campaigns_are_judged_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:
+    # Both have times that cannot be trusted and a method that is unsafe.
+    paths = [str(sample_start(name).paths[0]) for name in ("fast-ethernet-4x2-tuned", "fast-ethernet-tuned")]
+    state = State(page="Compare")
+    state.show(load_results(paths[:1]))
+    state.choose(Choice.of("optimal", {"leaves": 4}))
+    state.param.update(collective="allgather", against="fast-ethernet-tuned")
+    view = CampaignsView(state)
+    view.visible = True
+    view.follow()
+    order = ["portability", paths[0], "--against", paths[1], "-c", "allgather", "--tree", "optimal", "--leaves", "4"]
+    assert cli.main([*order, "--json"]) == 0
+    penalties = json.loads(capsys.readouterr().out)["penalties"]
+    table = view._comparison.ported.table
+    assert [row["mean"] for row in penalties] == table["mean"].tolist()
+    assert [row["leaves"] for row in penalties] == table["leaves"].tolist()

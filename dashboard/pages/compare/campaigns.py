@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from dashboard.plots.axes import Axes
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.raster import Raster
+from dashboard.session.prepared import prepare
 from dashboard.session.registry import Results, load_results, origin_of, results_by_digest
 from dashboard.session.samples import SAMPLES, is_sample, sample_start
 from dashboard.session.state import DATA, TREE, State
@@ -177,10 +178,11 @@ class CampaignsView(Viewer):
         if len(first.slices) > 1:
             raise OptionError("two campaigns are compared for one collective and one number of processes per node")
         family, learn = FAMILIES[choice.family], state.view.needed().learn
+        treatment = replace(state.view.treatment, ppn=first.slices[0].given.get("ppn"))
 
         def work(progress: Progress | None) -> _Comparison:
             """Compare, on another thread."""
-            second = Problem.of(_cube(against, collective), ppn=first.slices[0].given.get("ppn"))
+            second = prepare(_cube(against, collective), treatment).problem
             cubes = first.slices[0].cube, second.slices[0].cube
 
             def grow(part: Problem) -> DecisionFunction:
