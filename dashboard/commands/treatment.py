@@ -116,7 +116,7 @@ def preparations_of(
     treatment = treatment_of(args, cubes)
     made = [prepare(cubes, treatment)] if combined else [prepare(cube, treatment) for cube in cubes.values()]
     for each in made:
-        _say_done(each)
+        say_done(each)
     return made
 
 
@@ -169,7 +169,17 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
     return wanted
 
 
-def _say_done(prepared: Prepared) -> None:
+def judged(cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Measurements as decisions are judged by them where nothing else is asked for; what was left out is said."""
+    from dashboard.session.prepared import prepare
+
+    made = {name: prepare(cube) for name, cube in cubes.items()}
+    for each in made.values():
+        say_done(each)
+    return {name: next(iter(each.cubes.values())) for name, each in made.items()}
+
+
+def say_done(prepared: Prepared) -> None:
     """Say what was left out, weighed and filled in."""
     from dashboard.export.unsafe import LEFT_OUT
 

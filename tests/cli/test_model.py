@@ -9,10 +9,14 @@ import pytest
 
 from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
+from dashboard.decisions.measured.problem import Problem
+from dashboard.models.deciding import model_penalties
 from dashboard.models.errata import errata
-from dashboard.models.parameter_set import load_parameters
+from dashboard.models.parameter_set import find_parameters, load_parameters
+from dashboard.session.prepared import prepare
+from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
-from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN, ROOT
 
 
 def split(text: str) -> list[str]:
@@ -280,3 +284,12 @@ def test_the_optimal_implementation(colltune: Run, tmp_path: Path) -> None:
     large = decision.methods[decision.predict_one(28, 384 << 10)]
     assert large.algorithm == loggp["algorithms"][loggp["best"][0][1]]
     assert large.segment_size == loggp["segment_size"][0][1]
+
+
+def test_models_are_judged_by_times_that_can_be_trusted(colltune: Run) -> None:
+    results = ROOT / "sample_data" / "fast-ethernet-4x2-tuned" / "results.jsonl"
+    answer = colltune("model", "decide", results, "-c", "bcast", "--parameters", "grig-tcp", "--json")
+    assert "bcast: left out: 145 times that cannot be trusted" in answer.err
+    cube = prepare(open_results(results)["bcast"].to_dataset()).cubes["bcast"]
+    penalties = model_penalties(Problem.of(cube), find_parameters("grig-tcp"))
+    assert answer.json["collectives"]["bcast"]["penalty"]["hockney"]["mean"] == penalties["hockney"][0].mean

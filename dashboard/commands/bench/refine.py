@@ -12,6 +12,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
+from dashboard.commands.treatment import judged
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
@@ -78,7 +79,8 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
     names = (
         cli_values.names(args.collective) if args.collective else [n for n in results.children if n != POINT_TO_POINT]
     )
-    return {name: select_ppn(cube, args.ppn)[0].load() for name, cube in cubes_of(args, names, results).items()}
+    cubes = judged(cubes_of(args, names, results))
+    return {name: select_ppn(cube, args.ppn)[0].load() for name, cube in cubes.items()}
 
 
 def _known(args: argparse.Namespace, name: str, cube: xr.Dataset) -> Known:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, finite, penalty, say, show, writing
+from dashboard.commands.treatment import judged
 from dashboard.commands.usage import Usage
 from dashboard.domain.models import parameter_title
 from loaders import disk
@@ -75,7 +76,7 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
     names = args.collective or [name for name in there if name in MODELS]
     if not names:
         raise Usage(f"there is no model of what these results hold: {', '.join(there)}")
-    return {name: results[name].to_dataset() for name in names}
+    return judged({name: results[name].to_dataset() for name in names})
 
 
 def fit(args: argparse.Namespace) -> None:
