@@ -67,6 +67,13 @@ def test_a_dip_is_found_too_and_missing_cells_are_passed_over() -> None:
     assert table["expected"].tolist() == pytest.approx([np.sqrt(1.2)])
 
 
+@pytest.mark.parametrize(("other", "count"), [(0.951, 0), (0.949, 1), (1.049, 0), (1.051, 1)])
+def test_what_is_closer_to_the_median_than_so_many_percent_is_no_outlier(other: float, count: int) -> None:
+    cube = with_samples([[[[1.0] * 9 + [other]]]])
+    assert len(outlier_repetitions(cube, least=5.0)) == count
+    assert len(outlier_repetitions(cube, least=100.0)) == 0
+
+
 @given(st.lists(st.floats(1, 1000), min_size=1, max_size=12))
 def test_times_that_only_grow_have_no_outliers(steps: list[float]) -> None:
     """However steep: a protocol that changes makes a step, not a spike."""

@@ -264,9 +264,11 @@ def _beyond(
     low, middle, high = (_quantile(ordered, number, share) for share in (0.25, 0.5, 0.75))
     room = reach * (high - low)
     enough = (number >= FEWEST)[..., None]
-    near = np.log1p(least / 100)
-    above = enough & (logs > (high + room)[..., None]) & (logs - middle[..., None] > near)
-    below = enough & (logs < (low - room)[..., None]) & (middle[..., None] - logs > near)
+    off = logs - middle[..., None]
+    # From the whole time on no time is so far below.
+    nearest = np.log1p(-least / 100) if least < 100 else -np.inf
+    above = enough & (logs > (high + room)[..., None]) & (off > np.log1p(least / 100))
+    below = enough & (logs < (low - room)[..., None]) & (off < nearest)
     at = np.nonzero(above | below)
     return _rows(
         cube,
