@@ -36,8 +36,8 @@ from loaders import disk
 _VERSION = 1
 _SHORT = 16
 #: What else it holds than what was asked.
-_WRITTEN = ("plan.json", "state.json", "now.json", "measure", "decide", "export", "prove", "compare")
-_WRITTEN += ("bundle", "bundle.zip", "again", "before")
+_WRITTEN = ["plan.json", "state.json", "now.json", "measure", "decide", "export", "prove", "compare"]
+_WRITTEN += ["bundle", "bundle.zip", "again", "before"]
 #: Seconds between two notes of how far a stage is.
 _NOTED_S = 0.4
 
