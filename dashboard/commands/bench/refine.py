@@ -12,7 +12,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
-from dashboard.commands.treatment import judged
+from dashboard.commands.prepared import judged
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, finite, penalty, say, show, writing
-from dashboard.commands.treatment import judged
+from dashboard.commands.prepared import judged
 from dashboard.commands.usage import Usage
 from dashboard.domain.models import parameter_title
 from loaders import disk

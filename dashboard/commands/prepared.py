@@ -1,0 +1,86 @@
+"""Measurements as decisions are judged by them, and what is said of what was done to them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from dashboard.commands import text as cli_text
+from dashboard.commands.output import say
+from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_bytes
+
+if TYPE_CHECKING:
+    import xarray as xr
+
+    from dashboard.session.prepared import Prepared
+
+_LISTED = 5
+
+
+def judged(cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
+    """Measurements as decisions are judged by them where nothing else is asked for; what was left out is said."""
+    from dashboard.session.prepared import prepare
+
+    made = {name: prepare(cube) for name, cube in cubes.items()}
+    for each in made.values():
+        say_done(each)
+    return {name: next(iter(each.cubes.values())) for name, each in made.items()}
+
+
+def say_done(prepared: Prepared) -> None:
+    """Say what was left out, weighed and filled in."""
+    from dashboard.export.unsafe import LEFT_OUT
+
+    treatment = prepared.treatment
+    for name, cube in prepared.selected.items():
+        if LEFT_OUT in cube.attrs:
+            say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
+        _say_doubtful(name, cube, prepared.doubtful[name])
+    if treatment.outliers:
+        for name, table in prepared.outliers.items():
+            _say_outliers(name, table)
+    if treatment.workload is not None:
+        _say_workload(prepared.problem.provenance["workload"])
+    if treatment.fills:
+        for part in prepared.filled(prepared.problem).slices:
+            notes = {"interpolated": "interpolation", "completed": "completion"}
+            for what, attribute in notes.items():
+                if attribute in part.cube.attrs:
+                    say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")
+
+
+def _say_doubtful(name: str, cube: xr.Dataset, table: Any) -> None:
+    """Say which times cannot be right; Usage where none is left."""
+    from dashboard.decisions.measured import trust
+
+    if len(table):
+        gone = trust.LEFT_OUT in cube.attrs
+        say(f"note: {name}: {'left out' if gone else 'kept'}: {trust.words(table)}; measure again on a quiet machine")
+        if gone and not bool(cube["time"].notnull().any()):
+            raise Usage(f"{name}: no time can be trusted: measure again on a quiet machine, or add --keep-doubtful")
+
+
+def _say_outliers(name: str, table: Any) -> None:
+    kinds = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in table["kind"].value_counts().items()]
+    say(f"note: {name}: left out as outliers: {' and '.join(kinds) or 'nothing'} ({table.attrs['note']})")
+    for row in table.head(_LISTED).to_dict("records"):
+        where = f"{row['comm_size']} processes, {format_bytes(row['message_size'])}"
+        say(f"  {row['method']}, {where}: {cli_text.time(row['time'])}, expected {cli_text.time(row['expected'])}")
+    if len(table) > _LISTED:
+        say(f"  and {len(table) - _LISTED} more; 'colltune info --outliers' lists them")
+
+
+def _say_workload(calls: Mapping[str, Any]) -> None:
+    """Say what of a workload is not at measured sizes."""
+    parts = {
+        "exact": "at measured sizes",
+        "moved": "counted at the nearest measured size",
+        "beyond": "outside the measured range, counted at its border",
+        "unmeasured": "at cells where nothing is measured",
+        "other_ppn": "at other processes per node, not counted",
+    }
+    counts = ", ".join(f"{calls[name]:g} {text}" for name, text in parts.items() if calls[name])
+    say(f"note: workload of {calls['calls']:g} calls: {counts}")
+    if calls["without_results"]:
+        say(f"note: its calls of {', '.join(calls['without_results'])} are not decided on")
