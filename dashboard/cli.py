@@ -103,8 +103,9 @@ def _refused(error: OSError) -> str:
     """What the system refused and the user can mend, in words; empty: it is something else."""
     import errno
 
-    names = ("ENAMETOOLONG", "ENOTDIR", "ENOSPC", "EDQUOT", "EFBIG", "EROFS", "EIO", "EMFILE", "ENFILE", "EACCES")
-    if error.errno not in [getattr(errno, name) for name in (*names, "EPERM")]:
+    places = ("ENAMETOOLONG", "ENOTDIR", "EACCES", "EPERM", "EROFS")
+    room = ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EMFILE", "ENFILE")
+    if error.errno not in [getattr(errno, name) for name in (*places, *room)]:
         return ""
     # Libraries of others and temporary files do not say where.
     return f"{error.filename or 'a folder that it writes to, or that of temporary files (TMPDIR)'}: {error.strerror}"

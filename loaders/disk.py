@@ -8,6 +8,7 @@ was there before.
 from __future__ import annotations
 
 import errno
+import fcntl
 import io
 import json
 import os
@@ -18,7 +19,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, TextIO
 
 #: Most bytes of a file that is read as a whole.
 MOST_BYTES = 64 << 20
@@ -140,6 +141,18 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
         raise
     finally:
         remove(partial)
+
+
+@contextmanager
+def locked(path: str | os.PathLike[str]) -> Iterator[TextIO | None]:
+    """Hold a lock file, made if need be: gives it open to be written on, None where another process holds it."""
+    with Path(path).open("a+", encoding="utf-8") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            free = True
+        except BlockingIOError:
+            free = False
+        yield lock if free else None
 
 
 def _put(partial: Path, target: Path) -> None:

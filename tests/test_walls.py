@@ -269,13 +269,7 @@ def test_the_tests_of_a_file_run_in_one_process(request: pytest.FixtureRequest) 
 
 
 #: Modules that open files to write: a closed standard error, locks, a stream that grows, what stands aside already.
-OPENS = {
-    "dashboard.cli",
-    "dashboard.tuning.folder",
-    "dashboard.benchmarks.campaigns.control",
-    "dashboard.online.tuner",
-    "dashboard.online.state",
-}
+OPENS = {"dashboard.cli", "dashboard.benchmarks.campaigns.control", "dashboard.online.tuner"}
 OPENS |= {"loaders.storage", "dashboard.measuring.tunings"}
 
 

@@ -7,7 +7,6 @@ in iteration N, ``current.model`` the newest; ``progress.jsonl`` one line for ea
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import time
@@ -136,11 +135,9 @@ class Folder:
     @contextmanager
     def held(self) -> Iterator[None]:
         """Hold the folder; OnlineError when another process learns in it."""
-        with (self.path / ".lock").open("a") as lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise OnlineError(f"{self.path}: another colltune online works in it; wait for its end") from None
+        with disk.locked(self.path / ".lock") as lock:
+            if lock is None:
+                raise OnlineError(f"{self.path}: another colltune online works in it; wait for its end")
             yield
 
     def refuse_run(self, name: str) -> None:

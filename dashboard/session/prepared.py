@@ -136,6 +136,13 @@ class Prepared:
         return next(iter(self.cubes.values()))
 
     @cached_property
+    def judged(self) -> xr.Dataset:
+        """The first of these cubes at one number of processes per node: the one asked for, else that with most."""
+        cube, ppn = self._first, self.treatment.ppn
+        known = "ppn" in cube.dims and ppn in cube["ppn"].values
+        return decisions.select_ppn(cube, ppn if known else None)[0]
+
+    @cached_property
     def problem(self) -> Problem:
         """What decisions are judged by.
 

@@ -64,8 +64,8 @@ def as_command(state: State, page: str = "") -> str:
         Name of the page.
     """
     view, page = state.view, page or state.page
-    if page in state.recipes:
-        return str(state.recipes[page][0])
+    if (recipe := _own(state, page)) is not None:
+        return recipe[0]
     names = [str(name) for name in (view.collective, *view.together)]
     if page == "Export" and not view.together:
         names = list(state.exported) or names
@@ -81,11 +81,17 @@ def as_command(state: State, page: str = "") -> str:
     elif page == "Data":
         words = ["info", *origin_of(state.results_id).words()]
     else:
-        return deciding(view, state.results_id)[0]
+        return _deciding(view, state.results_id)[0]
     return shlex.join(["colltune", *words])
 
 
-def deciding(view: View, results_id: str) -> tuple[str, str]:
+def _own(state: State, page: str) -> tuple[str, str] | None:
+    """The command and the Python of a page that says them itself, or whose own view they give; None of others."""
+    recipe = state.recipes.get(page)
+    return recipe if recipe is None or isinstance(recipe, tuple) else _deciding(recipe, state.results_id)
+
+
+def _deciding(view: View, results_id: str) -> tuple[str, str]:
     """The command and the Python that decide as a view does, over these results."""
     names = [str(name) for name in (view.collective, *view.together)]
     words = ["decide", *_measured(names, results_id, joint=bool(view.together)), *tree_words(view.choice)]
@@ -112,8 +118,8 @@ def _target_words(state: State) -> list[str]:
 
 def as_python(state: State) -> str:
     """Lines of Python that give the figures of the view."""
-    if state.page in state.recipes:
-        return str(state.recipes[state.page][1])
+    if (recipe := _own(state, state.page)) is not None:
+        return recipe[1]
     return _python(state.view, state.results_id)
 
 

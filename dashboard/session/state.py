@@ -115,7 +115,9 @@ class State(param.Parameterized):
     tuning = param.String(default="", doc="Name of the tuning that the page Tune shows; empty: the newest.")
     tuning_asked = param.String(default="", doc="What a new tuning is asked for, as that page writes it; empty: usual.")
     online = param.String(default="", doc="View of the page Online, as that page writes it; empty: as it begins.")
-    recipes = param.Dict(default={}, doc="Command and Python of pages that say themselves what gives their figures.")
+    recipes = param.Dict(
+        default={}, doc="Command and Python, or the `View` that they give, of pages with figures of their own."
+    )
     loaded = param.Dict(default={}, doc="Results loaded in this session: names by their digests, the newest last.")
     compare = param.Selector(
         default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."

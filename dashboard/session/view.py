@@ -131,28 +131,19 @@ class View:
 
     def measured(self, name: str | None = None) -> xr.Dataset | None:
         """Measurements of a collective (default: the one on show) as they were loaded."""
-        if name not in (None, self.collective):
-            return self.beside(str(name)).measured()
-        return None if self.prepared is None else next(iter(self.prepared.measured.values()))
+        prepared = self._prepared_of(name)
+        return None if prepared is None else next(iter(prepared.measured.values()))
 
     def cube(self, name: str | None = None) -> xr.Dataset | None:
         """Measurements of a collective (default: the one on show) as maps show them."""
-        if name not in (None, self.collective):
-            return self.beside(str(name)).cube()
-        return None if self.prepared is None else self.prepared.shown
+        return None if (prepared := self._prepared_of(name)) is None else prepared.shown
 
     def judged(self, name: str | None = None) -> xr.Dataset | None:
-        """What decisions on a collective (default: the one on show) are judged by, at one number of processes per node.
+        """`Prepared.judged` of a collective (default: the one on show)."""
+        return None if (prepared := self._prepared_of(name)) is None else prepared.judged
 
-        Nothing is filled in; where the measurements lack the ppn asked for it is the one with most of them.
-        """
-        if name not in (None, self.collective):
-            return self.beside(str(name)).judged()
-        if self.prepared is None:
-            return None
-        cube, ppn = next(iter(self.prepared.cubes.values())), self.treatment.ppn
-        known = "ppn" in cube.dims and ppn in cube["ppn"].values
-        return decisions.select_ppn(cube, ppn if known else None)[0]
+    def _prepared_of(self, name: str | None) -> Prepared | None:
+        return self.prepared if name in (None, self.collective) else self.beside(str(name)).prepared
 
     def remarks(self) -> list[str]:
         """What was done to the measurements before deciding, in words."""

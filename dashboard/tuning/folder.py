@@ -16,7 +16,6 @@ State is written whole after each step, so that whoever comes after a kill finds
 from __future__ import annotations
 
 import contextlib
-import fcntl
 import hashlib
 import json
 import os
@@ -83,14 +82,12 @@ class Folder:
         self._refuse_foreign()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
-            lock = (self.path / ".lock").open("a+")
+            (self.path / ".lock").touch()
         except OSError as error:
             raise CampaignError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        with lock:
-            try:
-                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            except OSError:
-                raise CampaignError(f"{self.path}: another colltune tune works in it; wait for its end") from None
+        with disk.locked(self.path / ".lock") as lock:
+            if lock is None:
+                raise CampaignError(f"{self.path}: another colltune tune works in it; wait for its end")
             pid = os.getpid()
             lock.truncate(0)
             lock.write(json.dumps({"pid": pid, "started": processes.started_at(pid), "host": platform.node()}))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import panel as pn
@@ -30,7 +31,6 @@ from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
-from dashboard.session.recipes import deciding
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
@@ -182,16 +182,12 @@ class ModelsPage(Viewer):
         self._say()
 
     def _say(self) -> None:
-        """Say by which command and Python the models decide as they do here."""
+        """Say how the models decide here, for the command and the Python that do so too."""
         view, name = self.state.view, self.choice.collective
-        if name not in view.collectives:
-            return
-        try:
-            lines = deciding(view.beside(name).choosing(self.choice.decision()), self.state.results_id)
-        except DecisionError:
-            return
-        if self.state.recipes.get(PAGE) != lines:
-            self.state.recipes = {**self.state.recipes, PAGE: lines}
+        if name in view.collectives:
+            with suppress(DecisionError):
+                decided = view.beside(name).choosing(self.choice.decision())
+                self.state.recipes = {**self.state.recipes, PAGE: decided}
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice

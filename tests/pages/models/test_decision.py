@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.models.page import TABS, ModelsPage
-from dashboard.session.recipes import tree_words
+from dashboard.session.recipes import as_command, as_python, tree_words
 from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.pages.models.viewing import open_tab, source
@@ -69,7 +69,8 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     part.by.value = "loggp"
     page._write()
     wanted = page.choice.decision()
-    command, python = state.recipes["Models"]
+    state.page = "Models"
+    command, python = as_command(state), as_python(state)
     assert command.endswith(shlex.join(["-c", state.collective, *tree_words(wanted)]))
     names: dict[str, Any] = {"results": state.results}
     *lines, last = [line for line in python.splitlines() if not line.startswith("results =")]

@@ -1,0 +1,43 @@
+"""The folder of a tuning: what others put there stays, and what is somebody else's is left alone."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from zipfile import ZipFile
+
+import pytest
+
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.tuning import tune
+from tests.tuning.machine import work_in
+
+pytestmark = pytest.mark.slow
+
+
+def test_what_others_put_into_the_bundle_stays(tuned: Path) -> None:
+    library = tuned / "bundle" / "libcolltune.so"
+    library.write_bytes(b"preloaded by jobs")
+    assert tune(work_in(tuned, target="c"))["bundle"]
+    assert (tuned / "bundle" / "decisions-c.c").exists()
+    # It is no longer asked for, and was the bundle's own.
+    assert tune(work_in(tuned, target="rules"))["bundle"]
+    assert not (tuned / "bundle" / "decisions-c.c").exists()
+    assert library.read_bytes() == b"preloaded by jobs"
+    with ZipFile(tuned / "bundle.zip") as archive:
+        assert "bundle/libcolltune.so" not in archive.namelist()
+
+
+@pytest.mark.parametrize("name", ["bundle", "state.json", "plan.json"])
+def test_a_folder_that_holds_what_no_tuning_made_is_refused_before_anything_is_written(
+    tmp_path: Path, name: str
+) -> None:
+    (tmp_path / name).mkdir()
+    with pytest.raises(CampaignError, match=f"holds {name} that no tuning made; name another folder"):
+        tune(work_in(tmp_path))
+    assert [path.name for path in tmp_path.iterdir()] == [name]
+
+
+def test_no_campaign_is_begun_in_the_folder_of_a_tuning(finished: Path) -> None:
+    with pytest.raises(CampaignError, match=r"holds a tuning; its campaign is .*/measure$"):
+        Campaign.create(finished, Campaign(finished / "measure").plan())
