@@ -16,7 +16,7 @@ from loaders.names import RESERVED
 from loaders.source import Source
 
 #: Columns of text and of numbers that a table may have; `total_size` = bytes of all processes together.
-TEXTS = ("collective", "algorithm", *ROW_FACETS)
+TEXTS = ("collective", "algorithm", "double_of", *ROW_FACETS)
 NUMBERS = (
     "segment_size",
     "comm_size",
@@ -31,7 +31,9 @@ NUMBERS = (
     "library_id",
 )
 _TIMED = ("time", "time_std")
-BLANK = frozenset({"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id", *ROW_FACETS})
+BLANK = frozenset(
+    {"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id", "double_of", *ROW_FACETS}
+)
 UNITS: Mapping[str, float] = {
     "s": 1.0,
     "sec": 1.0,
@@ -46,6 +48,8 @@ UNITS: Mapping[str, float] = {
     "nsec": 1e-9,
 }
 SEPARATORS = (",", "\t", ";")
+#: Before the name of a column that is a further parameter of the method: ``parameter radix``.
+PARAMETER = "parameter "
 
 _SPELLINGS = {
     "coll": "collective",
@@ -271,6 +275,8 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     text = wanted[plain(name)] if mapped else name
     if mapped and not text:
         return None
+    if text.startswith(PARAMETER) and (parameter := text.removeprefix(PARAMETER).strip()):
+        return parameter, None, mapped
     spelling, (bare, unit) = plain(text), split_unit(text)
     if unit is not None and bare in _TIMES:
         return _SPELLINGS.get(bare, bare), unit, mapped

@@ -149,7 +149,7 @@ class CollectiveRows:
         """Labels of the methods that rows ran as, by their number; 0 = as told."""
         if "double_of" not in table:
             return None
-        codes, uniques = pd.factorize(table["double_of"].fillna("").astype(str))
+        codes, uniques = pd.factorize(table["double_of"].astype(object).fillna("").astype(str))
         return self.doubles.numbers(map(str, uniques))[codes]
 
     def _methods(self, table: pd.DataFrame) -> tuple[npt.NDArray[np.int32], dict[int, int]]:

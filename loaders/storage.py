@@ -17,8 +17,10 @@ import pandas as pd
 import xarray as xr
 
 from loaders import disk, occ, ragged
+from loaders.columns import PARAMETER
 from loaders.cube import MAX_CELLS, annotate, cube_table
 from loaders.errors import LoadError
+from loaders.names import COLUMNS
 from loaders.source import Format, Source
 
 if TYPE_CHECKING:
@@ -120,7 +122,8 @@ def _are_whole(values: npt.NDArray[np.float64], unit: float) -> bool:
 
 
 def _csv(tree: xr.DataTree, partial: Path, target: Path) -> None:
-    pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()]).to_csv(partial, index=False)
+    table = pd.concat([cube_table(node.to_dataset()) for node in tree.children.values()])
+    table.rename(columns={n: n if n in COLUMNS else f"{PARAMETER}{n}" for n in table}).to_csv(partial, index=False)
 
 
 def _occ(tree: xr.DataTree, partial: Path, target: Path) -> None:

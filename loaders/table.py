@@ -5,6 +5,7 @@ message_size, time`` (bytes by the project's convention, seconds), optionally ``
 repetitions, time_std, library_id, system``. Other headers are mapped with the hint ``columns``,
 ``{their name: our name}``. The times may be in other units if their column says so: ``time_us``,
 ``time_ms``, ``time_ns``, ``time [us]``; `time_std` is in the unit of the times if it names none.
+A column ``parameter NAME`` is a further parameter of the method, ``double_of`` the method that ran instead.
 ``total_size`` in place of ``message_size`` holds the bytes of all processes together. A column mapped
 to any other name is a further parameter of the method; a column that is neither known nor mapped is
 left out, and said. With a column ``repetition`` the rows are raw samples.

@@ -68,7 +68,7 @@ class Rows:
         faults: list[tuple[Mask, str]] = []
         for name in sorted(self._columns(), key="collective".__ne__):
             column = frame[name]
-            if name in ROW_FACETS:
+            if name in ROW_FACETS or name == "double_of":
                 data[name] = translate(column, plain_text)
             elif name in TEXTS:
                 words = translate(column, collective_name if name == "collective" else plain_text)

@@ -107,17 +107,16 @@ def convert(args: argparse.Namespace) -> None:
 
 
 def _say_lost(results: xr.DataTree) -> None:
-    """Say what is read of the long table only when it is named, and what is not."""
+    """Say what the long table has no room for."""
     from dashboard.decisions.measured import trust
-    from dashboard.decisions.measured.map import methods_of
 
     cubes = [node.to_dataset() for node in results.children.values()]
-    columns = {name for cube in cubes for method in methods_of(cube) for name in method.parameters} - {"library_id"}
-    if columns:
-        words = " ".join(f"--column {name}={name}" for name in sorted(columns))
-        say(f"note: methods that differ by {', '.join(sorted(columns))} alone are told apart again with {words}")
-    if any("double_of" in cube or len(trust.doubtful(cube)) for cube in cubes):
-        say("note: which methods ran as others, which times cannot be trusted, is not read of it again; .nc has all")
+    lost = [
+        *(["single repetitions"] if any("sample" in cube for cube in cubes) else []),
+        *(["which times cannot be trusted"] if any(len(trust.doubtful(cube)) for cube in cubes) else []),
+        "what the files say of the machine",
+    ]
+    say(f"note: {', '.join(lost)}: not in a table; .nc has all")
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

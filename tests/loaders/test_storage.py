@@ -161,7 +161,7 @@ def test_a_parameter_that_some_methods_lack_stays_a_whole_number(tmp_path: Path)
     results = open_results(table, columns=columns)
     for ending in (".nc", ".zarr"):
         saved = save_results(results, tmp_path / f"r{ending}")
-        back = open_results(save_results(open_results(saved), tmp_path / "r.csv"), columns=columns)
+        back = open_results(save_results(open_results(saved), tmp_path / "r.csv"))
         assert back["bcast"]["method"].values.tolist() == ["chain fanout=4", "linear"]
         assert back["bcast"]["fanout"].values[0] == 4
 
