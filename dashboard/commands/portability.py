@@ -4,15 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.domain.unmeasured import RULE
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.measured.problem import Problem
 
 _FIGURES = ("mean", "median", "max")
 
@@ -39,21 +35,16 @@ def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
     from dashboard.commands.output import Working, finite, show
     from dashboard.commands.treatment import preparation
-    from dashboard.decisions.grown.families import family
     from dashboard.decisions.judged.portability import campaign_facts, time_ratios
-    from dashboard.decisions.judged.portability import portability as judge
+    from dashboard.session.choice import Choice
 
     first = preparation(args)
     # What is left out need not be known to both.
     other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
     second = preparation(argparse.Namespace(**{**vars(args), **other}))
-    options = cli_trees.chosen(args)
+    choice = Choice.of(args.tree, cli_trees.chosen(args))
     with Working() as progress:
-
-        def grow(problem: Problem) -> DecisionFunction:
-            return family(args.tree).grow(first.learn(problem), progress=progress, **options)
-
-        judged = judge(first.problem, second.problem, grow, common=not args.all_methods)
+        judged = first.against(second, choice, common=not args.all_methods, progress=progress)
     cubes = [each.problem.single("a comparison of two campaigns").cube for each in (first, second)]
     result = {
         "collective": first.problem.collective,

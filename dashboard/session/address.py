@@ -30,6 +30,7 @@ PARAMETERS = {
     "other": "other",
     "compare": "compare",
     "against": "against",
+    "common": "common",
     "pinned": "pinned",
     "rows": "rows",
     "colors": "scheme",

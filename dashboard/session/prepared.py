@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout
+from dashboard.decisions.judged.portability import Portability, portability
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.noise import indistinguishable
@@ -275,11 +276,12 @@ class Prepared:
         """
         return self.decided(Choice.of(tree, options))
 
-    def grow(self, choice: Choice, progress: Progress | None = None) -> DecisionFunction:
-        """Grow the tree of a choice."""
-        if progress is not None and "learnt" not in vars(self):
+    def grow(self, choice: Choice, progress: Progress | None = None, part: Problem | None = None) -> DecisionFunction:
+        """Grow the tree of a choice; from all of these measurements, or as they treat it from a part or others."""
+        if part is None and progress is not None and "learnt" not in vars(self):
             progress(0.0, "the measurements as trees learn them")
-        return FAMILIES[choice.family].grow(self.learnt, progress=progress, **choice.options)
+        learnt = self.learnt if part is None else self.learn(part)
+        return FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
 
     def held_out(
         self,
@@ -291,11 +293,20 @@ class Prepared:
         progress: Progress | None = None,
     ) -> HeldOut:
         """Judge a choice by what it was not grown from (`decisions.judged.heldout.heldout`)."""
-
-        def again(part: Problem) -> DecisionFunction:
-            return FAMILIES[choice.family].grow(self.learn(part), **choice.options)
-
+        again = partial(self.grow, choice, None)
         return heldout(self.problem, again, scheme, folds, grown=decision, progress=progress)
+
+    def against(
+        self, other: Prepared, choice: Choice, *, common: bool = True, progress: Progress | None = None
+    ) -> Portability:
+        """Judge a choice, made of these and of another campaign's measurements, by both.
+
+        Parameters
+        ----------
+        common
+            As for `dashboard.decisions.judged.portability.portability`.
+        """
+        return portability(self.problem, other.problem, partial(self.grow, choice, progress), common=common)
 
     @property
     def remarks(self) -> list[str]:

@@ -11,7 +11,8 @@ from urllib.parse import urlencode
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
 from dashboard.session.choice import Choice
-from dashboard.session.registry import SOMEWHERE, origin_of
+from dashboard.session.registry import SOMEWHERE, Origin, origin_of
+from dashboard.session.samples import SAMPLES, sample_start
 from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
@@ -63,26 +64,59 @@ def as_command(state: State, page: str = "") -> str:
     page
         Name of the page.
     """
-    view, page = state.view, page or state.page
+    page = page or state.page
     if (recipe := _own(state, page)) is not None:
         return recipe[0]
+    return "\n".join(shlex.join(["colltune", *words]) for words in _commands(state, page))
+
+
+def _commands(state: State, page: str) -> list[list[str]]:
+    view = state.view
+    if page == "Data":
+        return [["info", *origin_of(state.results_id).words()]]
+    if page == "Compare" and state.compare == "campaigns":
+        return _beside(state)
     names = [str(name) for name in (view.collective, *view.together)]
     if page == "Export" and not view.together:
         names = list(state.exported) or names
     measured = _measured(names, state.results_id, joint=bool(view.together))
     treated, tree = treatment_words(_named(view, names)), tree_words(view.choice)
     if page == "Compare":
-        words = ["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]
-    elif page == "Frontier":
+        return [["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]]
+    if page == "Frontier":
         criterion = ["--criterion", state.criterion] if state.criterion != state.param.criterion.default else []
-        words = ["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]
-    elif page == "Export":
-        words = ["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]
-    elif page == "Data":
-        words = ["info", *origin_of(state.results_id).words()]
-    else:
-        return _deciding(view, state.results_id)[0]
-    return shlex.join(["colltune", *words])
+        return [["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]]
+    if page == "Export":
+        return [["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]]
+    return [["decide", *measured, *tree, *treated]]
+
+
+def _beside(state: State) -> list[list[str]]:
+    """The commands of two campaigns; where the files of one need other hints, both are saved first."""
+    view, saved = _of_both(state), []
+    first, second = origin_of(state.results_id), _against(state)
+    if (first.hints or {}) != (second.hints or {}):
+        saved = [["convert", *each.words(), "-o", f"{side}.nc"] for side, each in (("A", first), ("B", second))]
+        first, second = Origin(("A.nc",)), Origin(("B.nc",))
+    words = ["portability", *first.words(), "--against", *(second.shortened() or [SOMEWHERE])]
+    words += ["-c", str(view.collective), *([] if state.common else ["--all-methods"])]
+    return [*saved, [*words, *tree_words(view.choice), *treatment_words(view.treatment)]]
+
+
+def _of_both(state: State) -> View:
+    """The view whose treatment both campaigns have: that of the processes per node that the first is shown at."""
+    view = state.view
+    problem = None if view.prepared is None else view.problem()
+    ppn = view.treatment.ppn if problem is None else problem.slices[0].given.get("ppn")
+    return view.changed(treatment=replace(view.treatment, ppn=ppn))
+
+
+def _against(state: State) -> Origin:
+    """Where the campaign came from that stands beside the one on show."""
+    if state.against in SAMPLES:
+        start = sample_start(state.against)
+        return Origin(tuple(map(str, start.paths)), start.hints)
+    return origin_of(state.against)
 
 
 def _own(state: State, page: str) -> tuple[str, str] | None:
@@ -120,12 +154,53 @@ def as_python(state: State) -> str:
     """Lines of Python that give the figures of the view."""
     if (recipe := _own(state, state.page)) is not None:
         return recipe[1]
-    return _python(state.view, state.results_id)
+    view, results_id = state.view, state.results_id
+    if state.page == "Frontier":
+        held_out = None if state.held_out == "none" else state.held_out
+        asked = f"held_out={held_out!r}, criterion={state.criterion!r}, prepare=prepared.learn"
+        lines = [f"tried = frontier(prepared.problem, {asked})", "tried.table"]
+        return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
+    if state.page != "Compare":
+        return _python(view, results_id)
+    if state.compare == "trees":
+        lines = [
+            _decided("first", view.choice),
+            _decided("second", state.other),
+            'compare(prepared.problem, {"A": first.decision, "B": second.decision})',
+        ]
+        return _python(view, results_id, lines, "from dashboard.decisions.judged.compare import compare")
+    choice = f'Choice.of("{view.choice.family}", {dict(view.choice.changed())!r})'
+    lines = [
+        f"results = {_opened(_against(state))}",
+        f"other = {_prepared(_of_both(state))}",
+        f"prepared.against(other, {choice}{'' if state.common else ', common=False'}).table",
+    ]
+    return _python(_of_both(state), results_id, lines, "from dashboard.session.choice import Choice")
 
 
-def _python(view: View, results_id: str) -> str:
-    origin = origin_of(results_id)
+def _python(view: View, results_id: str, lines: Sequence[str] = (), imported: str = "") -> str:
+    """Lines that prepare what a view does, and then these; default: those that decide as it does."""
+    imports = ["from dashboard.session.prepared import prepare", "from loaders import open_results"]
+    if view.treatment.workload is not None:
+        imports += ["from dashboard.session.treatment import Workload", "from loaders.workload import read_workload"]
+    return "\n".join(
+        [
+            *sorted([*imports, *([imported] if imported else [])]),
+            "",
+            f"results = {_opened(origin_of(results_id))}",
+            f"prepared = {_prepared(view)}",
+            *(lines or [_decided("decided", view.choice), "decided.statistics"]),
+        ]
+    )
+
+
+def _opened(origin: Origin) -> str:
     hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
+    return f"open_results({list(origin.shortened()) or [SOMEWHERE]!r}{hints})"
+
+
+def _prepared(view: View) -> str:
+    """The call that prepares what `results` has of a view's collectives."""
     changed = {name: value for name, value in view.treatment.changed().items() if name != "workload"}
     chosen = [f"{name}={value!r}" for name, value in changed.items()]
     if view.treatment.workload is not None:
@@ -133,22 +208,15 @@ def _python(view: View, results_id: str) -> str:
     names = [name for name in (view.collective, *view.together) if name is not None]
     cubes = [f'results["{name}"].to_dataset()' for name in names]
     joint = ", ".join(f'"{name}": {cube}' for name, cube in zip(names, cubes, strict=True))
-    given = cubes[0] if len(cubes) == 1 else f"{{{joint}}}"
-    options = "".join(f", {name}={value!r}" for name, value in view.choice.changed().items())
-    imports = ["from dashboard.session.prepared import prepare", "from loaders import open_results"]
-    if view.treatment.workload is not None:
-        imports[:1] = [*imports[:1], "from dashboard.session.treatment import Workload"]
-        imports.append("from loaders.workload import read_workload")
-    return "\n".join(
-        [
-            *imports,
-            "",
-            f"results = open_results({list(origin.shortened()) or [SOMEWHERE]!r}{hints})",
-            f"prepared = prepare({', '.join([given, *chosen])})",
-            f'decided = prepared.decide("{view.choice.family}"{options})',
-            "decided.statistics",
-        ]
-    )
+    return f"prepare({', '.join([cubes[0] if len(cubes) == 1 else f'{{{joint}}}', *chosen])})"
+
+
+def _decided(name: str, choice: Choice) -> str:
+    return f'{name} = prepared.decide("{choice.family}"{_options(choice)})'
+
+
+def _options(choice: Choice) -> str:
+    return "".join(f", {name}={value!r}" for name, value in choice.changed().items())
 
 
 def as_link(state: State, base: str) -> str:

@@ -123,6 +123,7 @@ class State(param.Parameterized):
         default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."
     )
     against = param.String(default="", doc="Campaign beside the one on show: its digest, or a sample; empty: none.")
+    common = param.Boolean(default=True, doc="Whether two campaigns are compared over the methods that both have.")
     shown = param.Parameter(default=None, doc="`Choice` whose tree is shown; None: nothing is asked for yet.")
     pinned = param.Tuple(default=None, length=2, allow_None=True, doc="Pinned cell (comm_size, message_size in bytes).")
     error = param.String(default="", doc="Last error to show; empty: none.")

@@ -13,11 +13,9 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
-from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, portability, time_ratios
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, time_ratios
 from dashboard.domain.errors import OptionError
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
@@ -76,7 +74,7 @@ class CampaignsView(Viewer):
         )
         self.common = Switch(
             label="Only methods that both have",
-            value=True,
+            value=state.common,
             description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
             "Without this a decision may take what the other campaign lacks; such cells count as not measured there.",
         )
@@ -105,10 +103,10 @@ class CampaignsView(Viewer):
             visible=False,
         )
         self.other.param.watch(self._choose, "value")
-        self.common.param.watch(self.follow, "value")
+        self.common.link(state, value="common", bidirectional=True)
         self.judged.param.watch(self._draw, "value")
         state.param.watch(self._draw, "scheme")
-        state.param.watch(self.follow, [*DATA, *TREE, "against", "loaded", "page"])
+        state.param.watch(self.follow, [*DATA, *TREE, "against", "common", "loaded", "page"])
         self.follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -125,7 +123,7 @@ class CampaignsView(Viewer):
 
     def _key(self) -> tuple[Any, ...]:
         state = self.state
-        return state.view.data_key, state.choice(), state.against, self.common.value
+        return state.view.data_key, state.choice(), state.against, state.common
 
     def follow(self, *_: Any) -> None:
         """Bring up to date what is looked at; it is computed once for the same choices."""
@@ -171,24 +169,20 @@ class CampaignsView(Viewer):
         self.background.start("Two campaigns", work, take, dropped=lambda: self.message.param.update(visible=False))
 
     def _work(self) -> Any:
-        state, common = self.state, self.common.value
+        state, common = self.state, self.state.common
         against, collective, choice, first = state.against, str(state.collective), state.choice(), state.view.problem()
         if first is None:
             raise OptionError("nothing was measured that could be decided on")
         if len(first.slices) > 1:
             raise OptionError("two campaigns are compared for one collective and one number of processes per node")
-        family, learn = FAMILIES[choice.family], state.view.needed().learn
+        prepared = state.view.needed()
         treatment = replace(state.view.treatment, ppn=first.slices[0].given.get("ppn"))
 
         def work(progress: Progress | None) -> _Comparison:
             """Compare, on another thread."""
-            second = prepare(_cube(against, collective), treatment).problem
-            cubes = first.slices[0].cube, second.slices[0].cube
-
-            def grow(part: Problem) -> DecisionFunction:
-                return family.grow(learn(part), progress=progress, **choice.options)
-
-            ported = portability(first, second, grow, common=common)
+            other = prepare(_cube(against, collective), treatment)
+            cubes = first.slices[0].cube, other.problem.slices[0].cube
+            ported = prepared.against(other, choice, common=common, progress=progress)
             return _Comparison(campaign_facts(*cubes), time_ratios(*cubes), ported)
 
         return work

@@ -1,0 +1,104 @@
+"""Pages that show more than one tree, said as a command and as Python: each gives the figures of the page."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from dashboard import cli
+from dashboard.pages.compare.campaigns import CampaignsView
+from dashboard.session.choice import Choice
+from dashboard.session.recipes import as_command, as_python
+from dashboard.session.registry import load_results
+from dashboard.session.state import State
+from loaders import save_results
+
+pytestmark = pytest.mark.slow
+
+
+@pytest.fixture(scope="module")
+def sample(tmp_path_factory: pytest.TempPathFactory, fast_ethernet: xr.DataTree) -> Path:
+    """A part of the broadcasts of the sample campaign, in a file that says everything."""
+    every = {"method": 6, "comm_size": 2, "message_size": 4}
+    cube = fast_ethernet["bcast"].to_dataset().isel({dim: slice(0, None, step) for dim, step in every.items()})
+    return save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path_factory.mktemp("sample") / "results.nc")
+
+
+@pytest.fixture
+def state(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> State:
+    """A page over the sample, in an empty folder."""
+    monkeypatch.chdir(tmp_path)
+    shown = State()
+    shown.show(load_results([sample]))
+    shown.param.update(collective="bcast", tolerance=2.0)
+    shown.choose(Choice.of("cart", {"max_leaves": 4}))
+    return shown
+
+
+def answer(state: State, capsys: pytest.CaptureFixture[str]) -> Any:
+    """What the command of the page on show says."""
+    for line in as_command(state).splitlines():
+        words = shlex.split(line)[1:]
+        assert cli.main(words if words[0] == "convert" else [*words, "--json"]) == 0
+    return json.loads(capsys.readouterr().out)
+
+
+def table(state: State) -> pd.DataFrame:
+    """What the Python of the page on show gives."""
+    *lines, last = as_python(state).splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
+    return eval(last, names)  # noqa: S307 - likewise
+
+
+def test_two_trees(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+    state.param.update(page="Compare", other=Choice.of("cart", {"max_leaves": 2}))
+    rows, made = answer(state, capsys)["rows"], table(state)
+    for row, (_, python), choice in zip(rows, made.iterrows(), (state.choice(), state.other), strict=True):
+        page = state.view.prepared.decided(choice).statistics  # type: ignore[union-attr]
+        assert row["leaves"] == python["leaves"] == page["leaves"]
+        assert row["penalty_mean"] == python["penalty_mean"] == page["penalty"]["mean"]
+
+
+@pytest.mark.parametrize("common", [True, False])
+@pytest.mark.parametrize("campaign", ["another file", "fast-ethernet-16"], ids=["same-hints", "other-hints"])
+def test_two_campaigns(
+    state: State, sample: Path, campaign: str, common: bool, capsys: pytest.CaptureFixture[str]
+) -> None:
+    if campaign == "another file":
+        cube = xr.load_datatree(sample)["bcast"].to_dataset()
+        factors = np.linspace(0.5, 2.0, cube.sizes["method"] - 1)
+        other = cube.isel(method=slice(1, None))
+        other["time"] = other["time"] * xr.DataArray(factors, dims="method")
+        loaded = load_results([save_results(xr.DataTree.from_dict({"bcast": other}), Path("other.nc"))])
+        state.loaded = {**state.loaded, loaded.digest: "other"}
+        campaign = loaded.digest
+    state.param.update(page="Compare", compare="campaigns", against=campaign, common=common)
+    page = CampaignsView(state)._work()(None).ported.table
+    assert ("--all-methods" in as_command(state)) is not common
+    pd.testing.assert_frame_equal(table(state), page)
+    said = pd.DataFrame(answer(state, capsys)["penalties"])
+    pd.testing.assert_frame_equal(said[page.columns], page, check_dtype=False)
+
+
+def test_the_frontier(state: State, capsys: pytest.CaptureFixture[str]) -> None:
+    state.param.update(page="Frontier", held_out="none", criterion="median")
+    page = state.view.frontier_job(None, "median")(None).table
+    said, made = pd.DataFrame(answer(state, capsys)["points"]), table(state)
+    for name in ("family", "leaves", "penalty_median"):
+        assert made[name].tolist() == page[name].tolist()
+        np.testing.assert_array_equal(said[name].tolist(), page[name].tolist())
+
+
+def test_a_link_keeps_which_methods_two_campaigns_are_compared_over(state: State) -> None:
+    state.param.update(page="Compare", compare="campaigns", against="one-machine", common=False)
+    again = State()
+    again.from_query(state.to_query())
+    assert (again.compare, again.against, again.common) == ("campaigns", "one-machine", False)
