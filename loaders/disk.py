@@ -73,11 +73,19 @@ def read_text(
     return read_bytes(path, most).decode(encoding, errors).replace("\r\n", "\n").replace("\r", "\n")
 
 
-def tail(path: str | os.PathLike[str], lines: int) -> list[str]:
-    """Last lines of a log, of its last 64 KiB; empty where it cannot be read."""
+def size(path: str | os.PathLike[str]) -> int:
+    """Bytes of a file; 0 where there is none."""
+    try:
+        return os.stat(path).st_size
+    except OSError:
+        return 0
+
+
+def tail(path: str | os.PathLike[str], lines: int, since: int = 0) -> list[str]:
+    """Last lines of a log after so many bytes, of its last 64 KiB; empty where it cannot be read."""
     try:
         with opened(path) as stream:
-            stream.seek(max(0, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
+            stream.seek(max(since, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
             return stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
     except OSError:
         return []

@@ -94,6 +94,12 @@ def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, campaign: Cam
     assert control.status(campaign, launcher)["reason"] == "exit code 3"
     campaign.log.write_text("noise\ncolltune worker: too few ranks\nmore noise\n", encoding="utf-8")
     assert control.status(campaign, launcher)["reason"] == "too few ranks"
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status("failed", "exit code 3", 3)
+    assert control.status(campaign, launcher)["reason"] == "exit code 3"
+    with campaign.log.open("a", encoding="utf-8") as log:
+        log.write("colltune worker: another word\n")
+    assert control.status(campaign, launcher)["reason"] == "another word"
 
 
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:

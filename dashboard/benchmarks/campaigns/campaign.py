@@ -239,12 +239,18 @@ class Campaign:
         """How it was started and ended; ``{"state": "planned"}`` when it never was."""
         return read_json(self.state_file) or {"state": "planned"}
 
-    def tail(self, lines: int = 20) -> list[str]:
-        """Last lines of the log; those of a part bear its number."""
-        last = disk.tail(self.log, lines)
+    def tail(self, lines: int = 20, *, of_attempt: bool = False) -> list[str]:
+        """Last lines of the log, all or those of the last attempt; those of a part bear its number."""
+        since = self.state().get("logged", {}) if of_attempt else {}
+        last = disk.tail(self.log, lines, since.get("", 0))
         for part in self.parts():
-            last += [f"[{part.folder.name}] {line}" for line in disk.tail(part.log, lines)]
+            name = part.folder.name
+            last += [f"[{name}] {line}" for line in disk.tail(part.log, lines, since.get(name, 0))]
         return last
+
+    def logged(self) -> dict[str, int]:
+        """Bytes of the log, and of those of the parts by their numbers, so that an attempt knows where it began."""
+        return {"": disk.size(self.log)} | {part.folder.name: disk.size(part.log) for part in self.parts()}
 
 
 def _is_refused(line: bytes) -> bool:

@@ -179,6 +179,7 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
             base.keep(campaign.folder, installation.mpiexec)
         handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native, counter))
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
+        record["logged"] = campaign.logged()
         before = campaign.state()
         # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
         write_json(campaign.state_file, record | {"suspects": suspects, "handle": handle})
@@ -359,5 +360,5 @@ def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any 
 
 
 def _worker_said(campaign: Campaign) -> str:
-    """What the worker itself said at the end of the log, if anything."""
-    return "; ".join(dict.fromkeys(said(campaign.tail(_TAIL))))
+    """What the worker itself said at the end of the log of this attempt, if anything."""
+    return "; ".join(dict.fromkeys(said(campaign.tail(_TAIL, of_attempt=True))))

@@ -140,7 +140,7 @@ class LocalLauncher:
             return ended
         if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
             return Status("queued", "is being started")
-        ended = Status("failed", "what watched over the job was killed; its ranks were ended")
+        ended = Status("failed", "what watched over the job was killed, or had no room to say how it ended")
         # Where the disk is full this is found out anew by who asks next.
         with contextlib.suppress(OSError):
             _write_end(handle, ended)
