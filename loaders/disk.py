@@ -76,7 +76,7 @@ def read_text(
 def size(path: str | os.PathLike[str]) -> int:
     """Bytes of a file; 0 where there is none."""
     try:
-        return os.stat(path).st_size
+        return Path(path).stat().st_size
     except OSError:
         return 0
 
