@@ -9,6 +9,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.campaigns.control import refuse_unknown
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Library
@@ -75,6 +76,9 @@ class Asked:
     def __post_init__(self) -> None:
         if not self.collectives:
             raise PlanError("no collective is to be tuned: name at least one (-c)")
+        refuse_unknown(self.collectives)
+        for sizes in filter(None, (self.comm_sizes, self.message_sizes)):
+            parse_sizes(sizes)
         if self.ranks < 2:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")
         if self.target != RULES and self.target not in TARGETS:

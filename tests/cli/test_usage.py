@@ -88,3 +88,11 @@ def test_files_of_no_use_are_not_counted_as_skipped_rows(
     assert answer.status == 0
     assert "prices.csv" in answer.err
     assert "skipped" not in answer.err
+
+
+@pytest.mark.parametrize("words", ["-c foo", "--comm-sizes 0-foo", "--ranks 1"])
+def test_a_tuning_that_cannot_be_leaves_no_folder(colltune: Run, tmp_path: Path, words: str) -> None:
+    answer = colltune("tune", tmp_path / "tuned", *words.split())
+    assert answer.status == 2
+    assert len(answer.err.splitlines()) == 1
+    assert not (tmp_path / "tuned").exists()

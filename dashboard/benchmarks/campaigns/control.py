@@ -7,7 +7,7 @@ import json
 import math
 import os
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -66,6 +66,12 @@ class Wish:
     providers: tuple[str, ...] = (LIBRARY,)
 
 
+def refuse_unknown(collectives: Iterable[str]) -> None:
+    """PlanError for a collective that cannot be measured."""
+    if unknown := [name for name in collectives if name not in COLLECTIVES]:
+        raise PlanError(f"{unknown[0]!r} cannot be measured; allowed are {', '.join(COLLECTIVES)}")
+
+
 def make_plan(wish: Wish, installation: Installation) -> Plan:
     """Make the plan of a wish for the library that is there.
 
@@ -76,8 +82,7 @@ def make_plan(wish: Wish, installation: Installation) -> Plan:
         for that the library cannot be given; the message says what is allowed.
     """
     library = installation.library
-    if unknown := [name for name in wish.collectives if name not in COLLECTIVES]:
-        raise PlanError(f"{unknown[0]!r} cannot be measured; allowed are {', '.join(COLLECTIVES)}")
+    refuse_unknown(wish.collectives)
     names = wish.collectives or tuple(COLLECTIVES)
     offered = {name: providers.offered(wish.providers, library, name, wish.variants) for name in names}
     if not wish.collectives:
