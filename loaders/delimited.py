@@ -27,6 +27,7 @@ from loaders.ahead import one_ahead
 from loaders.source import KEPT_SKIPS, Source, occurrences
 
 LARGEST_WHOLE = 2**53
+LONGEST_NAME = 200
 _NUMBERS = ("number", "whole")
 _DTYPES = {"number": np.float64, "whole": np.int64}
 #: Bytes that Arrow's threads parse at once; a longer line goes the slow way.
@@ -368,7 +369,7 @@ def translate(column: pd.Series[Any], word: Callable[[str], Hashable | None]) ->
 def plain_text(text: str) -> str | None:
     """Return a name without surrounding blanks; `None` if it is empty or holds what no name holds."""
     bare = text.strip()
-    return bare if bare and len(bare) <= 200 and bare.isprintable() and "\ufffd" not in bare else None
+    return bare if bare and len(bare) <= LONGEST_NAME and bare.isprintable() and "\ufffd" not in bare else None
 
 
 def not_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.int64], low: int = 0) -> Mask:

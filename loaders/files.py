@@ -9,8 +9,19 @@ from pathlib import Path
 
 from loaders.errors import LoadError
 from loaders.hints import Hints
+from loaders.pico_tar import is_tar
 from loaders.source import Format, Source
 from loaders.storage import is_zarr
+
+#: How files begin that hold others, packed: text among them would pass for one measurement.
+_PACKED = {
+    b"PK\x03\x04": "a zip archive",
+    b"PK\x05\x06": "an empty zip archive",
+    b"7z\xbc\xaf": "a 7-Zip archive",
+    b"\xfd7zXZ": "packed by xz",
+    b"BZh": "packed by bzip2",
+    b"\x28\xb5\x2f\xfd": "packed by zstd",
+}
 
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
@@ -107,13 +118,16 @@ def detect(source: Source, formats: Mapping[str, Format], name: str | None = Non
     LoadError
         The name is unknown, or no format recognises the file.
     """
-    if name is not None:
-        if name not in formats:
-            raise LoadError(f"there is no format {name!r}; possible are {', '.join(formats)}")
-        return formats[name]
+    if name is not None and name not in formats:
+        raise LoadError(f"there is no format {name!r}; possible are {', '.join(formats)}")
     if source.path.is_dir():
-        return formats["zarr"]
+        return formats[name or "zarr"]
     head = source.head()
+    if packed := next((words for magic, words in _PACKED.items() if head.startswith(magic)), None):
+        raise source.fail(f"it is {packed}, which is not looked into: unpack it, and name the folder or the files")
+    if name is not None or is_tar(head):
+        # The texts of an archive, one behind the other, look like a single one.
+        return formats[name or "pico"]
     if not head.strip():
         raise source.fail("the file is empty")
     for candidate in formats.values():

@@ -61,7 +61,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     if not source.rows:
         raise source.fail(
             f"no measurement found ({source.skipped} rows skipped); PICO's summaries have the columns collective_type, "
-            "buffer_size, algo_name, median, nnodes, tasks_per_node, its files of samples one column 'highest'"
+            "buffer_size, algo_name, median, nnodes, tasks_per_node, its files of samples one column 'highest'; "
+            "archives of other files are unpacked first"
         )
 
 

@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.columns import TEXTS, Plan
-from loaders.delimited import Chunk, Mask, not_time, not_whole, plain_text, translate
+from loaders.delimited import LONGEST_NAME, Chunk, Mask, not_time, not_whole, plain_text, translate
 from loaders.facet_names import ROW_FACETS
 from loaders.names import collective_name, meant
 from loaders.source import Source
@@ -19,6 +19,8 @@ from loaders.source import Source
 #: How many lines may stand before a table's header.
 HEADER_LINES = 60
 
+#: Seconds that no collective takes in the middle of a campaign.
+_LONG_S = 60.0
 _WHOLE = re.compile(r"[+-]?\d{1,15}", re.ASCII)
 
 
@@ -37,6 +39,7 @@ class Rows:
         self._source = source
         self._plan = plan
         self._raw = "repetition" in plan.names
+        self._unit_asked = False
         source.unused = list(plan.unknown)
         if plan.unknown:
             names = ", ".join(repr(n) for n in plan.unknown)
@@ -50,9 +53,19 @@ class Rows:
         data, faults = self._checked(chunk.frame)
         chunk = chunk.with_frame(data)
         kept = chunk.drop(self._source, faults)
+        self._doubt_unit(kept)
         if others := {n: np.int64 for n in self._whole_columns() if kept[n].dtype != np.int64}:
             kept = kept.astype(others)
         return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)
+
+    def _doubt_unit(self, kept: pd.DataFrame) -> None:
+        """Say once that times which name no unit are too long for seconds."""
+        if self._unit_asked or self._plan.scale["time"] != 1.0 or not len(kept):
+            return
+        self._unit_asked = True
+        if (middle := float(kept["time"].median())) > _LONG_S:
+            remedy = "if they are no seconds, --column time_us=COLUMN (time_ns, time_ms)"
+            self._source.note(f"half of the times are above {middle:,.0f} s: {remedy}", warn=True)
 
     def _whole_columns(self) -> list[str]:
         floats = ("time", "time_std", "repetitions", *TEXTS)
@@ -73,7 +86,8 @@ class Rows:
             elif name in TEXTS:
                 words = translate(column, collective_name if name == "collective" else plain_text)
                 data[name] = words
-                faults.append((words.codes < 0, _unknown(column) if name == "collective" else f"no {name}"))
+                lacking = f"no {name} of 1 to {LONGEST_NAME} printable characters"
+                faults.append((words.codes < 0, _unknown(column) if name == "collective" else lacking))
             elif name in self._plan.parameters:
                 data[name] = translate(column, parameter_value)
             else:

@@ -52,6 +52,8 @@ def decision_map(args: argparse.Namespace) -> None:
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any) -> list[str]:
+    from dashboard.session.remarks import tied_words
+
     remarks = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"
     lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(remarks)})" if remarks else ""), ""]
@@ -62,12 +64,9 @@ def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any)
         words = f"is the fastest at the sizes that it stands for with less than {UNSURE:.0%}."
         lines.append(f"? = the method of {int(unsure.sum()):,} cells {words}")
     if several:
-        within = f"within {args.tolerance:g} % of the best"
-        within = (
-            within if args.statistical is None else f"that cannot be told from the best (level {args.statistical:g})"
-        )
+        tied = tied_words(args.tolerance, tested=args.statistical is not None)
         ties, measured = int((dmap["ties"] > 1).sum()), int((dmap["measured"] > 0).sum())
-        lines.append(f"' = {ties:,} of {measured:,} cells have more than one method {within}.")
+        lines.append(f"' = {ties:,} of {measured:,} cells have more than one of the {tied}.")
     return lines
 
 

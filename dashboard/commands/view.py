@@ -91,6 +91,8 @@ def link_of(base: str, results: xr.DataTree, decided: Decided) -> str:
     Usage
         It stands on a file that the page does not know.
     """
+    from dashboard.decisions.grown.families import FAMILIES
+    from dashboard.models.family import family_of
     from dashboard.session.choice import RULES
     from dashboard.session.recipes import as_link
     from dashboard.session.registry import register
@@ -106,5 +108,7 @@ def link_of(base: str, results: xr.DataTree, decided: Decided) -> str:
     state.collective = collective
     state.treat(decided.prepared.treatment)
     state.together = tuple(together)
-    state.choose(decided.choice)
-    return as_link(state, base)
+    # An address tells what differs from the defaults of the page, which are not those of a command with --parameters.
+    with FAMILIES.also(family_of()):
+        state.choose(decided.choice)
+        return as_link(state, base)

@@ -36,7 +36,7 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
     if labels is not None:
         said.append(
-            f"Trees learn the simplest of the methods within {labels['tolerance']:g} % of the best: "
+            f"Trees learn the simplest of the {tied_words(labels['tolerance'], tested=labels['ties'])}: "
             f"{labels['relabelled']:,} cells have another than the fastest."
         )
     if workload is not None:
@@ -45,6 +45,12 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
             f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
         )
     return said
+
+
+def tied_words(tolerance: float | None, *, tested: bool) -> str:
+    """Which methods of a cell tie: those within so many percent of the best, or that a test cannot tell from it."""
+    near = [f"within {tolerance:g} % of the best"] if tolerance or not tested else []
+    return f"methods {' or '.join([*near, *(['that cannot be told from the best by the test'] if tested else [])])}"
 
 
 def _outlier_words(table: pd.DataFrame) -> str:

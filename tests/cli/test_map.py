@@ -53,7 +53,7 @@ def test_ties_are_counted_and_drawn_as_ties(colltune: Run, close_race: Path) -> 
     assert colltune("map", close_race, "--tolerance", 3, "--json").json["ties"] == [[2, 2, 2, 2]]
     drawn = colltune("map", close_race, "--tolerance", 3).out
     assert ["4", "A'", "B'", "A'", "B'"] in [line.split() for line in drawn.splitlines()]
-    assert "4 of 4 cells have more than one method within 3 % of the best" in drawn
+    assert "4 of 4 cells have more than one of the methods within 3 % of the best" in drawn
 
 
 def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: Path) -> None:
@@ -61,6 +61,8 @@ def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: 
     answers = [colltune("map", close_race, "--statistical", level, "--json") for level in (0.001, 0.2)]
     assert [answer.json["ties"] for answer in answers] == [[[2, 2, 2, 2]], [[1, 1, 1, 1]]]
     assert "note:" in answers[0].err
+    drawn = colltune("map", close_race, "--statistical", 0.001).out
+    assert "4 of 4 cells have more than one of the methods that cannot be told from the best by the test" in drawn
 
 
 def test_among_ties_the_simplest_map_is_taken_when_asked_for(colltune: Run, close_race: Path) -> None:

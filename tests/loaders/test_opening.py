@@ -3,12 +3,15 @@
 import gzip
 import json
 import os
+import tarfile
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from loaders import LoadError, MissingHintError, open_results, scan
+from tests.conftest import FAST_ETHERNET
 from tests.files import skampi
 
 
@@ -38,6 +41,22 @@ def test_files_that_are_no_text_of_results_are_load_errors(tmp_path: Path, conte
     (tmp_path / "a.bin").write_bytes(content)
     with pytest.raises(LoadError, match=r"a\.bin"):
         open_results(tmp_path / "a.bin")
+
+
+@pytest.mark.parametrize("name", ["a.zip", "a.tar", "a.tar.gz", "a.tar.bz2", "a.tar.xz"])
+@pytest.mark.parametrize("hints", [{}, {"algorithm": "default"}], ids=["plain", "hinted"])
+def test_an_archive_is_not_read_as_one_measurement(tmp_path: Path, name: str, hints: dict[str, str]) -> None:
+    packed, files = tmp_path / name, sorted(FAST_ETHERNET.glob("bcast__*.sko"))[:3]
+    if name == "a.zip":
+        with zipfile.ZipFile(packed, "w") as archive:
+            for file in files:
+                archive.write(file, file.name)
+    else:
+        with tarfile.open(packed, f"w:{name.rpartition('.')[2].removesuffix('tar')}") as archive:
+            for file in files:
+                archive.add(file, file.name)
+    with pytest.raises(LoadError, match="unpack"):
+        open_results(packed, **hints)
 
 
 def test_paths_that_do_not_exist_are_load_errors(tmp_path: Path) -> None:

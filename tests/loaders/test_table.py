@@ -290,3 +290,16 @@ def test_a_column_cannot_become_a_parameter_of_a_name_that_is_taken(tmp_path: Pa
     (tmp_path / "t.csv").write_text("collective,algorithm,m,comm_size,message_size,time\nbcast,a,x,2,8,1e-5\n")
     with pytest.raises(LoadError, match=r"'method'.*something else"):
         open_results(tmp_path / "t.csv", columns={"m": "method"})
+
+
+def test_a_name_that_is_too_long_is_told_from_none(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"collective,algorithm,comm_size,message_size,time\nbcast,{'x' * 201},2,8,1e-5\n")
+    with pytest.raises(LoadError, match="no algorithm of 1 to 200 printable characters"):
+        open_results(tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize(("time", "doubted"), [("47989", True), ("0.5", False)])
+def test_times_too_long_for_seconds_are_doubted(tmp_path: Path, time: str, *, doubted: bool) -> None:
+    (tmp_path / "t.csv").write_text(f"collective,algorithm,comm_size,message_size,time\nbcast,a,2,8,{time}\n")
+    notes = str(open_results(tmp_path / "t.csv").attrs.get("notes", ""))
+    assert ("--column time_us=COLUMN" in notes) == doubted

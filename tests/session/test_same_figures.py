@@ -94,6 +94,15 @@ def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
     assert eval(last, names) == state.view.statistics()  # noqa: S307 - likewise
 
 
+def test_a_link_names_the_parameters_of_the_models_that_decide(
+    sample: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["-c", "bcast", "--tree", "model", "--model", "hockney", "--parameters", "grig-mx", "--json", "--link"]
+    answer, link = answered(capsys, "decide", str(sample), *words)
+    (viewed,) = answered(capsys, "view", link, str(sample), "--json")
+    assert figures(json.loads(viewed)) == figures(json.loads(answer))
+
+
 def test_collectives_decided_together_are_the_same_for_page_and_command(
     sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
