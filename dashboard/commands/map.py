@@ -52,7 +52,7 @@ def decision_map(args: argparse.Namespace) -> None:
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any) -> list[str]:
-    from dashboard.session.remarks import tied_words
+    from dashboard.decisions.measured.simplest import tied_words
 
     remarks = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"

@@ -8,6 +8,7 @@ import xarray as xr
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT
+from dashboard.decisions.measured.simplest import tied_words
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
 
@@ -45,12 +46,6 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
             f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
         )
     return said
-
-
-def tied_words(tolerance: float | None, *, tested: bool) -> str:
-    """Which methods of a cell tie: those within so many percent of the best, or that a test cannot tell from it."""
-    near = [f"within {tolerance:g} % of the best"] if tolerance or not tested else []
-    return f"methods {' or '.join([*near, *(['that cannot be told from the best by the test'] if tested else [])])}"
 
 
 def _outlier_words(table: pd.DataFrame) -> str:

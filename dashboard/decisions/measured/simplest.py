@@ -86,6 +86,12 @@ def simplest(
     return replace(problem.relabelled(labels), provenance={**problem.provenance, "simplest": facts})
 
 
+def tied_words(tolerance: float | None, *, tested: bool) -> str:
+    """Which methods of a cell tie: those within so many percent of the best, or that a test cannot tell from it."""
+    near = [f"within {tolerance:g} % of the best"] if tolerance or not tested else []
+    return f"methods {' or '.join([*near, *(['that cannot be told from the best by the test'] if tested else [])])}"
+
+
 def changes(labels: IntArray) -> int:
     """How often the label changes between one measured cell and the next, along rows and columns; -1 = not measured."""
     total = 0
