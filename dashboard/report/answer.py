@@ -11,6 +11,7 @@ from dashboard.domain.units import format_bytes, format_count, format_percent, f
 from dashboard.plots.ties import VEILS
 from dashboard.plots.tiles import Tile
 from dashboard.session.choice import Choice
+from dashboard.session.prepared import Decided
 from dashboard.session.view import DEFAULT, View
 
 #: Fewer cells for each rule are too few to decide on, and larger penalties (percent) too large to be taken.
@@ -37,8 +38,8 @@ def _tiles(view: View) -> Iterator[Tile]:
     thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
     yield Tile("Rules", f"{rules:,}", f"for {cells:,} measured cells", thin if rules * CELLS_PER_RULE > cells else "")
     yield _mean(view, mean)
-    if np.isfinite(penalties["penalty"]).any():
-        yield _worst(penalties)
+    if mean is not None:
+        yield _worst(decided)
     yield _against_default(view, penalties)
     yield from _certain(view, penalties)
 
@@ -69,13 +70,17 @@ def _mean(view: View, mean: float | None) -> Tile:
     return Tile("Lost on average", format_percent(mean), note, alarm)
 
 
-def _worst(penalties: xr.Dataset) -> Tile:
-    percent = penalties["penalty"]
-    worst = float(percent.max())
-    at = percent.isel(percent.argmax(...))
+def _worst(decided: Decided) -> Tile:
+    """The largest penalty of all that the tree decides; with a workload, of what it calls."""
+    tables = [each["penalty"].where(each["weight"] > 0 if "weight" in each else True) for each in decided.penalties]
+    number = int(np.argmax([-np.inf if np.isnan(most) else most for most in (float(each.max()) for each in tables)]))
+    at = tables[number].isel(tables[number].argmax(...))
+    worst, called = float(at), " of the calls" if "weight" in decided.penalties[number] else ""
     if worst == 0:
-        return Tile("Lost at worst", format_percent(worst), "the fastest measured method is chosen everywhere")
-    place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}"
+        return Tile("Lost at worst", format_percent(worst), f"the fastest measured method is chosen everywhere{called}")
+    given = decided.prepared.problem.slices[number].given if len(tables) > 1 else {}
+    place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}{called}"
+    place += "".join(f", {name} {value}" for name, value in given.items())
     return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
 
 
@@ -87,7 +92,10 @@ def _against_default(view: View, penalties: xr.Dataset) -> Tile:
     known = np.isfinite(before) & np.isfinite(after)
     if not known.any():
         return Tile(AGAINST_DEFAULT, "–", "no cell has both")
-    gain = 100 * float(np.mean(1 - after[known] / before[known]))
+    weights = penalties["weight"].values[known] if "weight" in penalties else None
+    if weights is not None and not weights.any():
+        return Tile(AGAINST_DEFAULT, "–", "no call is at a cell that has both")
+    gain = 100 * float(np.average(1 - after[known] / before[known], weights=weights))
     slower = f"{int((after > before)[known].sum()):,} of {int(known.sum()):,} cells slower"
     return Tile(
         AGAINST_DEFAULT, f"{abs(gain):.1f} % {'less' if gain >= 0 else 'more'} time", slower, slower if gain < 0 else ""

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
+import pandas as pd
 import pytest
 from bokeh.document import Document
 
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from tests.cubes import cube_of
 from tests.states import state_of
@@ -83,3 +85,27 @@ def test_a_tree_is_judged_where_it_has_not_looked(page: DecisionsPage, state: St
     assert not page.statistics.judge.visible
     state.max_depth = 1
     assert page.statistics.judge.visible
+
+
+def calls(collective: str) -> pd.DataFrame:
+    return pd.DataFrame({"collective": [collective], "comm_size": [4], "message_size": [64], "calls": [7]})
+
+
+def test_a_workload_that_never_calls_the_collective_is_said_and_taken_back(page: DecisionsPage, state: State) -> None:
+    # As in a browser, where trees are grown elsewhere: what comes first is what is said of the measurements.
+    state.deferred = True
+    state.choose(Choice.of("optimal", {"leaves": 3}))
+    state.weigh(calls("reduce"))
+    assert "the workload does not call bcast, only reduce" in page.message.object
+    assert (page.body.visible, page.unweigh.visible) == (False, True)
+    state.weigh(calls("bcast"))
+    assert "Sizes are weighed by 7 calls" in page.message.object
+    assert (page.body.visible, page.unweigh.visible) == (True, False)
+    state.weigh(calls("reduce"))
+    page.unweigh.clicks += 1
+    assert (page.body.visible, state.workload) == (True, "")
+
+
+def test_an_empty_workload_is_said_to_be_empty(page: DecisionsPage, state: State) -> None:
+    page.noise.workload.value = b""
+    assert "holds no line of a workload" in state.notice

@@ -7,16 +7,19 @@ import re
 import zipfile
 
 import numpy as np
+import pandas as pd
 import pytest
 from PIL import Image
 
 from dashboard.decisions import DecisionError
+from dashboard.domain.units import format_percent
 from dashboard.plots.story import FORMATS
 from dashboard.report import to_story
 from dashboard.report.answer import answer
 from dashboard.report.maps import MapFigures
+from dashboard.session.choice import Choice
 from dashboard.session.state import State
-from tests.cubes import synthetic_cube
+from tests.cubes import cube_of, synthetic_cube
 from tests.states import state_of
 
 PICTURES = ["best", "decision", "penalty", "times"]
@@ -79,3 +82,19 @@ def test_nothing_measured_is_said(state: State) -> None:
     empty = state_of(bcast=cube.assign(time=cube["time"] * np.nan))
     with pytest.raises(DecisionError, match="nothing is measured"):
         to_story(empty.view)
+
+
+def test_the_tiles_say_what_the_statistics_say() -> None:
+    """Of what a workload calls, and of all processes per node that the tree decides for."""
+    time = np.random.default_rng(1).lognormal(size=(4, 3, 5, 2))
+    for cube in (cube_of(time[..., 0], [2, 4, 8], 4 ** np.arange(5)), cube_of(time, [2, 4, 8], 4 ** np.arange(5))):
+        state = state_of(bcast=cube)
+        state.choose(Choice.of("cart", {"max_leaves": 2}))
+        state.across = time.ndim == cube["time"].ndim
+        sizes = {"comm_size": [2, 8], "message_size": [4, 64]}
+        for workload in (None, pd.DataFrame({"collective": "bcast", **sizes, "calls": [3, 1]})):
+            state.weigh(workload)
+            figures = {tile.title: tile.figure for tile in answer(state.view)}
+            penalty = state.view.statistics()["penalty"]
+            assert figures["Lost at worst"] == format_percent(penalty["max"])
+            assert figures["Lost on average"] == format_percent(penalty["mean"])

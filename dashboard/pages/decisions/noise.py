@@ -117,7 +117,7 @@ class Noise(Viewer):
         self._state.ask(tolerance=float(event.new))
 
     def _weigh(self, event: Any) -> None:
-        if not event.new:
+        if event.new is None:
             return
         with TemporaryDirectory() as folder:
             path = Path(folder) / Path(self.workload.filename or "workload.csv").name

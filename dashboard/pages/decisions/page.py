@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from functools import partial
 from typing import Any
 
 import panel as pn
@@ -58,6 +57,8 @@ class DecisionsPage(Viewer):
         self.statistics = Statistics(state)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.unweigh = Button(label="No workload", variant="outlined", size="small", visible=False)
+        self.unweigh.on_click(lambda _: state.weigh(None))
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
         self.tabs = tabs(dict(zip(TABS, self.parts, strict=True)))
@@ -74,7 +75,9 @@ class DecisionsPage(Viewer):
             pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
+        shown = pn.Column(
+            self.message, self.unweigh, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN]
+        )
         return pn.Row(self.controls, shown, sizing_mode="stretch_width", stylesheets=[_FRAME])
 
     def _watch(self) -> None:
@@ -88,10 +91,16 @@ class DecisionsPage(Viewer):
 
     def _show_data(self, *_: Any) -> None:
         # While the browser is still loading the page, nothing must stand in the way of its first map.
-        drawn = self._attempt(partial(self.maps.rebuild, exact_only=not self._loaded))
+        self._fault = ""
+        drawn = self._attempt(self._rebuild)
         self.body.visible = drawn and self.maps.scene is not None
         self._show_message()
         self._show_details()
+
+    def _rebuild(self) -> None:
+        # What cannot be decided on is said before anything of it is drawn, such as that a workload never calls it.
+        self.state.view.problem()
+        self.maps.rebuild(exact_only=not self._loaded)
 
     def _complete(self) -> None:
         self._loaded = True
@@ -103,6 +112,7 @@ class DecisionsPage(Viewer):
         if self.state.shown is None or (scene is not None and scene.data != self.state.view.drawn_key):
             # What watches the data will follow.
             return
+        self._fault = ""
         if self._attempt(lambda: self.maps.stale):
             if self.maps.lacking and self._loaded:
                 self._complete()
@@ -127,7 +137,7 @@ class DecisionsPage(Viewer):
             self._attempt(self.between.update)
 
     def _show_details(self, *_: Any) -> None:
-        if self.maps.scene is None or not self._loaded:
+        if self.maps.scene is None or not self._loaded or not self.body.visible:
             return
         self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
@@ -150,6 +160,7 @@ class DecisionsPage(Viewer):
         else:
             message, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
         self.message.param.update(object=message, severity=severity, visible=bool(message))
+        self.unweigh.visible = bool(self._fault and self.state.workload)
 
     def _caution(self) -> str:
         return "  \n".join(self._cautions())
@@ -174,7 +185,6 @@ class DecisionsPage(Viewer):
             self._fault = str(error)
             self._show_message()
             return False
-        self._fault = ""
         return True
 
     def _unpin(self, *_: Any) -> None:
