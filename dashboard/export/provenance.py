@@ -76,7 +76,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     return [
         f"Message size: {_size(decision.collective)}.",
         f"Decision: {_tree(decision)}.",
-        *_quality(statistics),
+        *_quality(statistics, facts.get("workload")),
         *([f"Less than decided can be said here: {written}."] if written else []),
         *([f"{holds[0].upper()}{holds[1:]}."] if holds else []),
         *_data(decision.collective, facts),
@@ -102,7 +102,7 @@ def _tree(decision: DecisionFunction) -> str:
     return f"{decision.kind} ({options})" if options else decision.kind
 
 
-def _quality(statistics: Mapping[str, Any]) -> list[str]:
+def _quality(statistics: Mapping[str, Any], workload: Mapping[str, Any] | None) -> list[str]:
     lines = []
     if depth := statistics.get("depth"):
         words = [f"{name} {_value(depth[name])}" for name in ("max", "min", "mean", "expected") if name in depth]
@@ -112,7 +112,8 @@ def _quality(statistics: Mapping[str, Any]) -> list[str]:
         words = [f"{name} {_value(penalty.get(name))} %" for name in ("mean", "median", "min", "max")]
         unmeasured = penalty.get("unmeasured")
         rest = f"; {unmeasured_words(unmeasured)}" if unmeasured else ""
-        lines.append(f"Performance penalty against the best measured: {', '.join(words)}{rest}.")
+        counted = f", by {workload['calls']:,.0f} calls of a workload" if workload else ""
+        lines.append(f"Performance penalty against the best measured{counted}: {', '.join(words)}{rest}.")
     return lines
 
 

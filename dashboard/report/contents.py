@@ -104,7 +104,7 @@ class Contents:
         yield Part("Decision maps", _map_text(view, figures, penalties), figures.draw(view, penalties))
         statistics = view.statistics(choice)
         if statistics is not None:
-            yield Part("What the decision costs", statistics_table(statistics, _lines(decision)))
+            yield Part(f"What the decision costs{_counted(view)}", statistics_table(statistics, _lines(decision)))
         if self.frontier:
             yield from _frontier(view, choice, self.held_out, progress)
         problem = view.problem()
@@ -298,4 +298,9 @@ def _summary(views: list[View]) -> str:
         rows.append(cells)
         gaps += statistics["penalty"]["unmeasured"]
     rule = f"<p>{escape(unmeasured(gaps))}.</p>" if gaps else ""
-    return legend.table("Decisions", heads, rows) + rule
+    return legend.table(f"Decisions{_counted(views[0])}", heads, rows) + rule
+
+
+def _counted(view: View) -> str:
+    """By what penalties are averaged, where not all cells count the same."""
+    return "" if view.treatment.workload is None else ", by the calls of the workload"

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -169,6 +169,8 @@ class Prepared:
     def learn(self, problem: Problem) -> Problem:
         """Fill in what is missing and settle ties, of these measurements or of a part of them such as a fold."""
         problem = self.filled(problem)
+        if words := self.treatment.words():
+            problem = replace(problem, provenance={**problem.provenance, "treatment": " ".join(words)})
         if not self.treatment.resolves_ties:
             return problem
         level = self.treatment.statistical

@@ -10,10 +10,10 @@ from urllib.parse import urlencode
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
+from dashboard.export import TARGETS
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
 from dashboard.session.samples import SAMPLES, sample_start
-from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
     from dashboard.session.state import State
@@ -26,10 +26,7 @@ DATA = "data"
 
 def treatment_words(treatment: Treatment) -> list[str]:
     """A treatment as the commands take it; what is at its default is left out."""
-    changed, words = treatment.changed(), []
-    for option in OPTIONS:
-        if option.name in changed:
-            words += option.typed(changed[option.name])
+    words = treatment.words()
     for name in treatment.without:
         words += ["--without", name]
     if treatment.across or treatment.ppn is not None:
@@ -145,9 +142,10 @@ def _named(view: View, names: Sequence[str]) -> Treatment:
 
 
 def _target_words(state: State) -> list[str]:
-    known = state.param["target_version"].default
-    words = ["--for", state.target_version] if state.target_version != known else []
-    return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules else [])]
+    """What is asked of the target, as far as it takes it; without ``--for`` a command takes the version measured."""
+    options = TARGETS[state.target].options
+    words = ["--for", state.target_version] if "version" in options else []
+    return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules and "most_rules" in options else [])]
 
 
 def as_python(state: State) -> str:

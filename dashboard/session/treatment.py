@@ -186,6 +186,11 @@ class Treatment:
         """What is not at its default, by name."""
         return {name: value for name in DEFAULTS if (value := getattr(self, name)) != DEFAULTS[name]}
 
+    def words(self) -> list[str]:
+        """Those of `OPTIONS` that are not at their defaults, as the commands take them."""
+        changed = self.changed()
+        return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]
+
     @property
     def fills(self) -> bool:
         """Whether trees learn times that were not measured."""

@@ -42,3 +42,17 @@ def test_one_tree_for_several_collectives_is_a_function_for_each(colltune: Run, 
 
 def test_targets_that_there_are_not_are_refused_before_anything_is_loaded(colltune: Run) -> None:
     assert_one_clear_line(colltune("export", "/no/such/file", "--to", "cobol"), "--to cobol", "c, c-table", "json")
+
+
+def test_a_file_says_how_its_measurements_were_treated_and_weighed(
+    colltune: Run, results: Path, tmp_path: Path
+) -> None:
+    calls = tmp_path / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nbcast,8,1024,1500\n")
+    words = ["export", results, "-c", "bcast", "--to", "c"]
+    plain = colltune(*words).out
+    assert "Treatment" not in plain
+    assert "workload" not in plain
+    treated = " ".join(colltune(*words, "--tolerance", 5, "--without-outliers", "--weights", calls).out.split())
+    assert "Treatment: --tolerance 5 --without-outliers." in treated
+    assert "Performance penalty against the best measured, by 1,500 calls of a workload: mean" in treated

@@ -171,6 +171,8 @@ def test_the_command_of_the_page_export_writes_its_file(sample: Path, capsys: py
         {"exported": ("reduce",)},
         {"exported": (), "together": ("reduce",)},
         {"together": (), "collective": "allgather"},
+        {"target_version": "4.1", "most_rules": 20},
+        {"target": "ucc"},
     ):
         state.param.update(**changes)
         written = order_job(state, None)(None)
