@@ -48,6 +48,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         action="store_true",
         help="check by fresh launches whether the rules still hold, and measure only those anew that do not",
     )
+    other.add_argument("--status", action="store_true", help="how far it is and what it came to: nothing is run")
     other.add_argument("--compare", metavar="OTHER", help="what the rules of the folder OTHER cost on this one's times")
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
@@ -76,6 +77,12 @@ def tune(args: argparse.Namespace) -> None:
     folder = Folder(Path(args.folder))
     if args.compare:
         _beside(args, folder)
+        return
+    if args.status:
+        if not folder.asked():
+            raise Usage(f"{folder.path} holds no tuning")
+        now = answer_of(folder, {})
+        show(args, now, lambda: lines_of(now))
         return
     work = _work(args, folder)
     if args.dry_run:

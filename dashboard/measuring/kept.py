@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -45,13 +44,6 @@ def folder_of(root: Path, name: str) -> Path:
     if folder.is_symlink():
         raise CampaignError(f"campaign {name}: its folder is a link, which is not followed")
     return folder
-
-
-def typed_folder(root: Path, name: str) -> str:
-    """The folder of a campaign, tuning or loop as somebody types it, who has the same surroundings."""
-    if campaigns_root({}) != root:
-        return f'"${ROOT_VARIABLE}/{name}"'
-    return shlex.quote(str(root / name)).replace(str(Path.home()), "~", 1)
 
 
 def free_name(root: Path, collectives: tuple[str, ...], ranks: int, kind: str = "") -> str:

@@ -161,7 +161,10 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
     if data["collectives"] == "measured":
         if not cubes:
             raise OnlineError("this scenario replays measurements: name them with --results")
-        measured = {name: Measured(cube) for name, cube in cubes.items()}
+        every = {name: Measured(cube) for name, cube in cubes.items() if cube.sizes["method"] > 1}
+        measured = {name: truth for name, truth in every.items() if truth.cells}
+        if not measured:
+            raise OnlineError(f"of {', '.join(cubes)} no two methods were measured at one size: nothing can be chosen")
         truths: dict[str, Truth] = dict(measured)
         called = {name: truth.calls() for name, truth in measured.items()}
         judged = called

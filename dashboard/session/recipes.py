@@ -169,7 +169,7 @@ def as_python(state: State) -> str:
         return _python(view, results_id, lines, "from dashboard.decisions.judged.compare import compare")
     choice = f'Choice.of("{view.choice.family}", {dict(view.choice.changed())!r})'
     lines = [
-        f"results = {_opened(_against(state))}",
+        f"results = {opened(_against(state))}",
         f"other = {_prepared(_of_both(state))}",
         f"prepared.against(other, {choice}{'' if state.common else ', common=False'}).table",
     ]
@@ -185,14 +185,15 @@ def _python(view: View, results_id: str, lines: Sequence[str] = (), imported: st
         [
             *sorted([*imports, *([imported] if imported else [])]),
             "",
-            f"results = {_opened(origin_of(results_id))}",
+            f"results = {opened(origin_of(results_id))}",
             f"prepared = {_prepared(view)}",
             *(lines or [_decided("decided", view.choice), "decided.statistics"]),
         ]
     )
 
 
-def _opened(origin: Origin) -> str:
+def opened(origin: Origin) -> str:
+    """The Python that loads results from where they came."""
     hints = "".join(f", {name}={value!r}" for name, value in (origin.hints or {}).items() if value is not None)
     return f"open_results({list(origin.shortened()) or [SOMEWHERE]!r}{hints})"
 

@@ -23,7 +23,7 @@ from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
@@ -114,7 +114,7 @@ class ExportPage(Viewer):
         state.param.watch(self._follow, [*DATA, *TREE, "rules", *chosen, "page"])
 
     def _set_most(self, event: Any) -> None:
-        self.state.most_rules = int(event.new or 0)
+        self.state.most_rules = clamped(self.most)
 
     def _set_version(self, event: Any) -> None:
         if event.new:

@@ -22,7 +22,7 @@ from dashboard.export.rules import RulesError
 from dashboard.export.writing import Written
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, IntInput
+from dashboard.pages.parts.widgets import Alert, Button, IntInput, clamped
 from dashboard.plots import exported
 from dashboard.server.permission import may_launch
 from loaders import disk
@@ -101,7 +101,7 @@ class ProveFile(Viewer):
             return
         self._of, self.proof, self.report.object = written.text, None, ""
         self._tell("", "info")
-        ranks = min(max(int(self.ranks.value or _RANKS), 2), MOST_RANKS)
+        ranks = clamped(self.ranks)
         self.working.start("Proving", lambda progress: proven(written, ranks, progress), self._show)
 
     def _show(self, proof: Proof | str) -> None:

@@ -6,15 +6,14 @@ import shlex
 from pathlib import Path
 
 from dashboard.measuring.asked import Asked
-from dashboard.measuring.kept import typed_folder
 from dashboard.measuring.launching import Place
 
 _IMPORTS = """\
+from pathlib import Path
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.libraries.library import find
 from dashboard.measuring.asked import Asked, offer
-from dashboard.measuring.kept import campaigns_root
 """
 
 
@@ -28,7 +27,7 @@ def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tup
     name, shown
         Of the campaign that would be started, and of the one on show; empty: none.
     """
-    folder = typed_folder(root, name) if name else "FOLDER"
+    folder = shlex.quote(str(root / name)) if name else "FOLDER"
     run = "run" if place.here else "submit"
     commands = [f"colltune bench plan {folder} {shlex.join(asked.words())}"]
     commands.append(f"colltune bench {run} {folder} {shlex.join(place.words())}".rstrip())
@@ -36,7 +35,7 @@ def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tup
     python = [_IMPORTS, f"offered = offer(Asked({given}), find(), here={place.here})"]
     python.append("offered.points, offered.seconds, offered.core_hours")
     if shown:
-        commands.append(f"colltune bench status {typed_folder(root, shown)} --json")
-        python.append(f"campaign = Campaign(campaigns_root() / {shown!r})")
+        commands.append(f"colltune bench status {shlex.quote(str(root / shown))} --json")
+        python.append(f"campaign = Campaign(Path({str(root / shown)!r}))")
         python.append("control.status(campaign), campaign.choices()")
     return "\n".join(commands), python

@@ -26,7 +26,7 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import OptionFields
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.registry import Bounded, origin_of
 from dashboard.session.state import ResultsOrState, State
@@ -224,8 +224,8 @@ class OnlinePage(Viewer):
         same = known is None or blocked == tuple(f"{each.collective}:{each.method}" for each in known.blocked)
         self.shown = replace(
             self.shown,
-            seed=int(self.seed.value or 0),
-            iterations=int(self.iterations.value or 1),
+            seed=clamped(self.seed),
+            iterations=clamped(self.iterations),
             learning=chosen,
             blocked=None if same else blocked,
         )
@@ -317,8 +317,7 @@ class OnlinePage(Viewer):
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
 
     def _say_recipe(self, shown: Shown) -> None:
-        results = list(origin_of(self.state.results_id).words()) if shown.name == _NEEDS_RESULTS else []
-        lines = recipes(shown, self.root, results)
+        lines = recipes(shown, self.root, origin_of(self.state.results_id) if shown.name == _NEEDS_RESULTS else None)
         if self.state.recipes.get(PAGE) != lines:
             self.state.recipes = {**self.state.recipes, PAGE: lines}
 

@@ -5,13 +5,15 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 from dashboard.domain.errors import OptionError
-from dashboard.measuring.kept import typed_folder
 from dashboard.online.selection import Blocked
 from dashboard.online.settings import OPTIONS
 from dashboard.session.choice import read_values, write_options
+from dashboard.session.recipes import opened
+from dashboard.session.registry import Origin
 
 SCENARIO, FOLDER = "scenario", "folder"
 MOST_ITERATIONS = 100
@@ -94,7 +96,7 @@ def learning_words(learning: Mapping[str, Any]) -> list[str]:
     return [word for name, value in learning.items() for word in _OPTIONS[name].typed(value)]
 
 
-def recipes(shown: Shown, root: Any, results: list[str]) -> tuple[str, str]:
+def recipes(shown: Shown, root: Path, results: Origin | None) -> tuple[str, str]:
     """The command and the Python that give the figures on show.
 
     Parameters
@@ -102,7 +104,7 @@ def recipes(shown: Shown, root: Any, results: list[str]) -> tuple[str, str]:
     root
         Folder of the folders.
     results
-        Words that name measurements, for a scenario that replays them.
+        Where the measurements came from, for a scenario that replays them.
     """
     settings = learning_words(shown.learning)
     given = f"Learning.of({{**KNOWN.to_dict(), **{dict(shown.learning)!r}}})"
@@ -110,22 +112,22 @@ def recipes(shown: Shown, root: Any, results: list[str]) -> tuple[str, str]:
         words = ["--course", *settings]
         for each in shown.blocked or ():
             words += ["--block", each]
-        command = f"colltune online show {typed_folder(root, shown.name)} {shlex.join([*words, '--json'])}"
+        command = shlex.join(["colltune", "online", "show", str(root / shown.name), *words, "--json"])
         blocked = "folder.blocked" if shown.blocked is None else repr(shown.blocks())
         python = [
-            "from dashboard.measuring.kept import campaigns_root",
+            "from pathlib import Path",
             "from dashboard.online.course import Kept",
             *([] if shown.blocked is None else ["from dashboard.online.selection import Blocked"]),
             "from dashboard.online.settings import Learning",
             "from dashboard.online.state import Folder",
             "",
-            f"folder = Folder.open(campaigns_root() / {shown.name!r})",
+            f"folder = Folder.open(Path({str(root / shown.name)!r}))",
             f"learning = {given.replace('KNOWN', 'folder.learning')}",
             f"Kept.of(folder).course(learning, {blocked}).to_dict()",
         ]
         return command, "\n".join(python)
     words = ["--scenario", shown.name, "--seed", str(shown.seed), "--iterations", str(shown.iterations), *settings]
-    words += ["--results", *results] if results else []
+    words += ["--results", *results.words()] if results else []
     python = [
         "from dataclasses import replace",
         "from dashboard.online.course import simulated",
@@ -133,7 +135,7 @@ def recipes(shown: Shown, root: Any, results: list[str]) -> tuple[str, str]:
         "from dashboard.online.settings import Learning",
         *(["from loaders import open_results"] if results else []),
         "",
-        *([f"results = open_results({results!r})"] if results else []),
+        *([f"results = {opened(results)}"] if results else []),
         f"scenario = read({shown.name!r}"
         + (", {name: node.to_dataset() for name, node in results.children.items()})" if results else ")"),
         f"scenario = replace(scenario, learning={given.replace('KNOWN', 'scenario.learning')})",

@@ -37,6 +37,14 @@ TextAreaInput = pmui.TextAreaInput
 TextInput = pmui.TextInput
 
 
+def clamped(field: Any) -> int:
+    """The number in a field within its limits, which may be typed over; the field goes back to them."""
+    low, high = field.start, field.end
+    number = max(int(field.value if field.value is not None else low), low)
+    field.value = number = number if high is None else min(number, high)
+    return number
+
+
 class Figure(pn.pane.HoloViews):
     """A figure, whose axes are its own.
 

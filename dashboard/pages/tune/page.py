@@ -15,7 +15,6 @@ from panel.io import hold
 from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.measuring import tunings as kept
-from dashboard.measuring.kept import typed_folder
 from dashboard.measuring.launching import Surroundings
 from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.list import CampaignList
@@ -163,17 +162,16 @@ class TunePage(Watching):
 
     def _say_recipe(self, tuning: kept.Tuning | None) -> None:
         if tuning is None:
-            words = shlex.join(["colltune", "tune", "FOLDER", *self.form.words()])
-            lines = 'folder = Folder(Path("FOLDER"))'
-        else:
-            words = f"colltune tune {typed_folder(self.root, tuning.name)} --json"
-            lines = f"folder = Folder(campaigns_root() / {tuning.name!r})"
+            # What is asked for is not there yet.
+            asked = ["tune", "FOLDER", *self.form.words()]
+            self._offer_recipe(shlex.join(["colltune", *asked]), ["from dashboard import cli", f"cli.main({asked!r})"])
+            return
+        words = shlex.join(["colltune", "tune", str(tuning.path), "--status", "--json"])
         python = [
-            "from pathlib import Path" if tuning is None else "from dashboard.measuring.kept import campaigns_root",
+            "from pathlib import Path",
             "from dashboard.tuning import Folder, answer",
             "",
-            lines,
-            "answer(folder, {})",
+            f"answer(Folder(Path({str(tuning.path)!r})), {{}})",
         ]
         self._offer_recipe(words, python)
 

@@ -118,12 +118,10 @@ def test_the_commands_and_python_ask_for_the_same_plan(page: MeasurePage) -> Non
     plan, run = as_command(page.state).splitlines()
     args = parse(shlex.split(plan)[1:])
     assert bench_plan.planned(args, HERE.installation) == page._worked.offered.plan
-    assert run == 'colltune bench run "$COLLTUNE_CAMPAIGNS/bcast-5-ranks"'
+    assert run == f"colltune bench run {page.root / 'bcast-5-ranks'}"
     assert "adaptive=True, until=1.0" in as_python(page.state)
     press(page.start)
-    assert as_command(page.state).splitlines()[-1] == (
-        'colltune bench status "$COLLTUNE_CAMPAIGNS/bcast-5-ranks" --json'
-    )
+    assert as_command(page.state).splitlines()[-1] == (f"colltune bench status {page.root / 'bcast-5-ranks'} --json")
     names: dict[str, Any] = {"find": lambda: HERE.installation}
     lines = as_python(page.state).replace("from dashboard.benchmarks.libraries.library import find\n", "")
     exec(lines, names)  # noqa: S102 - our own

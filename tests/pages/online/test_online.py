@@ -13,11 +13,15 @@ import pytest
 
 from dashboard.cli import main
 from dashboard.online.course import bands
+from dashboard.online.errors import OnlineError
+from dashboard.online.scenario import read
 from dashboard.online.state import Folder
 from dashboard.pages.online.page import OnlinePage
-from dashboard.pages.online.view import Shown, read_view, write_view
+from dashboard.pages.online.view import Shown, read_view, recipes, write_view
 from dashboard.session.recipes import as_command
+from dashboard.session.registry import Origin
 from dashboard.session.state import State
+from tests.cubes import cube_of
 from tests.online.folders import SIZES, TABLE, another, make
 
 SIMULATION = "scenario:reference;iterations:2;rounds:5"
@@ -104,7 +108,7 @@ def test_without_a_folder_a_simulation_is_the_way_in(root: Path, monkeypatch: py
 def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.CaptureFixture[str], view: str) -> None:
     page = open_page(view)
     assert page.charts.course is not None
-    words = shlex.split(as_command(page.state).replace("$COLLTUNE_CAMPAIGNS", str(root)))
+    words = shlex.split(as_command(page.state))
     assert main(words[1:]) == 0
     answer = json.loads(capsys.readouterr().out)
     boxes = [iteration["boxes"] for iteration in page.charts.course.iterations]
@@ -113,6 +117,31 @@ def test_command_and_python_give_the_figures_on_show(root: Path, capsys: pytest.
     names: dict[str, Any] = {}
     exec("\n".join([*lines, f"course = {last}"]), names)  # noqa: S102 - our own
     assert [iteration["boxes"] for iteration in names["course"]["iterations"]] == boxes
+
+
+@pytest.mark.slow
+def test_numbers_stay_within_their_limits(root: Path) -> None:
+    page = open_page("seed:3;iterations:1;rounds:1;runs:1")
+    for typed, taken in ((-1, 0), (1 << 40, (1 << 31) - 1)):
+        page.seed.value = typed
+        assert (page.seed.value, page.shown.seed) == (taken, taken)
+    page.iterations.value = -2
+    assert (page.iterations.value, page.shown.iterations) == (1, 1)
+
+
+def test_measurements_with_hints_are_replayed_by_command_and_python() -> None:
+    shown = Shown(kind="scenario", name="replay", iterations=1)
+    command, python = recipes(shown, Path("kept"), Origin(("files",), {"pattern": "{algorithm}.sko"}))
+    assert "--results files --pattern '{algorithm}.sko'" in command
+    assert "results = open_results(['files'], pattern='{algorithm}.sko')" in python
+
+
+def test_what_was_measured_by_one_method_alone_is_not_replayed() -> None:
+    times = np.linspace(1e-6, 4e-6, 8).reshape(2, 1, 4)
+    cubes = {"bcast": cube_of(times, [2], [1, 2, 4, 8]), "pt2pt": cube_of(times[:1], [2], [1, 2, 4, 8])}
+    assert list(read("replay", cubes).truths) == ["bcast"]
+    with pytest.raises(OnlineError, match="of pt2pt no two methods were measured at one size"):
+        read("replay", {"pt2pt": cubes["pt2pt"]})
 
 
 @pytest.mark.slow

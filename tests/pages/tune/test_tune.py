@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from dashboard.cli import main
 from dashboard.commands.options import parse
 from dashboard.measuring import tunings
 from dashboard.pages.measure import watching as module
@@ -145,12 +146,19 @@ def test_who_may_not_launch_sees_all_and_starts_nothing(
     assert "not logged in" in page.doing.message.object
 
 
-def test_the_command_says_what_the_page_shows(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_says_what_the_page_shows(
+    root: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
     page = open_page(tuning="tuned")
-    assert as_command(page.state) == 'colltune tune "$COLLTUNE_CAMPAIGNS/tuned" --json'
+    assert as_command(page.state) == f"colltune tune {page.root / 'tuned'} --status --json"
     names: dict[str, Any] = {}
-    exec(page.state.recipes["Tune"][1].replace("answer(folder, {})", "result = answer(folder, {})"), names)  # noqa: S102 - our own
-    assert names["result"]["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
+    lines, _, last = page.state.recipes["Tune"][1].rpartition("\n")
+    exec(lines, names)  # noqa: S102 - our own
+    assert eval(last, names)["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]  # noqa: S307 - likewise
+    assert main(as_command(page.state).split()[1:]) == 0
+    assert json.loads(capsys.readouterr().out)["gain"] == page.seen.tuning.facts["gain"]  # type: ignore[union-attr]
+    assert main(["tune", str(root / "none"), "--status"]) == 2
+    assert not (root / "none").exists()
     monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
     empty = open_page(tuning_asked="collectives:bcast;budget:90s")
     words = as_command(empty.state).split()
