@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign, read_json
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers import processes
@@ -33,11 +33,15 @@ OUTCOMES = {
     "noise": "too noisy to say",
 }
 LOG = "tune.log"
+#: The process that a page began: it works there before it has read what is asked and holds the folder.
+_BEGUN = ".begun"
 #: What is read, written or given away of a folder.
-_FILES = ("asked.json", "state.json", "now.json", ".lock", LOG, "bundle.zip", "bundle/README.md")
+_FILES = ("asked.json", "state.json", "now.json", ".lock", _BEGUN, LOG, "bundle.zip", "bundle/README.md")
 _MODULE = "dashboard.cli"
-#: Seconds that a tuning has to end what it runs, and that one has to begin.
-_PATIENCE_S, _BEGIN_S = 20.0, 15.0
+#: The last line of a tuning that was ended from outside.
+_INTERRUPTED = "colltune: interrupted"
+#: Seconds that a tuning has to end what it runs.
+_PATIENCE_S = 20.0
 _POLL_S = 0.05
 
 
@@ -120,7 +124,7 @@ def tunings(root: Path) -> tuple[list[Tuning], list[str]]:
 
 def _known(path: Path) -> Tuning:
     """A tuning; one that has ended is not looked at again until one of its files has changed."""
-    key = (path, *(stamp(path / name) for name in ("asked.json", "state.json", ".lock", LOG, "bundle.zip")))
+    key = (path, *(stamp(path / name) for name in ("asked.json", "state.json", ".lock", _BEGUN, LOG, "bundle.zip")))
     seen = _ENDED.get(key)
     if seen is None:
         seen = look(path)
@@ -140,7 +144,7 @@ def look(path: Path) -> Tuning:
     reap()
     _confine(path)
     folder = Folder(path)
-    state_of_tuning, asked, runs = answer(folder, {}), folder.asked(), _runs(path)
+    state_of_tuning, asked, runs = answer(folder, {}), folder.asked(), bool(_worker(path))
     steps = _steps(state_of_tuning["stages"], folder.now() if runs else {}, runs=runs)
     state, reason = _state(path, state_of_tuning, steps, runs=runs)
     file = next(file for name in ("asked.json", LOG) if (file := path / name).exists())
@@ -154,15 +158,11 @@ def _confine(path: Path) -> None:
         own_path(path, *name.split("/"))
 
 
-def _runs(path: Path) -> bool:
-    """Whether something works in it, or was started just now and has not said anything yet."""
-    if Folder(path).worker():
-        return True
-    try:
-        log = (path / LOG).stat()
-    except OSError:
-        return False
-    return log.st_size == 0 and 0 <= time.time() - log.st_mtime < _BEGIN_S
+def _worker(path: Path) -> dict[str, Any]:
+    """The process that works in it, or that was begun to: ``pid, started, host``; empty: none."""
+    begun = read_json(path / _BEGUN)
+    here = begun.get("host") == platform.node() and processes.alive(begun.get("pid", 0), begun.get("started", 0))
+    return Folder(path).worker() or (begun if here else {})
 
 
 def _steps(stages: Mapping[str, Mapping[str, Any]], now: Mapping[str, Any], *, runs: bool) -> tuple[Step, ...]:
@@ -190,6 +190,8 @@ def _state(path: Path, tuning: Mapping[str, Any], steps: tuple[Step, ...], *, ru
     if all(step.state == "done" for step in steps) and tuning["outcome"] in EXITS:
         return str(tuning["outcome"]), ""
     log = tail(path)
+    if log and log[-1] == _INTERRUPTED:
+        return CANCELLED, ""
     error = next((line for line in reversed(log) if "error:" in line), "")
     if error:
         return FAILED, error.partition("error:")[2].strip()
@@ -231,7 +233,7 @@ def go_on(path: Path, *, again: bool = False) -> None:
         One is at work there, or it cannot be started.
     """
     _confine(path)
-    if _runs(path):
+    if _worker(path):
         raise CampaignError(f"{path.name} is running already")
     command = [sys.executable, "-m", _MODULE, "tune", str(path), *(["--again"] if again else [])]
     try:
@@ -242,6 +244,7 @@ def go_on(path: Path, *, again: bool = False) -> None:
             pid = os.posix_spawn(
                 command[0], command, own_environment(), file_actions=streams, setsid=True, setsigdef=usual
             )
+        write_json(path / _BEGUN, {"pid": pid, "started": processes.started_at(pid), "host": platform.node()})
     except OSError as error:
         raise CampaignError(f"{path / LOG} cannot be written: {error.strerror or error}") from error
     reap(pid)
@@ -256,7 +259,7 @@ def cancel(path: Path) -> None:
         It runs on another machine, or does not end.
     """
     _confine(path)
-    worker = Folder(path).worker()
+    worker = _worker(path)
     if not worker:
         return
     if worker["host"] != platform.node():
@@ -272,6 +275,10 @@ def cancel(path: Path) -> None:
         time.sleep(_POLL_S)
     if processes.alive(pid, started):
         processes.send([pid], signal.SIGKILL)
+    if tail(path)[-1:] != [_INTERRUPTED]:
+        # It had not begun to listen.
+        with disk.appended(path / LOG) as log:
+            log.write(f"{_INTERRUPTED}\n".encode())
     for plan in [*path.glob("measure*/plan.json"), *path.glob("compare/*/plan.json")]:
         campaign = Campaign(plan.parent)
         if read_json(campaign.state_file) and control.status(campaign)["state"] in ("queued", "running"):

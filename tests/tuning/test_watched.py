@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from pathlib import Path
 
 import pytest
@@ -107,7 +108,7 @@ def test_a_link_out_of_the_folder_is_neither_read_nor_given_away(tuned: Path, tm
 
 
 @pytest.mark.timeout(60)
-@pytest.mark.parametrize("name", ["asked.json", "state.json", "now.json", ".lock", "tune.log", "bundle.zip"])
+@pytest.mark.parametrize("name", ["asked.json", "state.json", "now.json", ".lock", ".begun", "tune.log", "bundle.zip"])
 def test_a_pipe_in_the_folder_holds_up_nobody_who_looks(tuned: Path, name: str) -> None:
     (tuned / name).unlink(missing_ok=True)
     os.mkfifo(tuned / name)
@@ -149,3 +150,19 @@ def test_one_that_cannot_begin_says_what_the_command_said(tmp_path: Path) -> Non
     (path / tunings.LOG).write_text("colltune: error: there is no MPI\n")
     seen = tunings.look(path)
     assert (seen.state, seen.reason) == ("failed", "there is no MPI")
+
+
+@pytest.mark.parametrize("seconds", [0.0, 1.0])
+def test_one_that_has_only_begun_runs_once_and_is_ended_when_asked(tmp_path: Path, seconds: float) -> None:
+    path = tunings.start(tmp_path, "one", Asked(ranks=2, collectives=("bcast",)))
+    pid = json.loads((path / ".begun").read_text())["pid"]
+    time.sleep(seconds)
+    assert tunings.look(path).state == "running"
+    with pytest.raises(CampaignError, match="one is running already"):
+        tunings.go_on(path)
+    tunings.cancel(path)
+    assert processes.started_at(pid) is None
+    assert tunings.look(path).state == "cancelled"
+    tunings.go_on(path)
+    tunings.cancel(path)
+    assert tunings.look(path).state == "cancelled"
