@@ -19,7 +19,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "collectives",
         "collectives",
-        "Operations that are tuned; each has its share of the budget.",
+        "Operations that are tuned, in turns for as long as the budget lasts.",
         COLLECTIVES,
         "attributes",
         choices=tuple(KNOWN),

@@ -15,7 +15,7 @@ from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
 from dashboard.tuning import switches
-from dashboard.tuning.decide import some_decided
+from dashboard.tuning.decide import some_decided, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
@@ -156,14 +156,26 @@ OUTCOMES = {
 }
 
 
+def verdict(outcome: str, decided: Mapping[str, Mapping[str, Any]]) -> str:
+    """What came of it in words, and which collectives it says nothing of; empty where nothing came yet."""
+    if outcome not in OUTCOMES:
+        return ""
+    lacking = unmeasured(decided)
+    return OUTCOMES[outcome] + (
+        f" The time was too short to measure {', '.join(lacking)} (--budget)." if lacking else ""
+    )
+
+
 def readme(summary: Mapping[str, Any]) -> str:
     """Write what the bundle is, for administrators and users."""
     sizes, rows = [format_bytes(size) for size in summary["message_sizes"]], summary["comm_sizes"]
-    measured = f"{summary['ranks']} processes: {', '.join(summary['collectives'])}"
+    lacking = unmeasured(summary["decided"])
+    measured_names = [name for name in summary["collectives"] if name not in lacking] or ["nothing"]
+    measured = f"{summary['ranks']} processes: {', '.join(measured_names)}"
     lines = [
         f"# MPI collectives tuned for {summary['library']} {summary['library_version']} on {summary['system']}",
         "",
-        f"Made by {summary['generator']}. {OUTCOMES[summary['outcome']]}",
+        f"Made by {summary['generator']}. {verdict(summary['outcome'], summary['decided'])}",
         f"Measured with {measured}, communicators of {rows[0]} to {rows[1]}, messages of {sizes[0]} to {sizes[1]}.",
         "What lies beyond is left to the library.",
         "",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -30,6 +30,12 @@ from loaders.workload import read_workload
 #: Percent by which another method must be faster than the library's own decision to be taken instead.
 MARGIN = 3.0
 _FILE = "decisions.json"
+UNMEASURED = "nothing was measured in this time; ask for more (--budget)"
+
+
+def unmeasured(decided: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """The collectives for which the time was too short, of what the stage says of each."""
+    return [name for name, facts in decided.items() if facts.get("why_not") == UNMEASURED]
 
 
 def decide(work: Work) -> Result:
@@ -46,8 +52,7 @@ def decide(work: Work) -> Result:
             facts[name] = _facts(prepared, decisions[-1])
     called = {name for name, *_ in work.asked.calls()} or work.asked.collectives
     for name in work.asked.collectives:
-        short = "nothing was measured in this time; ask for more (--budget)"
-        facts.setdefault(name, {"why_not": short if name in called else "the workload never calls it"})
+        facts.setdefault(name, {"why_not": UNMEASURED if name in called else "the workload never calls it"})
     file = work.room("decide") / _FILE
     save(file, decisions)
     return Result({"collectives": facts, "said": _said(facts)}, [file])

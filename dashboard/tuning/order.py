@@ -63,6 +63,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),
         "excluded": folder.facts("measure").get("unsafe", []),
+        "decided": folder.facts("decide").get("collectives", {}),
         "expected_loss": folder.facts("measure").get("expected_loss", {}),
     }
 
@@ -73,4 +74,4 @@ def lines_of(summary: Mapping[str, Any]) -> list[str]:
         f"{name:8} {stage['state']:5} {format_duration(stage['seconds'] or 0.0):>6}  {stage['said']}"
         for name, stage in summary["stages"].items()
     ]
-    return [*lines, bundled.OUTCOMES.get(str(summary["outcome"]), "")]
+    return [*lines, bundled.verdict(str(summary["outcome"]), summary["decided"])]

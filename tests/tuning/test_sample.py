@@ -8,6 +8,8 @@ import pytest
 
 from dashboard.session.samples import sample_data
 from dashboard.tuning import Folder
+from dashboard.tuning.bundled import readme, verdict
+from dashboard.tuning.decide import UNMEASURED
 from tests.cluster.tuned import judge
 
 
@@ -25,3 +27,12 @@ def test_what_a_tuned_sample_gains_follows_from_the_campaign_that_judges_it(name
     assert judged["share_percent"] == pytest.approx(known["share_percent"])
     summary = json.loads((folder / "tuned" / "bundle" / "summary.json").read_text())
     assert summary["gain"] == Folder(folder / "tuned").facts("compare")["gain"]
+
+
+def test_what_the_time_was_too_short_for_is_said_with_the_outcome() -> None:
+    summary = json.loads((sample_data("fast-ethernet-tuned") / "tuned" / "bundle" / "summary.json").read_text())
+    summary["decided"]["reduce"] = {"why_not": UNMEASURED}
+    text = readme(summary)
+    assert f"{verdict(summary['outcome'], summary['decided'])}\nMeasured with 16 processes: bcast, " in text
+    assert "The time was too short to measure reduce (--budget)." in text
+    assert " reduce," not in text.partition("Measured with")[2].partition("\n")[0]

@@ -14,11 +14,10 @@ from dashboard.pages.measure.watch import LOG_STYLE
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import Alert, Button, Figure, FileDownload
 from dashboard.plots import legend, tuning
-from dashboard.tuning.bundled import OUTCOMES
+from dashboard.tuning.bundled import verdict
 
 _SEVERITY = {"proven": "success", "nothing": "info", "noise": "warning", "unproven": "warning", "failed": "error"}
 _SAID = {
-    **OUTCOMES,
     "cancelled": "It was cancelled. What was measured stays; going on does only what is missing.",
     "interrupted": "Its process is gone. What was measured stays; going on does only what is missing.",
     "planned": "It was asked for and has not begun.",
@@ -83,7 +82,7 @@ class TuneWatch(Viewer):
         state = "" if seen is None else seen.state
         running = state == kept.RUNNING
         self._put(self.title, _EMPTY if seen is None else _title(seen))
-        reason = _SAID.get(state, "") if seen is None or not seen.reason else seen.reason
+        reason = "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or _SAID.get(state, "")
         said = {"object": escape(reason), "severity": _SEVERITY.get(state, "warning"), "visible": bool(reason)}
         if self._drawn.get("outcome") != said:
             self._drawn["outcome"] = said
