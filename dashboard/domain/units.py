@@ -54,7 +54,7 @@ def parse_duration(text: str) -> float:
 def format_duration(seconds: float) -> str:
     """Write how long something takes, roughly: ``45 s``, ``12 min``, ``3.5 h``."""
     if seconds < 120:
-        return f"{seconds:.0f} s"
+        return f"{seconds:.1g} s" if 0 < seconds < 1 else f"{seconds:.0f} s"
     return f"{seconds / 60:.0f} min" if seconds < 7200 else f"{seconds / 3600:.1f} h"
 
 

@@ -156,7 +156,7 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
     (call,) = goal.calls
     assert (call[0], call[1], call[3]) == ("bcast", 2, 3.0)
     assert call[2] in Campaign(tmp_path / "w").plan().message_sizes
-    capsys.readouterr()
+    assert "workload of 3 calls: 0 at sizes of the plan, the others at the nearest" in capsys.readouterr().err
     assert "goes with --adaptive" in one_line("plan", str(tmp_path / "d"), *PLAN, *weighed)
 
 

@@ -160,3 +160,9 @@ def test_grids_that_follow_the_machine_are_named(ask: Ask) -> None:
     assert answer["follows_machine"] == [False, True, False]
     # Of the 28 pairs of a row of eight 12 share one of its two nodes.
     assert answer["within_nodes"] == [[0.0, pytest.approx(12 / 28)], [0.0, 1.0], [pytest.approx(4 / 28), 1.0]]
+
+
+def test_a_prime_number_of_processes_is_said_to_have_no_grid(colltune: Run) -> None:
+    answer = colltune("orthogonal", "layouts", 13)
+    assert (answer.status, answer.out.strip()) == (0, "")
+    assert "13 processes have no grid" in answer.err

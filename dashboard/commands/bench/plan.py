@@ -223,13 +223,20 @@ def planned(
 
 def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: Sequence[int]) -> Goal:
     from dashboard.benchmarks.errors import PlanError
+    from dashboard.decisions.function.attributes import SIZES
     from dashboard.decisions.measured.workload import calls_on
     from loaders.workload import read_workload
 
-    calls = calls_on(read_workload(file), collectives, *sizes)
+    workload = read_workload(file)
+    calls = calls_on(workload, collectives, *sizes)
     if goal is None or not calls:
         why = "goes with --adaptive" if goal is None else f"calls none of {', '.join(collectives)}"
         raise PlanError(f"--weights {file}: {why}")
+    own = workload[workload["collective"].isin(list(collectives))]
+    on_grid = [own[name].isin(list(axis)) for name, axis in zip(SIZES, sizes, strict=True)]
+    exact = own["calls"][on_grid[0] & (on_grid[1] | (own["collective"] == "barrier"))].sum()
+    counted = f"{exact:,.0f} at sizes of the plan, the others at the nearest"
+    say(f"note: workload of {own['calls'].sum():,.0f} calls: {counted}")
     return replace(goal, calls=tuple((*place, number) for place, number in calls.items()))
 
 

@@ -10,7 +10,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.orthogonal import run as orthogonal_run
-from dashboard.commands.output import show
+from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -107,6 +107,8 @@ def _layouts(args: argparse.Namespace) -> None:
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
     grids = layouts(args.processes, args.dimensions)
+    if not grids:
+        say(f"note: {args.processes} processes have no grid of more than one process in each of its dimensions")
     result: dict[str, Any] = {"layouts": [list(each.factors) for each in grids]}
     if args.ppn is None:
         show(args, result, lambda: [str(each) for each in grids])
