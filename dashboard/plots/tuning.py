@@ -159,6 +159,12 @@ def gain_height(collectives: int) -> int:
     return _AROUND + _ROW_HEIGHT * max(collectives, 1)
 
 
+_JUDGED = (
+    "<p>A rule's gain is that of all comparisons together, by which it is kept; what is gained by a collective is that "
+    "of the last one alone, which has chosen nothing.</p>"
+)
+
+
 def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
     """Write every rule that was compared: its region, its method, what it gains, whether it is kept."""
     heads = [("collective", False), ("where", False), ("method", False), ("cells", True), ("gain", True), ("", False)]
@@ -173,7 +179,7 @@ def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
         ]
         for rule in sorted(compared, key=lambda rule: (not rule["kept"], rule["collective"]))
     ]
-    return table("Rules against the library's own decision", heads, rows) if rows else ""
+    return table("Rules against the library's own decision", heads, rows) + _JUDGED if rows else ""
 
 
 def _left(verdict: str) -> str:
