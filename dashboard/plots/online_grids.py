@@ -48,7 +48,7 @@ def coverage_map(seen: pd.DataFrame) -> hv.Overlay:
         ("taken", "@taken"),
     ]
     colors = [_SEQUENTIAL[each] for each in places]
-    return _grid("Timings in the bins that were seen", seen, colors, texts, tips, "timings", least="≥ ")
+    return _grid("Timings by bin", seen, colors, texts, tips, "timings", least="≥ ")
 
 
 def gain_map(beside: pd.DataFrame) -> hv.Overlay:
@@ -72,7 +72,7 @@ def gain_map(beside: pd.DataFrame) -> hv.Overlay:
     }
     tips = [("", "@row"), ("message size", "@column"), ("method", "@method"), ("tuned", "@tuned")]
     tips += [("the library's own", "@default"), ("tuned / default", "@ratio")]
-    return _grid("Tuned by the library's own decision", beside, colors, texts, tips, "ratio")
+    return _grid("Tuned against the library", beside, colors, texts, tips, "ratio")
 
 
 def _grid(

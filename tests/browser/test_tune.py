@@ -90,7 +90,7 @@ def test_a_tuning_that_is_started_is_found_again_by_another_browser_and_ended(
 def test_a_loop_that_goes_on_is_followed(server: Served, watched_page: WatchedPage, root: Path) -> None:
     page = watched_page.page
     page.goto(at(server, page="Online", online="folder:loop"))
-    for title in ("Iterations", "Tried at 4 KiB on 4 nodes × 2", "Timings in the bins that were seen"):
+    for title in ("Iterations", "Tried at 4 KiB on 4 nodes × 2", "Timings by bin"):
         wait_until_drawn(page, title)
     table = page.get_by_role("region", name="Iterations")
     expect(table.get_by_role("row")).to_have_count(3)

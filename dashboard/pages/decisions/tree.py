@@ -69,7 +69,7 @@ class TreeDiagram(Viewer):
         self._state, self._light = state, light
         self._clicked: tuple[DecisionFunction, int] | None = None
         self.depth = int_slider(
-            label="Tree, open to depth",
+            label="Tree, levels drawn at most",
             start=0,
             end=6,
             value=4,

@@ -66,7 +66,9 @@ if (!window.colltune_keys) {
         const view = event.key === 'Tab' && at.matches?.('.bk-events') && figure_of(at)
         if (!view) return
         const how = cells_of(view) ? ': arrows go over the cells, Enter pins one, Escape leaves' : ''
-        at.setAttribute('aria-label', `${view.model.title?.text || 'Chart'}${how}`)
+        const {title, left, below} = view.model
+        const axes = [left, below].map((side) => side.map((each) => each.axis_label).find(Boolean)).filter(Boolean)
+        at.setAttribute('aria-label', `${title?.text || axes.join(' over ') || 'Chart'}${how}`)
     }, true)
 }
 """
