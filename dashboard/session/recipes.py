@@ -158,6 +158,10 @@ def as_python(state: State) -> str:
         asked = f"held_out={held_out!r}, criterion={state.criterion!r}, prepare=prepared.learn"
         lines = [f"tried = frontier(prepared.problem, {asked})", "tried.table"]
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
+    if state.page in ("Export", "Data"):
+        # What they show is a file, or a list of files: their command says it.
+        calls = [f"cli.main({words!r})" for words in _commands(state, state.page)]
+        return "\n".join(["from dashboard import cli", "", *calls])
     if state.page != "Compare":
         return _python(view, results_id)
     if state.compare == "trees":

@@ -178,6 +178,8 @@ def test_the_command_of_the_page_export_writes_its_file(sample: Path, capsys: py
         written = order_job(state, None)(None)
         assert not isinstance(written, str)
         words = shlex.split(as_command(state, "Export"))
+        state.page = "Export"
+        assert f"cli.main({words[1:]!r})" in as_python(state)
         assert [word for word in words if word in COLLECTIVES] == written.collectives
         assert cli.main([*words[1:], "--allow-loss", "1000"]) == 0
         # The one tells at the head what it is a part of, the other the part.
