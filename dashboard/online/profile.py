@@ -15,7 +15,8 @@ from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.workload import weights_for
 from dashboard.domain.errors import DecisionError
 from dashboard.online.errors import OnlineError
-from loaders import LoadError
+from dashboard.online.state import totals_of
+from loaders import LoadError, disk
 from loaders.methods import MethodKey, method_label
 from loaders.online import run_of, siblings
 from loaders.source import Source
@@ -39,15 +40,29 @@ def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
             source = Source(first)
             try:
                 header, calls = run_of(source)
+                if lacking := _not_noted(first.parent, str(header["run"])):
+                    skipped[str(first)] = lacking
                 parts.append(calls.assign(run=str(header["run"]), method=_labels(calls, header["methods"])))
             except LoadError as error:
                 skipped[str(first)] = str(error)
             if source.skipped:
-                skipped[str(first)] = "; ".join(f"{count} {reason}" for reason, count in source.reasons.items())
+                reasons = (f"{count} {reason}" for reason, count in source.reasons.items())
+                skipped[str(first)] = "; ".join(filter(None, [skipped.get(str(first)), *reasons]))
     if not parts:
         reasons = "; ".join(skipped.values()) or "there are none"
         raise OnlineError(f"no trace can be used: {reasons}")
     return pd.concat(parts, ignore_index=True), skipped
+
+
+def _not_noted(traces: Path, run: str) -> str:
+    """Which calls of a run its traces do not hold, in words; empty where that is none, or the run has no end."""
+    try:
+        totals = disk.read_json(totals_of(traces, run))["collectives"].items()
+        lacking = {name: (each["noted"], each["calls"]) for name, each in totals if each["noted"] < each["calls"]}
+    except (OSError, ValueError, LookupError, TypeError, AttributeError):
+        return ""
+    counts = ", ".join(f"{noted:,} of {calls:,} of {name}" for name, (noted, calls) in lacking.items())
+    return f"of the calls of all processes it notes {counts}; COLLTUNE_ONLINE_CALLS=NUMBER notes more" if counts else ""
 
 
 def _labels(calls: pd.DataFrame, methods: Mapping[str, Any]) -> list[str]:

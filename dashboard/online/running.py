@@ -61,6 +61,8 @@ def read_plan(path: Path) -> Plan:
     """
     try:
         data = disk.read_json(path)
+        if not isinstance(data, dict):
+            raise OnlineError(f'{path}: a plan is a JSON object, such as {{"runs": [["mpiexec", "./program"]]}}')
         if unknown := sorted(set(data) - set(Plan.__dataclass_fields__)):
             raise OnlineError(f"{path}: there is no {unknown[0]!r} in a plan")
         for name in ("runs", "evaluate"):
@@ -76,6 +78,8 @@ def read_plan(path: Path) -> Plan:
         in_time = plan.seconds is None or plan.seconds > 0
     except OSError as error:
         raise OnlineError(f"{path}: cannot be read: {error.strerror or error}") from None
+    except OnlineError:
+        raise
     except (ValueError, TypeError, AttributeError, BenchError) as error:
         raise OnlineError(f"{path}: {error}") from None
     if plan.slurm is not None and plan.seconds is None:
@@ -98,6 +102,9 @@ def loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
 
 
 def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
+    if (done := len(folder.progress)) and _due(plan, done):
+        # It failed, or somebody ended it: what is there of it is not done again.
+        _evaluate(folder, plan, done, say)
     for iteration in range(len(folder.progress) + 1, plan.iterations + 1):
         drawn = random.Random(f"{seed} {iteration}").sample(  # noqa: S311 - no secret
             range(len(plan.runs)), min(plan.each or len(plan.runs), len(plan.runs))
@@ -109,23 +116,31 @@ def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
             say(f"note: {note}")
         model = folder.train()
         say(f"iteration {iteration}: {model.provenance['timings']:,} timings")
-        if plan.evaluate and (iteration % plan.every == 0 or iteration == plan.iterations):
+        if _due(plan, iteration):
             _evaluate(folder, plan, iteration, say)
+
+
+def _due(plan: Plan, iteration: int) -> bool:
+    """Whether what was learnt is judged after an iteration."""
+    return bool(plan.evaluate) and (iteration % plan.every == 0 or iteration == plan.iterations)
 
 
 def _evaluate(folder: Folder, plan: Plan, iteration: int, say: Say) -> None:
     """Run what judges, by the library's own decision and by what was learnt: both of a command in one job."""
     ways = {"default": "trace", "tuned": "tuned"}
+    judged_before = [record["command"] for record in evaluations(folder) if record["iteration"] == iteration]
     tasks = [
         [Run(f"e{iteration}-{n}-{way}", command, mode, _JUDGED, _ALL_CALLS) for way, mode in ways.items()]
         for n, command in enumerate(plan.evaluate)
+        if list(command) not in judged_before
     ]
+    if not tasks:
+        return
     perform(folder, f"e{iteration}", tasks, plan.seconds, plan.slurm, say)
     for runs in tasks:
         record: dict[str, Any] = {"iteration": iteration, "command": list(runs[0].command)}
         record |= {way: judged(folder.path / _JUDGED, run.name) for way, run in zip(ways, runs, strict=True)}
-        if record not in evaluations(folder):
-            append_line(folder.path / "evaluations.jsonl", record, check_evaluation)
+        append_line(folder.path / "evaluations.jsonl", record, check_evaluation)
 
 
 def judged(out: Path, run: str) -> dict[str, float]:

@@ -18,6 +18,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.decisions.function.nodes import Method
 from dashboard.online.bins import Bins
 from dashboard.online.draws import SAMPLED, draws, stream
+from dashboard.online.errors import OnlineError
 from dashboard.online.library import source
 from dashboard.online.model_file import save
 from dashboard.online.running import loop, read_plan
@@ -226,8 +227,14 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
     built = bench.build("skeleton", skeleton("miniAMR"))
     command = [str(bench.mpiexec), "-n", "3", str(built), "600"]
     plan = tmp_path / "plan.json"
-    plan.write_text(json.dumps({"runs": [command, command], "evaluate": [command], "iterations": 1, "every": 1}))
+    asked = {"runs": [command, command], "evaluate": [command, ["false"]], "iterations": 1, "every": 1}
+    plan.write_text(json.dumps(asked))
     lines: list[str] = []
+    with pytest.raises(OnlineError, match="false ended with 1"):
+        loop(folder, read_plan(plan), 1, lines.append)
+    # What was to be judged when it failed is judged when it goes on.
+    plan.write_text(json.dumps({**asked, "evaluate": [command]}))
+    loop(folder, read_plan(plan), 1, lines.append)
     loop(folder, read_plan(plan), 1, lines.append)
     assert folder.calls()["run"].unique().tolist() == ["i1-r0", "i1-r1"]
     learnt = folder.progress[0]["learnt"]["allreduce"]

@@ -16,7 +16,7 @@ from dashboard.online.model_file import load
 from dashboard.online.running import read_plan
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
-from dashboard.online.state import Folder
+from dashboard.online.state import Folder, totals_of
 from dashboard.online.table import AlgTable, default_table
 from loaders import open_results
 from loaders.workload import read_workload
@@ -166,6 +166,13 @@ def test_the_commands_train_show_export_and_profile(
     assert row["judged_calls"] == 240
     # Eight methods are called equally often, one of which takes half of the time.
     assert row["loss_percent"] == pytest.approx(100 * ((7 + 0.5) / 8 / 0.5 - 1))
+    assert "notes" not in capsys.readouterr().err
+    totals = {"allreduce": {"calls": 240, "noted": 240}, "bcast": {"calls": 1200, "noted": 40}}
+    totals_of(folder.traces, "one").write_text(json.dumps({"seconds": 1.0, "collectives": totals}))
+    assert main(["online", "profile", str(folder.traces)]) == 0
+    assert "notes 40 of 1,200 of bcast; COLLTUNE_ONLINE_CALLS=NUMBER notes more" in capsys.readouterr().err
+    assert main(["online", "train", str(folder.path), "--traces", str(tmp_path / "nowhere")]) == 2
+    assert "nowhere: there is no such folder" in capsys.readouterr().err
     assert main(["online", "train", str(tmp_path)]) == 2
     assert "colltune online init" in capsys.readouterr().err
 
@@ -177,6 +184,7 @@ def test_the_commands_train_show_export_and_profile(
         ('{"runs": ["mpiexec a"]}', "a list of commands"),
         ('{"runs": [["a"]], "pace": 1}', "no 'pace' in a plan"),
         ("[", "plan.json"),
+        ('["mpiexec"]', "is a JSON object"),
     ],
 )
 def test_what_is_wrong_with_a_plan_is_named(tmp_path: Path, plan: str, words: str) -> None:

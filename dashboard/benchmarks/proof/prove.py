@@ -134,14 +134,14 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
             by_word(verdict, word_of(verdict.region.method, verdict.region.collective), results) for verdict in verdicts
         )
         acts = taken_by_word(results, acts)
-    title = rules.title if not rules.errors else f"{rules.title}; {rules.errors} errors ('colltune lint' names them)"
     return Proof(
         rules=str(wish.rules),
-        format=title,
+        format=rules.title,
         library=target.name,
         how=target.how,
         ranks=wish.ranks,
         taken=acts,
+        errors=rules.errors,
         verdicts=verdicts,
         nodes=max((len(seen.placed) for seen in results.values()), default=1),
         notes=(

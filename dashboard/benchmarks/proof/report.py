@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 
 from dashboard.benchmarks.proof.verdict import STATES, Proof, Verdict
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 
 _HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
 _TAKEN = {
@@ -75,6 +75,7 @@ def _summary(proof: Proof) -> str:
     counts = ", ".join(f"{count} {state}" for state in STATES if (count := proof.count(state)))
     verdict = "PROVEN" if proof.holds else "NOT PROVEN"
     verdict += f", {len(proof.unsafe)} unsafe" if proof.unsafe else ""
+    verdict += f", {format_count(proof.errors, 'error')} in the file" if proof.errors else ""
     return f"{verdict}: {len(proof.verdicts):,} regions: {counts or 'none'}"
 
 

@@ -86,6 +86,8 @@ class Proof:
         That it took.
     nodes
         That the processes were on.
+    errors
+        Of the file, as its reader knows the library: what is refused at a call ends the program.
     """
 
     rules: str
@@ -99,6 +101,7 @@ class Proof:
     unsafe: tuple[Finding, ...] = ()
     seconds: float = 0.0
     nodes: int = 1
+    errors: int = 0
 
     def count(self, *states: State) -> int:
         """Number of regions in one of these states."""
@@ -106,18 +109,19 @@ class Proof:
 
     @property
     def holds(self) -> bool:
-        """Whether all regions that could be run did as asked, at least one could, and no method is unsafe."""
+        """Whether all regions that could be run did as asked, at least one could, and nothing is unsafe or an error."""
         ran = self.count("proven", "same graph")
         return (
             ran > 0
             and not self.unsafe
+            and not self.errors
             and self.count("other", "failed") == 0
             and self.taken in ("yes", "no difference")
         )
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
-        names = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "holds")
+        names = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "errors", "holds")
         return {
             **{name: getattr(self, name) for name in names},
             "counts": {state: self.count(state) for state in STATES},

@@ -67,7 +67,13 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     learning(shown)
     export = of_folder("export", "Write what was learnt as a decision function, for a library or a program.")
     export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
-    export.add_argument("-c", "--collective", action="append", help="of these (default: all that were learnt)")
+    export.add_argument(
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        metavar="NAME[,NAME…]",
+        help="of these (default: all that were learnt)",
+    )
     export.add_argument("--ppn", type=cli_values.count, metavar="N", help="fix the processes per node, for rules files")
     export.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
 
@@ -81,7 +87,11 @@ def _what_is_tried(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
     parser.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
     parser.add_argument(
-        "-c", "--collective", action="append", help="tune these (default: allreduce, bcast, allgather, alltoall)"
+        "-c",
+        "--collective",
+        action=cli_values.Names,
+        metavar="NAME[,NAME…]",
+        help="tune these (default: allreduce, bcast, allgather, alltoall)",
     )
     for name, kind in (
         ("segment-sizes", cli_values.size),
@@ -120,6 +130,8 @@ def _init(args: argparse.Namespace) -> None:
     from dashboard.online.state import Folder
     from dashboard.online.table import default_table, with_own
 
+    if args.folder.exists() and not args.folder.is_dir():
+        raise Usage(f"{args.folder}: is a file; name a folder")
     if (args.folder / "loop.json").exists():
         raise Usage(f"{args.folder}: is there already; take another folder")
     mpicc, version = _installed(args, compiler)
@@ -192,13 +204,18 @@ def _run(args: argparse.Namespace) -> None:
     code = run_command(folder, args.words, environment(folder, args.mode, run))
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
-    say(f"run {run}: traces in {folder.traces}")
+    left = any(folder.traces.glob(f"{run}.*.trace"))
+    if not left and args.mode != "off":
+        raise Usage(f"{args.words[0]} left no traces: is it a program of MPI, of {folder.table.library}?")
+    say(f"run {run}: {f'traces in {folder.traces}' if left else 'no traces, as asked'}")
 
 
 def _train(args: argparse.Namespace) -> None:
     from dashboard.online.state import Folder
 
     folder = Folder.open(args.folder)
+    if args.traces is not None and not args.traces.is_dir():
+        raise Usage(f"--traces {args.traces}: there is no such folder")
     with folder.held():
         collected = folder.collect(args.settled, traces=args.traces)
         model = folder.train()

@@ -103,6 +103,9 @@ def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> N
     assert not proof(FAR).holds
     assert not proof(GOOD, OTHER).holds
     assert not proof(GOOD, answer="no").holds
+    wrong = replace(proof(GOOD, FAR), errors=2)
+    assert not wrong.holds
+    assert "NOT PROVEN, 2 errors in the file: 2 regions" in lines_of(wrong)[-1]
 
 
 def test_the_report_tells_all_of_it() -> None:
