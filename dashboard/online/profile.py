@@ -46,8 +46,8 @@ def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
             except LoadError as error:
                 skipped[str(first)] = str(error)
             if source.skipped:
-                reasons = (f"{count} {reason}" for reason, count in source.reasons.items())
-                skipped[str(first)] = "; ".join(filter(None, [skipped.get(str(first)), *reasons]))
+                counted = (f"{count} {reason}" for reason, count in source.reasons.items())
+                skipped[str(first)] = "; ".join(filter(None, [skipped.get(str(first)), *counted]))
     if not parts:
         reasons = "; ".join(skipped.values()) or "there are none"
         raise OnlineError(f"no trace can be used: {reasons}")

@@ -60,32 +60,32 @@ def read_plan(path: Path) -> Plan:
         It cannot be read, or something in it is wrong.
     """
     try:
-        data = disk.read_json(path)
-        if not isinstance(data, dict):
-            raise OnlineError(f'{path}: a plan is a JSON object, such as {{"runs": [["mpiexec", "./program"]]}}')
-        if unknown := sorted(set(data) - set(Plan.__dataclass_fields__)):
-            raise OnlineError(f"{path}: there is no {unknown[0]!r} in a plan")
-        for name in ("runs", "evaluate"):
-            commands = data.get(name, [])
-            if not all(isinstance(c, list) and c and all(isinstance(word, str) for word in c) for c in commands):
-                raise OnlineError(f"{path}: {name} must be a list of commands, each a list of words")
-            data[name] = tuple(tuple(command) for command in commands)
-        if "slurm" in data:
-            data["slurm"] = Request.from_record({"array": 1, **data["slurm"]})
-        plan = Plan(**data)
-        counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
-        fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)
-        in_time = plan.seconds is None or plan.seconds > 0
+        return _plan(disk.read_json(path))
     except OSError as error:
         raise OnlineError(f"{path}: cannot be read: {error.strerror or error}") from None
-    except OnlineError:
-        raise
     except (ValueError, TypeError, AttributeError, BenchError) as error:
         raise OnlineError(f"{path}: {error}") from None
+
+
+def _plan(data: Any) -> Plan:
+    if not isinstance(data, dict):
+        raise OnlineError('a plan is a JSON object, such as {"runs": [["mpiexec", "./program"]]}')
+    if unknown := sorted(set(data) - set(Plan.__dataclass_fields__)):
+        raise OnlineError(f"there is no {unknown[0]!r} in a plan")
+    for name in ("runs", "evaluate"):
+        commands = data.get(name, [])
+        if not all(isinstance(c, list) and c and all(isinstance(word, str) for word in c) for c in commands):
+            raise OnlineError(f"{name} must be a list of commands, each a list of words")
+        data[name] = tuple(tuple(command) for command in commands)
+    if "slurm" in data:
+        data["slurm"] = Request.from_record({"array": 1, **data["slurm"]})
+    plan = Plan(**data)
+    counts = (plan.iterations, plan.every, *([] if plan.each is None else [plan.each]))
+    fits = plan.runs and all(type(count) is int and count >= 1 for count in counts)
     if plan.slurm is not None and plan.seconds is None:
-        raise OnlineError(f"{path}: jobs of Slurm need a time limit; say the seconds of a run, such as 600")
-    if not fits or not in_time:
-        raise OnlineError(f"{path}: runs, iterations, every and each must be at least 1, seconds above 0")
+        raise OnlineError("jobs of Slurm need a time limit; say the seconds of a run, such as 600")
+    if not fits or not (plan.seconds is None or plan.seconds > 0):
+        raise OnlineError("runs, iterations, every and each must be at least 1, seconds above 0")
     return plan
 
 
