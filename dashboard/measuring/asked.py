@@ -11,7 +11,7 @@ from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
@@ -90,6 +90,8 @@ class Asked:
             # A field that was emptied.
             if getattr(self, name) is None:
                 raise PlanError(f"{name.replace('_', ' ')}: there is no number; {name.replace('_', ' ')} needs one")
+        if not 0 < self.relative_error < _MOST_ERROR:
+            raise PlanError(f"standard error: {self.relative_error:g} %; allowed are percent above 0 and below 100")
         ends = _grid("repetitions", self.repetitions)
         # Protocol itself looks whether these texts are among those allowed.
         protocol = Protocol(
@@ -119,7 +121,7 @@ class Asked:
             datatype=self.datatype,
             operation=self.operation,
             providers=tuple(self.providers) or ("library",),
-            memory=parse_size(self.memory),
+            memory=_grid("most bytes of buffers", self.memory)[0],
             graphs=self.graphs,
             launches=self.launches,
             goal=Goal.asked(adaptive=self.adaptive, budget=self.budget, until=self.until),
@@ -148,6 +150,7 @@ class Asked:
 
 #: How the command spells what it does not call by its name here.
 _FLAGS = {"collectives": "collective", "ppns": "ppn", "providers": "provider", "graphs": "no_graphs"}
+_MOST_ERROR = 100.0
 _NUMBERS = ("relative_error", "rounds", "iterations", "point_seconds", "launches")
 
 

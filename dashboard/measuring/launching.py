@@ -67,7 +67,11 @@ class Place:
 
     def words(self) -> list[str]:
         """Where it runs, as ``colltune bench run`` or, of Slurm, ``bench submit`` takes it."""
-        words = [f"--time-limit={parse_duration(self.limit):g}"] if self.limit.strip() else []
+        try:
+            words = [f"--time-limit={parse_duration(self.limit):g}"] if self.limit.strip() else []
+        except PlanError:
+            # The form says what is wrong with it.
+            words = []
         for name, value in (self.slurm or {}).items():
             given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value
             flag = _FLAGS.get(name, name).replace("_", "-")

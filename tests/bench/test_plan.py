@@ -64,6 +64,7 @@ def test_what_cannot_be_measured_is_counted_with_the_reason() -> None:
         ({"ranks": 1, "comm_sizes": (1,)}, "at least 2"),
         ({"comm_sizes": (2, 9)}, "2 to 8"),
         ({"message_sizes": (0,)}, "at least 1"),
+        ({"ppns": (0,)}, "whole numbers from 1"),
         ({"methods": {"bkast": (LINEAR,)}}, "allowed are bcast, reduce"),
         ({"methods": {"bcast": ()}}, "no method"),
         ({"datatype": "float16"}, "float32"),

@@ -13,6 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.models.deciding import model_penalties
 from dashboard.models.errata import errata
 from dashboard.models.parameter_set import find_parameters, load_parameters
+from dashboard.plots.models.segments import Segmentation
 from dashboard.session.prepared import prepare
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
@@ -96,6 +97,8 @@ def test_segments_of_table_6_1(colltune: Run) -> None:
     inside = [time for size, time in zip(curve["segment_size"], curve["time"], strict=True) if low <= size <= high]
     assert min(inside) == min(curve["time"])
     assert answer["time"] < answer["time_without"]
+    page = Segmentation.of("bcast", "split_binary", find_parameters("grig-mx", "hockney").of("hockney"), 64, 768 << 10)
+    assert [answer[f"within_{percent}"] for percent in (5, 10)] == [list(page.within(percent)) for percent in (5, 10)]
     text = colltune(*words[:-1], "--message-size", "768KiB", "--parameters", "grig-mx").out
     assert "optimal segment size 10,277 B" in text
     none = colltune(*words, "--message-size", "8", "--parameters", "grig-mx").json

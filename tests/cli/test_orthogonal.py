@@ -166,3 +166,11 @@ def test_a_prime_number_of_processes_is_said_to_have_no_grid(colltune: Run) -> N
     answer = colltune("orthogonal", "layouts", 13)
     assert (answer.status, answer.out.strip()) == (0, "")
     assert "13 processes have no grid" in answer.err
+
+
+@pytest.mark.parametrize("machine", ["clic-lam", "xeon-scampi", "t3e"])
+def test_what_takes_no_time_has_no_improvement(colltune: Run, machine: str) -> None:
+    words = ["orthogonal", "predict", "-c", "bcast", "--processes", 6, "--message-size", 0, "--machine", machine]
+    rows = colltune(*words, "--json").json["layouts"]
+    assert {row["improvement"] for row in rows if not row["time"]} <= {None}
+    assert "nan" not in colltune(*words).out

@@ -67,7 +67,7 @@ def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
         ({"comm_sizes": "2,9"}, "allowed are 2 to 4"),
         ({"segment_sizes": "x"}, "segment sizes: 'x' is not a size"),
         ({"repetitions": "0-9"}, "min_repetitions: 0"),
-        ({"relative_error": 200.0}, "relative_error"),
+        ({"relative_error": 200.0}, "standard error"),
         ({"protocol": "osu"}, "allowed are skampi, occ"),
         ({"buffers": "$(reboot)"}, "allowed are reuse, rotate"),
         ({"algorithms": ("bruck",)}, "no algorithm|has an algorithm"),

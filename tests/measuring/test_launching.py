@@ -68,6 +68,11 @@ def test_without_a_limit_the_estimate_gives_it(offered: Offer) -> None:
     assert Place(limit="2 h").seconds(offered) == 7200
 
 
+def test_a_limit_that_is_none_is_left_out_of_the_command() -> None:
+    assert Place(limit="2 h").words() == ["--time-limit=7200"]
+    assert Place(limit="soon").words() == []
+
+
 def test_where_it_runs_is_a_launcher(here: Installation) -> None:
     assert Place().launcher(here) == LocalLauncher((str(here.mpiexec),))
     launcher = Place(REQUEST).launcher(here)

@@ -132,6 +132,8 @@ class Plan:
         for name, values in {**single, **{each: getattr(self, each) for each in _GRIDS}}.items():
             if not all(type(value) is int and 0 <= value < _MOST for value in values):
                 raise PlanError(f"{name}: {values!s:.60}; allowed are whole numbers from 0")
+        if 0 in self.ppns:
+            raise PlanError("processes per node: 0; allowed are whole numbers from 1")
 
     def _check_launches(self) -> None:
         if type(self.launches) is not int or not 1 <= self.launches <= _MOST_LAUNCHES:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -180,7 +181,8 @@ def _compare(answer: Mapping[str, Any], predictions: Iterator[float | None]) -> 
     first = answer["ways"][0]
     nodes = nodes_recorded(answer["rank_nodes"], answer["order"]["processes"])
     for way, prediction in zip(answer["ways"], predictions, strict=True):
-        step = sorted(way["seconds"])[len(way["seconds"]) // 2] / max(way["steps"], 1)
+        # The mean that gains are of.
+        step = statistics.geometric_mean(way["seconds"]) / max(way["steps"], 1)
         way["step"] = step
         if way["grid"] and nodes:
             way["within_nodes"] = shares(Grid.of(way["grid"]), nodes)
@@ -219,7 +221,7 @@ def _lines(answer: Mapping[str, Any]) -> list[str]:
                 "no" if not _same(way) else f"{way['difference']:.0e}",
             ]
         )
-    columns = ["way", "a step", "gain (%)", "95 %", "predicted", "differs by"]
+    columns = ["way", "a step, mean", "gain (%)", "95 %", "predicted", "differs by"]
     lines = [head, *cli_text.table(columns, rows, (1, 2, 3, 4, 5)), ""]
     shares = [
         [way["way"], name, cli_text.time(sum(each["mean"] for each in turns) / len(turns) / max(way["steps"], 1))]

@@ -98,7 +98,7 @@ def segment_curve(
     *,
     variant: Variant = "corrected",
 ) -> Curve:
-    """Duration over segment sizes (Figure 6.1); without sizes, 200 of them from 16 B to the whole.
+    """Duration over segment sizes (Figure 6.1); without sizes, 240 of them from 16 B to the whole, and the optimum.
 
     Raises
     ------
@@ -107,8 +107,10 @@ def segment_curve(
     """
     model = model_of(collective, algorithm)
     if segment_sizes is None:
-        largest = max(float(np.max(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
-        segment_sizes = np.unique(np.round(np.geomspace(min(16.0, largest), largest, 200)))
+        largest = max(float(np.ceil(np.max(model.largest_segment(float(comm_size), float(message_size))))), 1.0)
+        optimum = float(optimal_segment(collective, algorithm, parameters, comm_size, message_size, variant=variant))
+        ends = np.round(np.geomspace(min(16.0, largest), largest, 240))
+        segment_sizes = np.unique(np.append(ends, max(round(optimum), 1) if optimum else largest))
     sizes = sizes_of("segment size", segment_sizes, 1)
     if sizes.ndim != 1 or sizes.size == 0:
         raise SizeError("there is no segment size; expected one or more")

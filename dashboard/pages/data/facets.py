@@ -13,6 +13,8 @@ from dashboard.session import reading
 from loaders.facets import Choice
 
 _OPEN, _TOGETHER = "not chosen", "all of them together"
+#: Value of that: a menu shows nothing where its value is None.
+_ALL = "\0"
 
 
 class FacetChooser(Viewer):
@@ -54,14 +56,14 @@ class FacetChooser(Viewer):
         return reading.chosen(self._chosen())
 
     def _chosen(self) -> dict[str, str | None]:
-        return {**self._given, **{name: widget.value for name, widget in self.widgets.items()}}
+        return {**self._given, **{name: _facet(widget) for name, widget in self.widgets.items()}}
 
     @staticmethod
     def _widget(name: str, there: Sequence[str], before: Mapping[str, str | None]) -> Select:
-        value = before.get(name, "")
+        value = _ALL if before.get(name, "") is None else before.get(name, "")
         # What was said at the start may be written in other letters.
         same = next((label for label in there if value and label.casefold() == value.casefold()), value)
-        options = {_OPEN: "", **{label: label for label in there}, _TOGETHER: None}
+        options = {_OPEN: "", **{label: label for label in there}, _TOGETHER: _ALL}
         return Select(
             label=name.capitalize(),
             options=options,
@@ -69,3 +71,7 @@ class FacetChooser(Viewer):
             sizing_mode="stretch_width",
             description=f"{reading.SELECT.help} {_TOGETHER.capitalize()}: {reading.JOIN.help}",
         )
+
+
+def _facet(widget: Select) -> str | None:
+    return None if widget.value == _ALL else str(widget.value)

@@ -45,6 +45,8 @@ class DataPage(Viewer):
         self.hints = HintForm(self.chooser.start.hints if not self.chooser.start.sample else None)
         self.overview = Overview(state)
         self.failed: list[dict[str, Any]] = []
+        #: Files of the last attempt to load all that are chosen.
+        self._tried = 0
         self.load_button = Button(label="Load", color="primary", variant="contained", on_click=self.load)
         self.load_usable = Button(label="", visible=False, variant="outlined", on_click=self.load_the_usable)
         self.progress = pn.indicators.Progress(visible=False, sizing_mode="stretch_width", margin=(0, 10))
@@ -90,6 +92,7 @@ class DataPage(Viewer):
 
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""
+        self._tried = 0
         await self._load(self.chooser.paths)
 
     async def load_the_usable(self, event: param.parameterized.Event | None = None) -> None:
@@ -121,10 +124,11 @@ class DataPage(Viewer):
             As `loaders.scan` makes them; None or empty if nothing failed.
         """
         self.failed = reports or []
+        self._tried = max(self._tried, len(self.failed))
         can = usable(self.failed)
         self.load_usable.param.update(
-            visible=bool(can) and len(can) < len(self.failed),
-            label=f"Load the {len(can):,} of {len(self.failed):,} that can be loaded",
+            visible=bool(can) and len(can) < self._tried,
+            label=f"Load the {len(can):,} of {self._tried:,} that can be loaded",
         )
         self.hints.ask(needed(self.failed))
         self.hints.suggest(suggesting.pattern_of(self.failed))
