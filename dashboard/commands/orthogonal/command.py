@@ -176,6 +176,11 @@ def _predict(args: argparse.Namespace) -> None:
     show(args, result, lambda: _predicted_lines(result))
 
 
+def _row(made: Any) -> dict[str, Any]:
+    """Grid, time and improvement of what was simulated or predicted; no improvement over what takes no time."""
+    return {"layout": list(made.grid.factors), "time": made.time, "improvement": finite(made.improvement)}
+
+
 def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
     """Runtime function of a collective on a published machine, or of a method of results."""
     from pathlib import Path
