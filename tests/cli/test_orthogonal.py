@@ -168,7 +168,7 @@ def test_a_prime_number_of_processes_is_said_to_have_no_grid(colltune: Run) -> N
     assert "13 processes have no grid" in answer.err
 
 
-@pytest.mark.parametrize("machine", ["clic-lam", "xeon-scampi", "t3e"])
+@pytest.mark.parametrize("machine", ["clic-lam", "xeon-scampi"])
 def test_what_takes_no_time_has_no_improvement(colltune: Run, machine: str) -> None:
     words = ["orthogonal", "predict", "-c", "bcast", "--processes", 6, "--message-size", 0, "--machine", machine]
     rows = colltune(*words, "--json").json["layouts"]
