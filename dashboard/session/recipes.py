@@ -69,7 +69,7 @@ def as_command(state: State, page: str = "") -> str:
 
 def _commands(state: State, page: str) -> list[list[str]]:
     view = state.view
-    if page == "Data":
+    if page in ("Data", "Home"):
         return [["info", *origin_of(state.results_id).words()]]
     if page == "Compare" and state.compare == "campaigns":
         return _beside(state)
@@ -158,7 +158,7 @@ def as_python(state: State) -> str:
         asked = f"held_out={held_out!r}, criterion={state.criterion!r}, prepare=prepared.learn"
         lines = [f"tried = frontier(prepared.problem, {asked})", "tried.table"]
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
-    if state.page in ("Export", "Data"):
+    if state.page in ("Export", "Data", "Home"):
         # What they show is a file, or a list of files: their command says it.
         calls = [f"cli.main({words!r})" for words in _commands(state, state.page)]
         return "\n".join(["from dashboard import cli", "", *calls])

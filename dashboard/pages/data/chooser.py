@@ -98,7 +98,9 @@ class FileChooser(Viewer):
     def folders(self) -> list[Path]:
         """Folders that file names are shown relative to."""
         uploads = [] if self.uploads.folder is None else [self.uploads.folder]
-        return [*uploads, *(path for path in self.start.paths if path.is_dir())]
+        given = [path for path in self.start.paths if path.is_dir()]
+        # Of several folders, names alone would not tell apart what they hold.
+        return [*uploads, *(given if len(given) < 2 else (path.parent for path in given))]
 
     def close(self) -> None:
         """Remove the uploads."""

@@ -139,6 +139,7 @@ class DecisionsPage(Viewer):
     def _show_details(self, *_: Any) -> None:
         if self.maps.scene is None or not self._loaded or not self.body.visible:
             return
+        self._fault = ""
         self._show_message()
         # Only what is on the screen: source and table of a large tree take longer than its maps.
         shown = self.parts[self.tabs.active]
@@ -158,12 +159,17 @@ class DecisionsPage(Viewer):
         elif self.maps.scene is None:
             message, severity = NO_RESULTS, "info"
         else:
-            message, severity = self._caution(), "info" if self.state.view.decision() is None else "warning"
+            message, severity = self._said()
         self.message.param.update(object=message, severity=severity, visible=bool(message))
         self.unweigh.visible = bool(self._fault and self.state.workload)
 
-    def _caution(self) -> str:
-        return "  \n".join(self._cautions())
+    def _said(self) -> tuple[str, str]:
+        """What is said of the maps, and how grave it is."""
+        try:
+            cautions = "  \n".join(self._cautions())
+            return cautions, "info" if self.state.view.decision() is None else "warning"
+        except DecisionError as error:
+            return str(error), "error"
 
     def _cautions(self) -> Iterator[str]:
         scene, decision = self.maps.scene, self.state.view.decision()
