@@ -57,8 +57,12 @@ _FOLLOW_SCHEME = """
 let drawn = false
 const follow = setInterval(() => {
     for (const {model} of Bokeh.index.query((view) => view.model.class_name === 'Page')) {
-        // It is drawn dark already, of which the server, whose figures are to be dark too, knows nothing.
-        if (!drawn) model.data.setv({dark_theme: false}, {silent: true})
+        if (!drawn) {
+            // It is drawn dark already, of which the server, whose figures are to be dark too, knows nothing.
+            model.data.setv({dark_theme: false}, {silent: true})
+            // A slow start may take longer than this.
+            setTimeout(stop, 20000)
+        }
         if (!model.data.dark_theme) model.data.dark_theme = true
         drawn = true
     }
@@ -67,7 +71,6 @@ const stop = () => clearInterval(follow)
 const switched = (event) => event.composedPath().some((each) => each.ariaLabel === 'Toggle theme')
 if (!matchMedia('(prefers-color-scheme: dark)').matches) stop()
 document.addEventListener('click', (event) => { if (switched(event)) stop() }, true)
-setTimeout(stop, 20000)
 """
 
 
