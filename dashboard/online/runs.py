@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dashboard.benchmarks.launchers import processes
 from dashboard.online.errors import OnlineError
 from dashboard.online.state import Folder, totals_of
 
@@ -106,7 +107,12 @@ def run_command(
     stream = log.open("ab") if log else None
     try:
         process = subprocess.Popen(
-            words, env={**os.environ, **said, **further}, stdout=stream, stderr=stream, start_new_session=True
+            words,
+            env={**os.environ, **said, **further},
+            stdout=stream,
+            stderr=stream,
+            start_new_session=True,
+            preexec_fn=processes.die_with_parent,  # noqa: PLW1509 - this process has one thread
         )
     except OSError as error:
         raise OnlineError(f"{command[0]}: cannot be started: {error.strerror or error}") from None
