@@ -130,15 +130,7 @@ def _order(
     from dashboard.export.writing import Order
 
     parts = [part for prepared in made for part in prepared.problem.slices]
-    named = {str(part.given.get("collective", part.cube.attrs.get("collective"))): part for part in parts}
-    return Order(
-        target=args.to,
-        decisions=tuple(decisions),
-        cubes={name: part.cube for name, part in named.items()},
-        weights={name: part.weights for name, part in named.items() if part.weights is not None},
-        provenance=provenance,
-        **given,
-    )
+    return Order.of(args.to, decisions, parts, provenance=provenance, **given)
 
 
 def _measured_version(made: Sequence[Prepared]) -> str:

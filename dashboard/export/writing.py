@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,6 +14,7 @@ import xarray as xr
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_percent
 from dashboard.export import TARGETS
@@ -64,6 +65,18 @@ class Order:
     version: str = DEFAULT_VERSION
     most_rules: int | None = None
     base: str | None = None
+
+    @classmethod
+    def of(cls, target: str, decisions: Iterable[DecisionFunction], parts: Iterable[Slice], **given: Any) -> Order:
+        """What is to be written of decisions, judged by the tables of measurements that they were made of.
+
+        Of a collective at several numbers of processes per node the table is that of the most, which is what a file
+        that knows none of them says.
+        """
+        tables = sorted(parts, key=lambda part: part.given.get("ppn") or 0)
+        named = {str(part.cube.attrs.get("collective")): part for part in tables}
+        weights = {name: part.weights for name, part in named.items() if part.weights is not None}
+        return cls(target, tuple(decisions), {name: part.cube for name, part in named.items()}, weights, **given)
 
     @property
     def reader_version(self) -> str:

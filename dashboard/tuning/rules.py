@@ -67,16 +67,11 @@ def version_of(work: Work) -> str:
 
 def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> writing.Order:
     """What is to be written of decision functions, with the measurements they are judged by."""
-    names = {decision.collective for decision in decisions}
-    parts = {name: prepared.problem.slices[0] for name, prepared in prepared_of(work).items() if name in names}
-    return writing.Order(
-        target=target,
-        decisions=tuple(decisions),
-        cubes={name: part.cube for name, part in parts.items()},
-        weights={name: part.weights for name, part in parts.items() if part.weights is not None},
-        provenance={"sources": {name: part.cube.attrs.get("sources") for name, part in parts.items()}},
-        version=version_of(work),
-    )
+    made = prepared_of(work)
+    parts = {decision.collective: made[decision.collective].problem.slices[0] for decision in decisions}
+    sources = {name: part.cube.attrs.get("sources") for name, part in parts.items()}
+    given = {"provenance": {"sources": sources}, "version": version_of(work)}
+    return writing.Order.of(target, decisions, parts.values(), **given)
 
 
 def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tuple[Rules | None, dict[str, Any]]:

@@ -8,6 +8,7 @@ import shutil
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import xarray as xr
 
@@ -21,6 +22,7 @@ from dashboard.session.registry import load_results
 from dashboard.session.state import State
 from loaders import open_results, save_results
 from tests.conftest import FAST_ETHERNET, ROOT
+from tests.cubes import cube_of
 
 pytestmark = pytest.mark.slow
 
@@ -185,6 +187,25 @@ def test_the_command_of_the_page_export_writes_its_file(sample: Path, capsys: py
         # The one tells at the head what it is a part of, the other the part.
         texts = [_rules(text) if state.together else text for text in (capsys.readouterr().out, written.text)]
         assert texts[0] == texts[1]
+
+
+@pytest.mark.parametrize("target", ["openmpi", "ucc"])
+@pytest.mark.parametrize("chosen", [{}, {"ppn": 1}, {"across": True}], ids=["usual", "one", "all"])
+def test_of_several_processes_per_node_page_and_command_write_the_same(
+    tmp_path: Path, target: str, chosen: dict[str, Any], capsys: pytest.CaptureFixture[str]
+) -> None:
+    times = np.random.default_rng(3).lognormal(sigma=0.6, size=(4, 3, 6, 2))
+    # More was measured with one: its map is the one on show, and a file is for the most.
+    times[1, :, 3:, 1] = np.nan
+    cube = cube_of(times, [4, 8, 16], 4 ** np.arange(6))
+    state = State()
+    state.show(load_results([save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "results.nc")]))
+    state.param.update(collective="bcast", target=target, **chosen)
+    state.choose(Choice.of("cart", {"max_leaves": 6}))
+    written = order_job(state, None)(None)
+    assert not isinstance(written, str)
+    assert cli.main([*shlex.split(as_command(state, "Export"))[1:], "--allow-loss", "1000"]) == 0
+    assert capsys.readouterr().out == written.text
 
 
 def _rules(text: str) -> list[str]:

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from functools import partial
 from typing import Any
 
-from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.function.cutting import as_nearest_beyond
 from dashboard.decisions.function.statistics import statistics_of
@@ -80,20 +79,12 @@ def _still(say: Progress, share: float, name: str, _share: float, _text: str) ->
 
 
 def _order(views: dict[str, View], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:
-    cubes, weights, statistics, sources = {}, {}, {}, {}
+    parts, statistics, sources = [], {}, {}
     for decision in grown:
-        name = decision.collective
-        view = views[name]
-        problem, dmap = view.problem(), view.decision_map()
-        cube = None if view.prepared is None else next(iter(view.prepared.cubes.values()))
-        if problem is None or dmap is None or cube is None:
-            raise DecisionError(f"nothing is measured of {name}")
-        ppn = dmap.attrs.get("ppn")
-        cubes[name] = decisions.select_ppn(cube, ppn)[0]
-        for part in problem.slices:
-            if part.weights is not None and part.given.get("ppn") == ppn:
-                weights[name] = part.weights
-        statistics[name] = statistics_of(decision, problem.penalties(decision))
-        sources[name] = cube.attrs.get("sources")
-    facts = {"statistics": statistics, "sources": sources}
-    return Order(decisions=tuple(grown), cubes=cubes, weights=weights, provenance=facts, **given)
+        problem = views[decision.collective].problem()
+        if problem is None:
+            raise DecisionError(f"nothing is measured of {decision.collective}")
+        parts += problem.slices
+        statistics[decision.collective] = statistics_of(decision, problem.penalties(decision))
+        sources[decision.collective] = problem.slices[0].cube.attrs.get("sources")
+    return Order.of(decisions=grown, parts=parts, provenance={"statistics": statistics, "sources": sources}, **given)
