@@ -56,6 +56,18 @@ def test_undo_and_redo_by_button_and_by_key(page: Page, watched_page: WatchedPag
 
 
 @pytest.mark.soak
+def test_an_undo_at_once_takes_back_what_was_done_last(page: Page, watched_page: WatchedPage) -> None:
+    deeper(page, 4)
+    page.get_by_role("slider", name="Maximum depth").press("ArrowRight")
+    # Before the address tells of it.
+    page.keyboard.press("Control+z")
+    depth(page, 4)
+    page.keyboard.press("Control+z")
+    depth(page, 3)
+    assert watched_page.errors == []
+
+
+@pytest.mark.soak
 def test_a_saved_view_is_there_after_the_page_was_closed(page: Page, server: Served, watched_page: WatchedPage) -> None:
     deeper(page, 4)
     page.get_by_role("button", name="Saved views").click()
