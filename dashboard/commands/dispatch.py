@@ -101,22 +101,32 @@ def convert(args: argparse.Namespace) -> None:
         raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_SAVED_AS)}")
     results = load(args)
     save_results(results, args.output)
-    if Path(args.output).suffix == ".csv":
-        _say_lost(results)
+    if (form := _FORMS.get(Path(args.output).suffix)) is not None:
+        _say_lost(results, form)
     say(f"wrote {args.output}: {', '.join(results.children)}")
 
 
-def _say_lost(results: xr.DataTree) -> None:
-    """Say what the long table has no room for."""
+#: Forms with less room than results have, by their suffix.
+_FORMS = {".csv": "a table", ".occ": "OCC's form"}
+
+
+def _say_lost(results: xr.DataTree, form: str) -> None:
+    """Say what a form has no room for."""
     from dashboard.decisions.measured import trust
 
     cubes = [node.to_dataset() for node in results.children.values()]
-    lost = [
-        *(["single repetitions"] if any("sample" in cube for cube in cubes) else []),
-        *(["which times cannot be trusted"] if any(len(trust.doubtful(cube)) for cube in cubes) else []),
-        "what the files say of the machine",
-    ]
-    say(f"note: {', '.join(lost)}: not in a table; .nc has all")
+    lost = {
+        "single repetitions": any("sample" in cube for cube in cubes),
+        "which times cannot be trusted": any(len(trust.doubtful(cube)) for cube in cubes),
+        "what the files say of the machine": True,
+    }
+    if form == _FORMS[".occ"]:
+        lost |= {
+            "standard deviations": any("time_std" in cube for cube in cubes),
+            "times of methods that ran as others": any("double_of" in cube for cube in cubes),
+            "the statistic (it is read as OCC's own)": True,
+        }
+    say(f"note: {', '.join(name for name, there in lost.items() if there)}: not in {form}; .nc has all")
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

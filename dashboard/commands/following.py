@@ -128,7 +128,8 @@ def _treated(args: argparse.Namespace, names: Collection[str]) -> list[str]:
 def _after_export(args: argparse.Namespace) -> list[str] | None:
     if not _linted(args):
         return None
-    return ["lint", args.output, "--over", *_reading(args), *_treated(args, JUDGED_BY)]
+    ppn = [] if args.ppn == "all" else _ppn(args)
+    return ["lint", args.output, "--over", *_reading(args), *ppn, *_treated(args, JUDGED_BY)]
 
 
 def _linted(args: argparse.Namespace) -> bool:

@@ -8,6 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import values as cli_values
 from dashboard.commands.output import penalty, show
 from dashboard.commands.usage import Usage
 
@@ -35,6 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="measurements; show what the rules cost over them",
     )
     parser.add_argument("-c", "--collective", help="the collective of the measurements, where they do not say it")
+    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if they hold several")
     parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
     parser.add_argument(
         "--for",
@@ -78,11 +80,15 @@ def lint(args: argparse.Namespace) -> None:
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
     """The measurements by collective: of those that there are rules for what every command judges by."""
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import preparations_of
+    from dashboard.commands.treatment import preparations_of, say_ppn
+    from dashboard.decisions import select_ppn
 
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
     made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
-    return cubes | {name: cube for each in made for name, cube in each.cubes.items()}
+    if args.ppn is None:
+        say_ppn({name: cube for each in made for name, cube in each.cubes.items()})
+    cubes |= {name: cube for each in made for name, cube in each.cubes.items()}
+    return {name: select_ppn(cube, args.ppn)[0] for name, cube in cubes.items()}
 
 
 def _written_for(path: str) -> str:

@@ -56,6 +56,8 @@ def portability(args: argparse.Namespace) -> None:
             for row in judged.table.to_dict("records")
         ],
     }
+    gaps = {there: judged.gap(made, there) for made, there in (("A", "B"), ("B", "A"))}
+    result["gaps"] = {there: {"points": finite(points), "cells": cells} for there, (points, cells) in gaps.items()}
     show(args, result, lambda: _lines(result))
 
 
@@ -81,8 +83,10 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     lines += ["", f"penalty of {result['tree']} decisions:", *cli_text.table(head, rows, right=range(2, len(head)))]
     if any(row["unmeasured"] for row in result["penalties"]):
         lines.append(f"unmeasured: {RULE}; what a campaign does not have at all is left out there")
-    ported, own = result["penalties"][1], result["penalties"][3]
-    if ported["mean"] is not None and own["mean"] is not None:
-        gap = ported["mean"] - own["mean"]
-        lines += ["", f"on B the decision of A costs {gap:+.2f} points more than one made from B itself"]
+    for made, there in (("A", "B"), ("B", "A")):
+        gap = result["gaps"][there]
+        if gap["cells"]:
+            cells = f"over the {gap['cells']:,} cells in which both have a penalty"
+            words = f"costs {gap['points']:+.2f} points more than one made from {there} itself"
+            lines += ["", f"on {there} the decision of {made} {words}, {cells}"]
     return lines

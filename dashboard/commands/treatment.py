@@ -101,7 +101,7 @@ def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -
     if combined and len(cubes) < 2:
         raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
     if args.ppn is None:
-        _say_ppn(cubes)
+        say_ppn(cubes)
     return preparations_of(args, cubes, combined=combined)
 
 
@@ -155,7 +155,8 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
     wanted = tuple(getattr(args, "without", ()))
     known = list(dict.fromkeys(name for cube in cubes.values() for name in selection.selectable(cube)))
     for name in wanted:
-        if name not in known and name not in getattr(args, "without_known", ()):
+        there = name in known or any(selection.left_out(cube, [name]) for cube in cubes.values())
+        if not there and name not in getattr(args, "without_known", ()):
             near = meant(name, known) or "; 'colltune map' shows them"
             raise Usage(f"--without {name!r}: there is no such method of {' or '.join(cubes)}{near}")
     for name, cube in cubes.items():
@@ -167,7 +168,8 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
     return wanted
 
 
-def _say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
+def say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
+    """Say which processes per node are meant where none were chosen."""
     from dashboard.decisions import select_ppn
 
     for cube in cubes.values():

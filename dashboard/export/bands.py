@@ -146,7 +146,7 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
     notes: list[str] = []
     if "ppn" in decision.needs:
         ppn = usual_ppn(decision)
-        notes.append(f"rules do not know processes per node; written for {ppn}")
+        notes.append(f"rules do not know processes per node; written for {ppn}, of which alone penalties are told")
         decision = decision.restricted(ppn=ppn)
     else:
         decision = decision.simplified()

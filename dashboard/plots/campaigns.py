@@ -8,6 +8,7 @@ import pandas as pd
 
 from dashboard.decisions.judged.portability import SIDES
 from dashboard.domain.units import format_percent
+from dashboard.domain.unmeasured import unmeasured
 from dashboard.plots.legend import table
 
 
@@ -34,12 +35,15 @@ def penalties_table(penalties: pd.DataFrame) -> str:
         As `dashboard.decisions.judged.portability.Portability.table`.
     """
     heads = [("decision made from", False), ("judged on", False), ("leaves", True)]
-    heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")] + [("without one", True)]
+    heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
+    heads += [("cells", True), ("not measured", True)]
     rows = []
     for row in penalties.to_dict("records"):
         figures = ["–" if pd.isna(row[name]) else format_percent(row[name]) for name in ("mean", "median", "max")]
-        rows.append([row["made"], row["judged"], f"{row['leaves']:,}", *figures, f"{row['unmeasured']:,}"])
-    return table("What the decisions cost", heads, rows, apart={2})
+        counts = [f"{row[name]:,}" for name in ("leaves", "cells", "unmeasured")]
+        rows.append([row["made"], row["judged"], counts[0], *figures, *counts[1:]])
+    rule = unmeasured(int(penalties["unmeasured"].sum()))
+    return table("What the decisions cost", heads, rows, apart={2}) + f"<p>{escape(rule)}.</p>"
 
 
 def ratios_table(ratios: pd.DataFrame) -> str:

@@ -64,6 +64,11 @@ def test_the_long_table_gives_back_methods_and_doubles_and_says_what_it_has_no_r
     xr.testing.assert_identical(*times)
 
 
+def test_what_the_form_of_occ_has_no_room_for_is_said(colltune: Run, results: Path, tmp_path: Path) -> None:
+    said = colltune("convert", results, "-o", tmp_path / "made.occ").err
+    assert "standard deviations, the statistic (it is read as OCC's own): not in OCC's form; .nc has all" in said
+
+
 @pytest.mark.parametrize("ending", [".nc", ".zarr", ".csv"])
 def test_convert_replaces_no_folder(colltune: Run, results: Path, tmp_path: Path, ending: str) -> None:
     kept = tmp_path / f"mine{ending}" / "kept.txt"

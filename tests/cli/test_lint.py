@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.export.rules.lint import read_text
-from loaders import RunWriter
+from loaders import RunWriter, save_results
 from tests.cli.command import Run, assert_one_clear_line
+from tests.cubes import cube_of
 
 GOOD = "1 # collectives\n7 # bcast\n1\n0\n2\n0 6 0 0\n512 3 0 1024\n"
 
@@ -135,3 +138,17 @@ def test_results_of_another_collective_are_said_to_be(colltune: Run, tmp_path: P
     results.write_text("collective,algorithm,comm_size,message_size,time\nreduce,binomial,4,8,1e-5\n", encoding="utf-8")
     answer = colltune("lint", rules, "--over", results)
     assert "the results hold reduce, but no bcast" in answer.out
+
+
+def test_of_several_processes_per_node_those_asked_for_judge(colltune: Run, tmp_path: Path) -> None:
+    times = np.random.default_rng(2).lognormal(size=(3, 2, 5, 2))
+    results, rules = tmp_path / "results.nc", tmp_path / "rules.conf"
+    save_results(xr.DataTree.from_dict({"bcast": cube_of(times, [4, 8], 4 ** np.arange(5))}), results)
+    words = ["-c", "bcast", "--ppn", 2, "--tree", "exact", "--to", "openmpi", "-o", rules, "--allow-loss", 1000]
+    made = colltune("export", results, *words)
+    assert f"lint {rules} --over {results} --ppn 2" in made.err
+    costs = [colltune("lint", rules, "--over", results, *ppn, "--json") for ppn in (("--ppn", 2), ("--ppn", 1), ())]
+    means = [answer.json["penalty"]["bcast"]["acted"]["mean"] for answer in costs]
+    assert means[0] < means[1] == means[2]
+    assert "1 processes per node (most measured cells) of 1, 2; --ppn chooses" in costs[2].err
+    assert "--ppn chooses" not in costs[0].err

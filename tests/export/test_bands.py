@@ -63,7 +63,7 @@ def test_processes_per_node_are_taken_as_measured_and_said() -> None:
     decision = DecisionFunction("bcast", METHODS, tree, provenance={"comm_size": [2, 64], "ppn": 4})
     bands = bands_of(decision, "message")
     assert bands.bands == (Band(1, ((0, 0),)), Band(9, ((0, 1),)))
-    assert bands.notes == ("rules do not know processes per node; written for 4",)
+    assert bands.notes == ("rules do not know processes per node; written for 4, of which alone penalties are told",)
 
 
 def test_where_no_size_is_compared_a_method_that_changes_with_it_is_refused() -> None:

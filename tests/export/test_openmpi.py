@@ -220,7 +220,7 @@ def test_what_is_decided_for_one_process_on_each_node_comes_first_in_version_3()
         ("one-per-node", 6),
         ("any", 1),
     ]
-    assert "Not as decided: Rules do not know processes per node; written for 4." in text
+    assert "Not as decided: Rules do not know processes per node; written for 4, of which alone penalties" in text
     # Over sizes alone the rules for any communicator are what can be shown.
     read = read_text(text, version="6.0").decisions["bcast"]
     assert [read.methods[place].algorithm for place in np.unique(read.predict(8, 64))] == ["basic_linear"]

@@ -109,3 +109,5 @@ def test_a_workload_that_never_calls_the_collective_is_said_and_taken_back(page:
 def test_an_empty_workload_is_said_to_be_empty(page: DecisionsPage, state: State) -> None:
     page.noise.workload.value = b""
     assert "holds no line of a workload" in state.notice
+    # The same file may be chosen again.
+    assert page.noise.workload.value is None

@@ -42,10 +42,19 @@ class Portability:
     decisions: tuple[DecisionFunction, DecisionFunction]
     table: pd.DataFrame
 
-    def mean(self, made: str, judged: str) -> float:
-        """Mean penalty of the decision made from one campaign on the other; percent."""
-        rows = self.table[(self.table["made"] == made) & (self.table["judged"] == judged)]
-        return float(rows["mean"].iloc[0])
+    def gap(self, made: str, judged: str) -> tuple[float, int]:
+        """What the decision of one campaign costs on the other above that one's own: points, NaN where none is known.
+
+        Both means are over the cells in which both decisions have a penalty; how many these are comes with it.
+        """
+        problem = self.problems[SIDES.index(judged)]
+        ported, own = (problem.penalties(self.decisions[SIDES.index(name)]) for name in (made, judged))
+        values = [np.concatenate([each["penalty"].values.ravel() for each in tables]) for tables in (ported, own)]
+        weights = np.concatenate([(each.get("weight", xr.ones_like(each["penalty"]))).values.ravel() for each in own])
+        both = np.isfinite(values[0]) & np.isfinite(values[1]) & (weights > 0)
+        if not both.any():
+            return np.nan, 0
+        return float(np.average((values[0] - values[1])[both], weights=weights[both])), int(both.sum())
 
 
 def portability(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, replace
 from html import escape
 from pathlib import Path
@@ -17,6 +16,7 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, time_ratios
 from dashboard.domain.errors import OptionError
+from dashboard.domain.units import format_count
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
@@ -76,7 +76,7 @@ class CampaignsView(Viewer):
             label="Only methods that both have",
             value=state.common,
             description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
-            "Without this a decision may take what the other campaign lacks; such cells count as not measured there.",
+            "Without this a decision may take what the other campaign lacks: the more such cells, the less is said.",
         )
         self.judged = RadioButtonGroup(
             label="",
@@ -224,10 +224,11 @@ def _cube(campaign: str, collective: str) -> xr.Dataset:
 
 
 def _words(ported: Portability) -> str:
-    costs = ported.mean("A", "B") - ported.mean("B", "B"), ported.mean("B", "A") - ported.mean("A", "A")
     sentences = [
-        f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself."
-        for here, there, gap in (("A", "B", costs[0]), ("B", "A", costs[1]))
-        if math.isfinite(gap)
+        f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself, over the "
+        f"{format_count(cells, 'cell')} in which both have a penalty."
+        for here, there in (SIDES, SIDES[::-1])
+        for gap, cells in [ported.gap(here, there)]
+        if cells
     ]
     return f"<p>{escape(' '.join(sentences))}</p>"

@@ -119,8 +119,11 @@ class Noise(Viewer):
     def _weigh(self, event: Any) -> None:
         if event.new is None:
             return
+        name = Path(self.workload.filename or "workload.csv").name
+        # The same file may be chosen again, after it was taken away or put right.
+        self.workload.clear()
         with TemporaryDirectory() as folder:
-            path = Path(folder) / Path(self.workload.filename or "workload.csv").name
+            path = Path(folder) / name
             disk.write_bytes(path, event.new)
             try:
                 self._state.weigh(read_workload(path))
