@@ -85,10 +85,10 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
 
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
     made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
+    judging = {name: cube for each in made for name, cube in each.cubes.items()}
     if args.ppn is None:
-        say_ppn({name: cube for each in made for name, cube in each.cubes.items()})
-    cubes |= {name: cube for each in made for name, cube in each.cubes.items()}
-    return {name: select_ppn(cube, args.ppn)[0] for name, cube in cubes.items()}
+        say_ppn(judging)
+    return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
 
 
 def _written_for(path: str) -> str:

@@ -41,7 +41,7 @@ from dashboard.models.observations import observe
 from dashboard.models.parameter_set import find_parameters
 from dashboard.session.choice import Choice
 from dashboard.session.remarks import remarks_on
-from dashboard.session.treatment import DEFAULTS, LEVEL, Treatment
+from dashboard.session.treatment import LEVEL, Treatment
 
 MODEL = "model"
 #: Models know of decisions, not the other way: here both are known.
@@ -169,10 +169,7 @@ class Prepared:
     def learn(self, problem: Problem) -> Problem:
         """Fill in what is missing and settle ties, of these measurements or of a part of them such as a fold."""
         problem = self.filled(problem)
-        treatment = self.treatment
-        if not treatment.resolves_ties:
-            treatment = replace(treatment, tolerance=0.0, statistical=None, ties=DEFAULTS["ties"])
-        if words := treatment.words():
+        if words := self.treatment.words_of_trees():
             problem = replace(problem, provenance={**problem.provenance, "treatment": " ".join(words)})
         if not self.treatment.resolves_ties:
             return problem

@@ -85,7 +85,13 @@ def _commands(state: State, page: str) -> list[list[str]]:
         return [["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]]
     if page == "Export":
         return [["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]]
-    return [["decide", *measured, *tree, *treated]]
+    return [_decide(view, state.results_id)]
+
+
+def _decide(view: View, results_id: str) -> list[str]:
+    names = [str(name) for name in (view.collective, *view.together)]
+    measured = _measured(names, results_id, joint=bool(view.together))
+    return ["decide", *measured, *tree_words(view.choice), *treatment_words(_named(view, names))]
 
 
 def _beside(state: State) -> list[list[str]]:
@@ -124,9 +130,7 @@ def _own(state: State, page: str) -> tuple[str, str] | None:
 
 def _deciding(view: View, results_id: str) -> tuple[str, str]:
     """The command and the Python that decide as a view does, over these results."""
-    names = [str(name) for name in (view.collective, *view.together)]
-    words = ["decide", *_measured(names, results_id, joint=bool(view.together)), *tree_words(view.choice)]
-    return shlex.join(["colltune", *words, *treatment_words(_named(view, names))]), _python(view, results_id)
+    return shlex.join(["colltune", *_decide(view, results_id)]), _python(view, results_id)
 
 
 def _measured(names: Sequence[str], results_id: str, *, joint: bool) -> list[str]:

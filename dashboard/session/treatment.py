@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field, fields, replace
 from typing import TYPE_CHECKING, Any
 
 from dashboard.domain.errors import OptionError
@@ -190,6 +190,11 @@ class Treatment:
         """Those of `OPTIONS` that are not at their defaults, as the commands take them."""
         changed = self.changed()
         return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]
+
+    def words_of_trees(self) -> list[str]:
+        """Those of them by which trees come out otherwise: of ties only where these are resolved."""
+        untied = replace(self, tolerance=0.0, statistical=None, ties=DEFAULTS["ties"])
+        return (self if self.resolves_ties else untied).words()
 
     @property
     def fills(self) -> bool:

@@ -154,7 +154,7 @@ def segments(args: argparse.Namespace) -> None:
         raise Usage("segments need two processes or more, and a message of 1 B or more")
     if not model.applies(args.comm_size):
         raise Usage(f"{' '.join(names)} works on {model.validity} of processes; found {args.comm_size}")
-    curve = segment_curve(*names, parameters, args.comm_size, message, variant=args.variant)
+    curve = segment_curve(*names, parameters, args.comm_size, message, variant=args.variant, optimum=best)
     rounded = int(best + 0.5)
     sizes = parameters, args.comm_size, message
     times = [float(model.predict(*sizes, each, variant=args.variant)) for each in (rounded, 0)]

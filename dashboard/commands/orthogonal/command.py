@@ -140,9 +140,7 @@ def _simulate(args: argparse.Namespace) -> None:
     size = args.processes, args.message_size
     original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
     names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
-    rows = [
-        {"layout": list(each.grid.factors), "time": each.time, "improvement": finite(each.improvement)} for each in runs
-    ]
+    rows = [_row(each) for each in runs]
     result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
     show(args, result, lambda: _predicted_lines(result))
 
@@ -156,11 +154,7 @@ def _predict(args: argparse.Namespace) -> None:
     cube = _cubes(args).get(args.collective) if machine_named(args.machine) is None else None
     rows: list[dict[str, Any]] = []
     for each in predictions:
-        row: dict[str, Any] = {
-            "layout": list(each.grid.factors),
-            "time": each.time,
-            "improvement": finite(each.improvement),
-        }
+        row = _row(each)
         row |= {"phases": list(each.phases)} if each.phases else {}
         row |= {"missing": each.missing} if each.missing else {}
         if cube is not None:

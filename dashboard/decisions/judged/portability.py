@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -36,19 +36,21 @@ class Portability:
         One row for each decision and campaign: ``made`` and ``judged`` (``"A"`` or ``"B"``), ``leaves``, and
         ``min``, ``max``, ``mean``, ``median`` (percent), ``unmeasured``, ``cells`` as
         `dashboard.decisions.judged.penalty.PenaltySummary`.
+    penalties
+        What `table` sums up, by the campaigns ``(made, judged)``.
     """
 
     problems: tuple[Problem, Problem]
     decisions: tuple[DecisionFunction, DecisionFunction]
     table: pd.DataFrame
+    penalties: Mapping[tuple[str, str], Sequence[xr.Dataset]]
 
     def gap(self, made: str, judged: str) -> tuple[float, int]:
         """What the decision of one campaign costs on the other above that one's own: points, NaN where none is known.
 
         Both means are over the cells in which both decisions have a penalty; how many these are comes with it.
         """
-        problem = self.problems[SIDES.index(judged)]
-        ported, own = (problem.penalties(self.decisions[SIDES.index(name)]) for name in (made, judged))
+        ported, own = self.penalties[made, judged], self.penalties[judged, judged]
         values = [np.concatenate([each["penalty"].values.ravel() for each in tables]) for tables in (ported, own)]
         weights = np.concatenate([(each.get("weight", xr.ones_like(each["penalty"]))).values.ravel() for each in own])
         both = np.isfinite(values[0]) & np.isfinite(values[1]) & (weights > 0)
@@ -86,13 +88,17 @@ def portability(
             raise DecisionError(f"no method of {first.collective} was measured in both campaigns under the same name")
         problems = restricted(first, labels), restricted(second, labels)
     decisions = grow(problems[0]), grow(problems[1])
-    rows = [
-        {"made": made, "judged": judged, "leaves": decision.leaves}
-        | summarise_all(problem.penalties(decision))._asdict()
+    penalties = {
+        (made, judged): problem.penalties(decision)
         for made, decision in zip(SIDES, decisions, strict=True)
         for judged, problem in zip(SIDES, problems, strict=True)
+    }
+    rows = [
+        {"made": made, "judged": judged, "leaves": decisions[SIDES.index(made)].leaves}
+        | summarise_all(tables)._asdict()
+        for (made, judged), tables in penalties.items()
     ]
-    return Portability(problems, decisions, pd.DataFrame(rows))
+    return Portability(problems, decisions, pd.DataFrame(rows), penalties)
 
 
 def common_methods(first: Problem, second: Problem) -> list[str]:

@@ -97,8 +97,11 @@ def segment_curve(
     segment_sizes: npt.ArrayLike | None = None,
     *,
     variant: Variant = "corrected",
+    optimum: float | None = None,
 ) -> Curve:
     """Duration over segment sizes (Figure 6.1); without sizes, 240 of them from 16 B to the whole, and the optimum.
+
+    `optimum` is what `optimal_segment` gives, where it is known.
 
     Raises
     ------
@@ -108,9 +111,10 @@ def segment_curve(
     model = model_of(collective, algorithm)
     if segment_sizes is None:
         largest = max(float(np.ceil(np.max(model.largest_segment(float(comm_size), float(message_size))))), 1.0)
-        optimum = float(optimal_segment(collective, algorithm, parameters, comm_size, message_size, variant=variant))
+        where = collective, algorithm, parameters, comm_size, message_size
+        best = float(optimal_segment(*where, variant=variant)) if optimum is None else optimum
         ends = np.round(np.geomspace(min(16.0, largest), largest, 240))
-        segment_sizes = np.unique(np.append(ends, max(round(optimum), 1) if optimum else largest))
+        segment_sizes = np.unique(np.append(ends, max(round(best), 1) if best else largest))
     sizes = sizes_of("segment size", segment_sizes, 1)
     if sizes.ndim != 1 or sizes.size == 0:
         raise SizeError("there is no segment size; expected one or more")

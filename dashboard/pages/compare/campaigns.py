@@ -205,7 +205,7 @@ class CampaignsView(Viewer):
         data = (self._key(), self.state.collective, judged, self.state.scheme)
         key = MethodKey.of(part.dmap["method"].values, self.state.scheme)
         scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
-        first, second = (ported.problems[SIDES.index(judged)].penalties(each)[0] for each in ported.decisions)
+        first, second = (ported.penalties[made, judged][0] for made in SIDES)
         self.maps.show(scene, (first, second), ported.decisions)
 
 

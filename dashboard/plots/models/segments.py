@@ -66,7 +66,7 @@ class Segmentation:
         optimum = float(optimal_segment(*where, variant=variant))
         largest = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
         at = max(round(optimum), 1) if optimum else largest
-        curve = segment_curve(*where, variant=variant)
+        curve = segment_curve(*where, variant=variant, optimum=optimum)
         time, longest = (
             float(model.predict(parameters, comm_size, message_size, each, variant=variant)) for each in (at, 0)
         )
