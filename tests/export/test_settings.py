@@ -7,6 +7,7 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
+from dashboard.export.targets.settings import UCC_NAMES as WRITTEN
 from dashboard.export.targets.settings import to_intel, to_ucc
 from tests.export.trees import random_decision, random_sizes
 
@@ -88,3 +89,14 @@ def test_what_most_rules_of_intel_s_say_needs_no_condition() -> None:
     tree = Split((Test("comm_size", 4),), (Leaf(0), Split((Test("message_size", 8),), (Leaf(0), Leaf(1)))))
     decision = DecisionFunction("bcast", methods, tree, provenance={"library": "Intel MPI"})
     assert 'BCAST="1;9:9-2147483647@5-2147483647"' in to_intel(decision)
+
+
+@pytest.mark.parametrize("collective", WRITTEN)
+def test_all_that_is_written_for_ucc_is_what_it_takes(collective: str) -> None:
+    # UCC has a single barrier, and refuses a whole string that names it (ucc_tl_ucp_alg_id_to_init).
+    methods = [Method(name, name) for name in WRITTEN[collective]]
+    decisions = [DecisionFunction(collective, [method], Leaf(0)) for method in methods]
+    for decision in decisions:
+        text = to_ucc(decision)
+        assert ("nothing is set" in text) == (collective == "barrier")
+        assert collective == "barrier" or read_text(text).faults == ()

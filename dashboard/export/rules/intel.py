@@ -8,6 +8,7 @@ the first that fits is taken here, a part without conditions last; which one Int
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
@@ -16,6 +17,7 @@ from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from loaders.collectives import COLLECTIVES, plain_name
+from loaders.intelmpi import ALGORITHMS
 
 INF = 2**62
 _SETTING = re.compile(r"\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
@@ -54,9 +56,19 @@ def read(text: str) -> RulesFile:
         conditions = _conditions(setting[2].strip("\"'"), number, faults)
         if name in built:
             faults.append(Fault(number, "warning", f"{setting[1]} is set a second time", "the later setting acts"))
+        faults += _unlisted(name, conditions, number)
         if conditions:
             built[name] = _decision(name, conditions)
     return RulesFile("intel", "Intel MPI settings (I_MPI_ADJUST)", built, built, in_order(faults))
+
+
+def _unlisted(collective: str, conditions: Sequence[_Condition], line: int) -> Iterator[Fault]:
+    """Numbers beyond those of the developer reference; later versions may have more."""
+    names = ALGORITHMS.get(collective, ())
+    for number in sorted({box.algorithm for box in conditions if names and box.algorithm > len(names)}):
+        what = f"{collective} has no algorithm {number} in Intel MPI's reference; it has 1 to {len(names)}"
+        effect = "Intel MPI may take no notice of it; compare with impi_info"
+        yield Fault(line, "warning", what, effect)
 
 
 def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:

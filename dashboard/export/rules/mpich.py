@@ -11,6 +11,7 @@ says of a collective is read as its own decision wherever it stands unchanged.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,6 +23,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, S
 from dashboard.export.library_names import COMPARED
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
+from dashboard.export.rules.mpich_names import NAMES, VERSIONS
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 
 #: What a complete file of each kind holds.
@@ -65,6 +67,7 @@ class _Reading:
     faults: list[Fault] = field(default_factory=list)
     shared_memory: bool = False
     own: Sequence[Mapping[str, Any]] = ()
+    known: frozenset[str] = NAMES
     methods: dict[str, int] = field(default_factory=dict)
     parameters: dict[str, dict[str, str]] = field(default_factory=dict)
 
@@ -83,6 +86,7 @@ def read(document: At, own: At | None = None) -> RulesFile:
         Likewise of the file that the library itself holds.
     """
     native = {} if own is None else _plain(own)
+    known = NAMES if own is None else NAMES | {leaf.split("=", 1)[1] for leaf in _leaves(own)}
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
     names: list[str] = []
@@ -95,7 +99,7 @@ def read(document: At, own: At | None = None) -> RulesFile:
         if name in names:
             faults.append(Fault(pair.line, "warning", f"{name} comes a second time", "one of both acts"))
         names.append(name)
-        reading = _Reading(name, faults, complete is POSIX, _own(native.get(pair.key, {})))
+        reading = _Reading(name, faults, complete is POSIX, _own(native.get(pair.key, {})), known)
         root = _node(pair.value, reading)
         if root is not None and reading.methods:
             built[name] = _decision(reading, root)
@@ -187,6 +191,11 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
     plain = re.sub(r"^(MPIR|MPIDI_POSIX_mpi|MPIDI)_", "", name).lower()
     if not plain.startswith(f"{reading.collective}_"):
         what = f"{name} is no {kind} of {reading.collective}"
+        reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+    elif name not in reading.known:
+        like = difflib.get_close_matches(name, reading.known, 1)
+        meant = f"; {like[0]} is one" if like else ""
+        what = f"MPICH {VERSIONS} has no {kind} {name}{meant}"
         reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
     settings = {}
     for setting in pair.value.pairs:

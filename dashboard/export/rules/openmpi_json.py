@@ -6,6 +6,7 @@ that the library does not know it does not look at; a collective that it does no
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 from dashboard.export.library_names import Choice
@@ -20,7 +21,9 @@ VERSION = "6.0"
 _TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema", "comment")
 _SET_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
 _ROW_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
-_DISTRIBUTIONS = ("any", "one-per-node", "single-node")
+_ANY = "any"
+_DISTRIBUTIONS = (_ANY, "one-per-node", "single-node")
+_NEVER = "never acts"
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
 
 
@@ -37,7 +40,7 @@ def read(document: At) -> RulesFile:
         refused = True
         faults.append(Fault(error.line, "error", str(error), IGNORED))
     for ruleset in rules:
-        faults += check(ruleset, VERSION, classic=False) + _ranges(ruleset)
+        faults += check(ruleset, VERSION, classic=False)
     built = {
         ruleset.collective: decision
         for ruleset in rules
@@ -73,17 +76,40 @@ def _collective(name: str, line: int, value: At, faults: list[Fault]) -> Rules:
         raise Refused(value.line, f"{name} is no array of sets")
     rules = Rules(name, line)
     sets = [_set(name, item, faults) for item in value.value]
+    for number, (band, kind) in enumerate(sets):
+        before = [other for other, its in sets[:number] if its in (_ANY, kind)]
+        faults += _never_acting(f"{name}, comm_size", band, before)
+        for place, row in enumerate(band.rows):
+            faults += _never_acting(f"{name}, msg_size", row, band.rows[:place])
     # A decision over sizes shows what holds for any communicator, where there is such.
-    rules.sets += [band for band, special in sets if not special] or [band for band, _ in sets]
+    rules.sets += [band for band, kind in sets if kind == _ANY] or [band for band, _ in sets]
     return rules
 
 
-def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, bool]:
-    """A set, and whether it is for some communicators only."""
+def _never_acting(what: str, item: Set | Row, before: Sequence[Set | Row]) -> list[Fault]:
+    """A fault where a set or a rule is for no sizes, or for none that those before it leave."""
+    start, last = item.bounds
+    if start > last:
+        return [Fault(item.line, "warning", f"{what}_min {start} is above {what.split()[1]}_max {last}", _NEVER)]
+    lines = []
+    for low, high, line in sorted((*other.bounds, other.line) for other in before):
+        if low <= start <= high:
+            start = high + 1
+            lines.append(line)
+    if start <= last:
+        return []
+    where = ", ".join(str(line) for line in sorted(lines))
+    upto = f" to {last}" if last < INT_MAX else " and above"
+    text = f"{what} {item.bounds[0]}{upto}: all of it is decided before it (line{'s'[: len(lines) - 1]} {where})"
+    return [Fault(item.line, "warning", text, _NEVER)]
+
+
+def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, str]:
+    """A set, and which placement of the ranks it is for."""
     _unknown(at, _SET_KEYS, f"a set of {name}", faults)
     low = _integer(at, "comm_size_min", 0)
-    high = _integer(at, "comm_size_max", INT_MAX)
-    special = _distribution(name, at, faults)
+    high = min(_integer(at, "comm_size_max", INT_MAX), INT_MAX)
+    kind = _distribution(name, at, faults)
     rows = at.get("rules")
     if rows is None or not isinstance(rows.value, list):
         raise Refused(at.line, f"a set of {name} has no array 'rules'")
@@ -92,14 +118,14 @@ def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, bool]:
         row = _row(name, item, faults)
         if row is not None:
             made.rows.append(row)
-    return made, special
+    return made, kind
 
 
-def _distribution(name: str, at: At, faults: list[Fault]) -> bool:
-    """Whether a set is for communicators of some placement only: more than a decision over sizes can tell."""
+def _distribution(name: str, at: At, faults: list[Fault]) -> str:
+    """Which placement of the ranks a set is for: more than a decision over sizes can tell."""
     distribution = at.get("comm_rank_distribution")
-    if distribution is None or distribution.value == "any":
-        return False
+    if distribution is None or distribution.value == _ANY:
+        return _ANY
     if distribution.value in _DISTRIBUTIONS:
         faults.append(
             Fault(
@@ -109,7 +135,7 @@ def _distribution(name: str, at: At, faults: list[Fault]) -> bool:
                 "shown here only where there is no set for any",
             )
         )
-        return True
+        return str(distribution.value)
     faults.append(
         Fault(
             distribution.line,
@@ -118,7 +144,7 @@ def _distribution(name: str, at: At, faults: list[Fault]) -> bool:
             "taken as any",
         )
     )
-    return False
+    return _ANY
 
 
 def _row(name: str, at: At, faults: list[Fault]) -> Row | None:
@@ -165,20 +191,6 @@ def _integer(at: At, key: str, default: int) -> int:
     if isinstance(number.value, str) and number.value[:3] in ("inf", "Inf", "INF"):
         return INF
     raise Refused(number.line, f"{key} is {_short(number.value)}, expected a whole number or 'inf'")
-
-
-def _ranges(rules: Rules) -> list[Fault]:
-    """Ranges in which nothing is."""
-    faults = []
-    for band in rules.sets:
-        if band.comm_size > band.last:
-            what = f"{rules.collective}: comm_size_min {band.comm_size} is above comm_size_max {band.last}"
-            faults.append(Fault(band.line, "warning", what, "the set never acts"))
-        for row in band.rows:
-            if row.size > row.last:
-                what = f"{rules.collective}: msg_size_min {row.size} is above msg_size_max {row.last}"
-                faults.append(Fault(row.line, "warning", what, "the rule never acts"))
-    return faults
 
 
 def _short(value: Any) -> str:

@@ -27,6 +27,11 @@ class Row:
     line: int
     last: int = INF
 
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The sizes that it is for, both ends included, in bytes of what the library compares."""
+        return self.size, self.last
+
 
 @dataclass
 class Set:
@@ -38,6 +43,11 @@ class Set:
     last: int = INT_MAX
     declared: int | None = None
     declared_line: int = 0
+
+    @property
+    def bounds(self) -> tuple[int, int]:
+        """The communicator sizes that it is for, both ends included."""
+        return self.comm_size, self.last
 
 
 @dataclass
@@ -120,11 +130,11 @@ def _ended(rows: Sequence[Row]) -> list[Row]:
 def picked_ranges(rules: Rules) -> Picked:
     """Rules with both ends told (version 3): the first set that fits, in it the first rule that fits."""
     nothing = Set(0, 0)
-    sets = first_match([(band.comm_size, band.last) for band in rules.sets], rules.sets, nothing)
+    sets = first_match([band.bounds for band in rules.sets], rules.sets, nothing)
     return [
         (
             start,
-            first_match([(row.size, row.last) for row in band.rows], [row.choice for row in band.rows], NOTHING)
+            first_match([row.bounds for row in band.rows], [row.choice for row in band.rows], NOTHING)
             if band.rows
             else [(0, NOTHING)],
         )

@@ -8,6 +8,7 @@ must be there. Where parts overlap the highest score wins; of equal ones the lat
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
@@ -35,7 +36,21 @@ COLLECTIVES = (
     "scatter",
     "scatterv",
 )
+#: Algorithms of tl/ucp by their numbers, from 0: of UCC 1.10; older ones have fewer, and dbt and sliding_window changed
+#: places. For all other collectives it takes none, even where there is a single one.
+ALGORITHMS: Mapping[str, tuple[str, ...]] = {
+    "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit", "linear", "batched"),
+    "allgatherv": ("ring", "knomial"),
+    "allreduce": ("knomial", "sra_knomial", "sliding_window", "dbt", "ring"),
+    "alltoall": ("pairwise", "bruck", "onesided"),
+    "alltoallv": ("pairwise", "hybrid", "onesided"),
+    "bcast": ("knomial", "sag_knomial", "dbt"),
+    "reduce": ("knomial", "dbt", "srg"),
+    "reduce_scatter": ("ring", "knomial"),
+    "reduce_scatterv": ("ring",),
+}
 MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
+_OF_UCP = "UCC_TL_UCP_TUNE"
 _SETTING = re.compile(r"\s*(?:export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
 _SECTION = re.compile(r"\s*\[(.*)\]\s*")
 _SIZE = r"(?:[0-9]{1,15}[kmgKMG]?[bB]?|inf)"
@@ -77,7 +92,7 @@ def read(text: str) -> RulesFile:
                 )
             )
         elif setting[1].endswith("_TUNE"):
-            parts = _parts(setting[2].strip("\"'"), number, faults)
+            parts = _parts(setting[2].strip("\"'"), number, faults, of_ucp=setting[1] == _OF_UCP)
             for collective in dict.fromkeys(name for part in parts for name in _named(part)):
                 key = f"{collective} [{section}]" if section else collective
                 while key in built:
@@ -90,7 +105,7 @@ def _named(part: Part) -> tuple[str, ...]:
     return part.collectives if part.algorithm and part.collectives != COLLECTIVES else ()
 
 
-def _parts(text: str, line: int, faults: list[Fault]) -> list[Part]:
+def _parts(text: str, line: int, faults: list[Fault], *, of_ucp: bool) -> list[Part]:
     parts: list[Part] = []
     for token in text.split("#"):
         part = Part()
@@ -104,8 +119,23 @@ def _parts(text: str, line: int, faults: list[Fault]) -> list[Part]:
         if not scored:
             faults.append(Fault(line, "error", f"{token[:60]!r} has neither score nor @algorithm", _REFUSED))
             return []
+        if of_ucp and part.algorithm and (wrong := _lacking(part)):
+            faults.append(Fault(line, "error", f"{token[:60]!r}: {wrong}", _REFUSED))
+            return []
         parts.append(part)
     return parts
+
+
+def _lacking(part: Part) -> str:
+    """What is wrong with an algorithm for tl/ucp, in words."""
+    for collective in part.collectives:
+        names = ALGORITHMS.get(collective)
+        if names is None:
+            return f"tl/ucp takes no algorithm for {collective}"
+        if part.algorithm not in (*names, *map(str, range(len(names)))):
+            has = ", ".join(f"{number} {name}" for number, name in enumerate(names))
+            return f"tl/ucp has no {collective} {part.algorithm}; it has {has}"
+    return ""
 
 
 def _word(word: str, part: Part) -> str:

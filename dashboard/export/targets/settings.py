@@ -54,7 +54,8 @@ UCC_NAMES: Mapping[str, Mapping[str, str]] = {
     },
     "alltoall": {"pairwise": "pairwise", "bruck": "bruck"},
     "reduce_scatter": {"ring": "ring", "recursive_halving": "knomial", "knomial": "knomial"},
-    "barrier": {"knomial": "knomial"},
+    # A single one, which UCC refuses to be told.
+    "barrier": {"knomial": ""},
 }
 
 
@@ -166,7 +167,7 @@ def _ucc_name(decision: DecisionFunction, method: Method) -> str:
         return ""
     known = UCC_NAMES[decision.collective]
     if normal(method.algorithm, decision.collective) not in known or not is_of_library(method):
-        has = ", ".join(dict.fromkeys(known.values()))
+        has = ", ".join(dict.fromkeys(name or alias for alias, name in known.items()))
         raise ExportError(f"{decision.collective}: UCC has no {method.label!r}; its tl/ucp has {has}")
     return known[normal(method.algorithm, decision.collective)]
 

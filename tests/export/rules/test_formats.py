@@ -256,13 +256,87 @@ def test_of_two_settings_of_intel_s_for_one_collective_the_later_acts() -> None:
 
 
 @pytest.mark.parametrize(
-    ("line", "text"),
+    ("line", "text", "effect"),
     [
-        ("allreduce,x,1,ring,ll,2,1,1", "field 2 is 'x', expected a whole number"),
-        ("allreduce,0,1,rong,ll,2,1,1", "algorithm 'rong', expected one of tree, ring"),
+        ("allreduce,x,1,ring,ll,2,1,1", "field 2 is 'x', expected a whole number", "the plugin takes 0"),
+        ("allreduce,0,64k,ring,ll,2,1,1", "field 3 is '64k', expected a whole number", "the plugin takes 64"),
+        ("allreduce,0,1,rong,ll,2,1,1", "algorithm 'rong', expected one of tree, ring", "the plugin takes ring"),
+        ("alreduce,0,1,tree,ll,2,1,1", "collective 'alreduce', expected one of", "the plugin takes allreduce"),
+        ("allreduce,0,1,ring,l,2,1,1", "protocol 'l', expected one of ll", "the plugin takes simple"),
+        ("allreduce,-1,99,ring,ll,2,1,1", "min_bytes -1 is above max_bytes 99 (below 0 is", "the line never acts"),
+        ("allreduce,0,1,ring,ll,2,,1,1", "field 7 is empty", "what follows it moves up one field"),
+        ("allreduce,0,1,ring,ll,2,1", "7 fields, expected", "the line is left out"),
+        ("allreduce,0,1,ring,ll,2,1,1,1,1,1", "11 fields, expected", "what is behind field 10 is not looked at"),
+        (f"allreduce,0,1,ring,ll,2,1,{'0' * 250}1", "more than 255 bytes", "what follows is read as a line"),
     ],
 )
-def test_what_nccl_leaves_out_is_said(line: str, text: str) -> None:
-    (fault,) = read_text(f"{line}\nallreduce,0,1,ring,ll,2,1,1\n").faults
+def test_what_nccl_s_plugin_reads_otherwise_is_said(line: str, text: str, effect: str) -> None:
+    # NVIDIA/nccl, plugins/tuner/example/plugin.c: parseCollType and the like, strtoull, strtok_r, fgets of 256 bytes.
+    (fault,) = read_text(f"{line}\nallreduce,0,4096,ring,ll,2,1,1\n").faults
     assert fault.text.startswith(text)
-    assert fault.effect == "the line is left out, NCCL decides by itself"
+    assert fault.effect.startswith(effect)
+
+
+def test_a_largest_size_below_0_has_no_end_for_nccl_s_plugin() -> None:
+    (fault,) = read_text("allreduce,0,-1,ring,ll,2,1,1\nallreduce,0,4096,tree,ll,2,1,1\n").faults
+    assert (fault.line, fault.effect) == (2, "the first that fits acts")
+
+
+def test_a_file_of_nccl_s_whose_collective_is_misspelt_is_one() -> None:
+    read = read_text("allredcue,0,65536,tree,simple,2,1,-1\n")
+    assert (read.format, read.errors) == ("nccl", 1)
+
+
+@pytest.mark.parametrize(
+    ("leaf", "text"),
+    [
+        (
+            "algorithm=MPIR_Bcast_intra_binomiall",
+            "no algorithm MPIR_Bcast_intra_binomiall; MPIR_Bcast_intra_binomial is",
+        ),
+        ("algorithm=MPIR_bcast_intra_binomial", "no algorithm MPIR_bcast_intra_binomial; MPIR_Bcast_intra_binomial is"),
+        ("composition=MPIDI_Bcast_intra_composition_zeta", "no composition MPIDI_Bcast_intra_composition_zeta"),
+    ],
+)
+def test_an_algorithm_that_no_mpich_has_stops_programs(generic: dict[str, Any], leaf: str, text: str) -> None:
+    generic["collective=bcast"]["comm_type=intra"] = {leaf: {}}
+    read = read_text(json.dumps(generic))
+    (fault,) = (fault for fault in read.faults if fault.severity == "error")
+    assert text in fault.text
+    assert fault.effect == "MPICH stops every program at start"
+    assert read.decisions == {}
+
+
+def test_a_name_that_the_library_s_own_file_has_is_known(generic: dict[str, Any]) -> None:
+    own = json.dumps(generic | {"collective=scan": {"algorithm=MPIR_Scan_intra_new": {}}})
+    generic["collective=scan"] = {"comm_size<=8": {"algorithm=MPIR_Scan_intra_new": {}}, "comm_size=any": {}}
+    generic["collective=scan"]["comm_size=any"] = {"algorithm=MPIR_Scan_intra_smp": {}}
+    assert read_text(json.dumps(generic)).errors == 1
+    assert read_text(json.dumps(generic), own=own).errors == 0
+
+
+@pytest.mark.parametrize(
+    ("part", "text"),
+    [
+        ("allreduce:0-4k:@bogus", "no allreduce bogus; it has 0 knomial, 1 sra_knomial"),
+        ("bcast:@3", "no bcast 3; it has 0 knomial, 1 sag_knomial, 2 dbt"),
+        ("barrier:@knomial", "takes no algorithm for barrier"),
+        ("bcast,alltoall:@pairwise", "no bcast pairwise"),
+        ("@knomial", "no alltoall knomial"),
+    ],
+)
+def test_an_algorithm_that_ucc_lacks_costs_the_whole_string(part: str, text: str) -> None:
+    # openucx/ucc, ucc_coll_score_parse_str and ucc_tl_ucp_alg_id_to_init: an unknown one ends the reading.
+    read = read_text(f"UCC_TL_UCP_TUNE=bcast:0-4k:@0#{part}\n")
+    (fault,) = read.faults
+    assert (fault.line, fault.severity, fault.effect.startswith("UCC refuses")) == (1, "error", True)
+    assert text in fault.text
+    assert read.decisions == {}
+    assert read_text(f"UCC_TL_CUDA_TUNE={part}\n").errors == 0
+
+
+def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:
+    read = read_text("I_MPI_ADJUST_ALLREDUCE=2;99:0-8\nI_MPI_ADJUST_IBCAST=9\n")
+    (fault,) = read.faults
+    assert (fault.line, fault.severity) == (1, "warning")
+    assert fault.text == "allreduce has no algorithm 99 in Intel MPI's reference; it has 1 to 12"

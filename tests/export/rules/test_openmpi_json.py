@@ -97,10 +97,26 @@ def test_ranges_the_wrong_way_round_and_unknown_distributions_are_named() -> Non
         }
     ]
     read = rules({"bcast": sets})
-    assert "the set never acts" in texts(read)
-    assert "the rule never acts" in texts(read)
+    assert "bcast, comm_size_min 9 is above comm_size_max 2 → never acts" in texts(read)
+    assert "bcast, msg_size_min 9 is above msg_size_max 1 → never acts" in texts(read)
     assert "taken as any" in texts(read)
     assert "any, one-per-node, single-node" in texts(read)
+
+
+def test_sets_and_rules_for_sizes_that_are_decided_before_them_are_named() -> None:
+    first = {"comm_size_max": 8, "rules": [{"msg_size_max": 9, "alg": 1}, {"alg": 6}, {"msg_size_min": 5, "alg": 1}]}
+    special = {"comm_rank_distribution": "single-node", "rules": [{"alg": 1}]}
+    last = {"comm_size_min": 9, "rules": [{"alg": 1}]}
+    nowhere = {"comm_size_min": 4, "comm_size_max": 40, "rules": [{"alg": 1}]}
+    warnings = [str(fault) for fault in rules({"bcast": [special, first, last, nowhere]}).faults]
+    texts_of = [text.partition("warning: ")[2] for text in warnings if "warning" in text]
+    assert [text.partition(" (")[0] for text in texts_of] == [
+        "bcast, msg_size 5 and above: all of it is decided before it",
+        "bcast, comm_size 4 to 40: all of it is decided before it",
+    ]
+    # Another placement leaves all others to what comes after it.
+    assert "decided before" not in texts(rules({"bcast": [special, {"rules": [{"alg": 1}]}]}))
+    assert "decided before" in texts(rules({"bcast": [{"rules": [{"alg": 1}]}, special]}))
 
 
 def test_lines_are_those_of_the_file() -> None:
