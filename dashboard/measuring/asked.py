@@ -11,10 +11,10 @@ from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
-from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import Variants
+from dashboard.benchmarks.libraries.methods import Variants, components_of
 
 #: More would take hours to plan and to draw; such a grid is better cut into campaigns.
 MOST_POINTS = 200_000
@@ -42,6 +42,8 @@ class Asked:
         Percent.
     providers
         Whose methods; none: the library's.
+    components
+        Parts of the library that are methods, too: names, ``all`` or ``none``; empty: none.
     adaptive, budget, until
         As `dashboard.domain.adaptive` declares them.
     """
@@ -67,6 +69,7 @@ class Asked:
     datatype: str = "float32"
     operation: str = "sum"
     providers: tuple[str, ...] = ("library",)
+    components: str = ""
     memory: str = "256MiB"
     launches: int = 1
     graphs: bool = True
@@ -89,9 +92,11 @@ class Asked:
         for name in _NUMBERS:
             # A field that was emptied.
             if getattr(self, name) is None:
-                raise PlanError(f"{name.replace('_', ' ')}: there is no number; {name.replace('_', ' ')} needs one")
+                raise PlanError(f"{_TITLES.get(name, name.replace('_', ' '))}: there is no number; it needs one")
         if not 0 < self.relative_error < _MOST_ERROR:
-            raise PlanError(f"standard error: {self.relative_error:g} %; allowed are percent above 0 and below 100")
+            raise PlanError(
+                f"{_TITLES['relative_error']}: {self.relative_error:g} %; allowed are percent above 0 and below 100"
+            )
         ends = _grid("repetitions", self.repetitions)
         # Protocol itself looks whether these texts are among those allowed.
         protocol = Protocol(
@@ -109,6 +114,7 @@ class Asked:
         )
         named = ("segment_sizes", "fan_outs", "radixes")
         variants: dict[str, Any] = {name: _grid(name, getattr(self, name)) for name in named}
+        variants["components"] = components_of(self.components, spread=False)
         return control.Wish(
             ranks=self.ranks,
             collectives=self.collectives,
@@ -121,7 +127,7 @@ class Asked:
             datatype=self.datatype,
             operation=self.operation,
             providers=tuple(self.providers) or ("library",),
-            memory=_grid("most bytes of buffers", self.memory)[0],
+            memory=_most(self.memory),
             graphs=self.graphs,
             launches=self.launches,
             goal=Goal.asked(adaptive=self.adaptive, budget=self.budget, until=self.until),
@@ -151,7 +157,15 @@ class Asked:
 #: How the command spells what it does not call by its name here.
 _FLAGS = {"collectives": "collective", "ppns": "ppn", "providers": "provider", "graphs": "no_graphs"}
 _MOST_ERROR = 100.0
+_TITLES = {"relative_error": "standard error", "point_seconds": "longest time of a point"}
 _NUMBERS = ("relative_error", "rounds", "iterations", "point_seconds", "launches")
+
+
+def _most(text: str) -> int:
+    try:
+        return parse_size(text)
+    except PlanError as error:
+        raise PlanError(f"most bytes of buffers: {error}") from error
 
 
 def _grid(name: str, text: str) -> tuple[int, ...]:

@@ -17,6 +17,7 @@ from dashboard.benchmarks.launchers import launcher_of, site, slurm
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation, find
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain import units
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
@@ -64,6 +65,13 @@ class Place:
     def here(self) -> bool:
         """Whether that is this machine."""
         return self.slurm is None
+
+    @property
+    def spread(self) -> bool:
+        """Whether the ranks are on several nodes, as far as is known."""
+        if self.slurm is None:
+            return allocated_nodes() > 1 or site.read().launch != site.HERE
+        return int(self.slurm["nodes"] or 0) > 1
 
     def words(self) -> list[str]:
         """Where it runs, as ``colltune bench run`` or, of Slurm, ``bench submit`` takes it."""

@@ -131,7 +131,7 @@ def write_options(options: Mapping[str, Any]) -> str:
 def read_options(name: str, text: str) -> dict[str, Any]:
     """Read what `write_options` wrote; `OptionError` says what is wrong."""
     known = family(name)
-    return {key: _of_text(known.option(key), value) for key, value in _parts(text)}
+    return {key: _of_text(known.option(key), value) for key, value in written_options(text).items()}
 
 
 def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
@@ -143,12 +143,13 @@ def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
         A value is not allowed.
     """
     known = {option.name: option for option in options}
-    return {key: _of_text(known[key], value) for key, value in _parts(text) if key in known}
+    return {key: _of_text(known[key], value) for key, value in written_options(text).items() if key in known}
 
 
-def _parts(text: str) -> list[tuple[str, str]]:
+def written_options(text: str) -> dict[str, str]:
+    """What `write_options` wrote, as text by name."""
     pairs = [part.partition(":") for part in text.split(";") if part]
-    return [(key, value) for key, _, value in pairs]
+    return {key: value for key, _, value in pairs}
 
 
 def _of_text(option: Option, text: str) -> Any:

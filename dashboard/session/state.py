@@ -110,7 +110,7 @@ class State(param.Parameterized):
     exported = param.Parameter(default=(), doc="Collectives exported together; empty: the one on show.")
     campaign = param.String(default="", doc="Name of the campaign that the page Measure shows; empty: the newest.")
     campaign_asked = param.String(
-        default="", doc="When a new campaign ends that chooses its points; empty: it does not."
+        default="", doc="What a new campaign is asked for, as the page Measure writes it; empty: usual."
     )
     tuning = param.String(default="", doc="Name of the tuning that the page Tune shows; empty: the newest.")
     tuning_asked = param.String(default="", doc="What a new tuning is asked for, as that page writes it; empty: usual.")

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import time
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks import worker as module
 from dashboard.benchmarks.ranks.worker import Worker
 
 
@@ -66,6 +69,31 @@ def test_without_a_tool_interface_it_says_what_can_be_measured_and_what_to_insta
     assert "methods cannot be switched" in fault
     assert "--algorithms default" in fault
     assert "install" in fault
+
+
+@pytest.mark.parametrize(("left", "cells", "most"), [(60.0, [8, 16, 32], 30.0), (0.0, [8], 0.0)])
+def test_what_was_chosen_begins_no_further_cell_when_the_time_of_measuring_is_up(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: float, cells: list[int], most: float
+) -> None:
+    measured: list[tuple[int, float]] = []
+
+    def measure(_team: Any, _plan: Any, cell: Cell, *_: Any) -> list[Any]:
+        measured.append((cell.message_size, _[-1]))
+        return []
+
+    monkeypatch.setattr(module, "Methods", lambda *_: SimpleNamespace(free=lambda: None))
+    monkeypatch.setattr(module, "clock_offset", lambda *_, **__: 0.0)
+    monkeypatch.setattr(module.cellrun, "measure", measure)
+    ranks = worker(tmp_path, 4)
+    mpi = SimpleNamespace(SUM=None, MAX=None, BYTE=None, FLOAT=None)
+    monkeypatch.setattr(ranks, "_mpi", mpi)
+    ranks._until = time.monotonic() + left
+    methods = [Method("a"), Method("b")]
+    block = [(Cell("bcast", 2, size), methods) for size in (8, 16, 32)]
+    assert ranks._members(block, World(2), [0, 1], None)
+    assert [size for size, _ in measured] == cells
+    # All methods of a cell together take no more than what is left.
+    assert all(seconds == pytest.approx(most, abs=1.0) for _, seconds in measured)
 
 
 @pytest.mark.parametrize("size", [4, 8])

@@ -84,6 +84,8 @@ class Chooser:
         self._begun = False
         #: Why what was chosen last comes next, in words.
         self.why = ""
+        #: Seconds that it may take: infinite where it is measured in any case.
+        self.left = math.inf
 
     def read(self, results: Path) -> None:
         """Take in what a run file has got since it was read last."""
@@ -167,12 +169,14 @@ class Chooser:
             return pace.point(self._cell(name, row, column))
 
         left = math.inf if self.goal.seconds is None else self.goal.seconds - self.spent
+        self.left = left
         begun = [] if self._begun else list(beginning(self._limited(known), cost))
         # What a campaign begins with is asked for until nothing is left of it, as a replay does: it costs as much as
         # a tenth of the rest.
         self._begun = not begun
         if begun and not self.own:
             # The first line is measured however little time there is: without it nothing is known at all.
+            self.left = math.inf
             return self._todo(begun[0]), ""
         if (line := next((step for step in begun if step.seconds <= left), None)) is not None:
             return self._todo(line), ""

@@ -38,8 +38,10 @@ class Choosing:
         self._choosing, self._steps, self._ranks = 0.0, 0, plan.ranks
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
-    def next(self, done: int) -> tuple[Todo, int]:
-        """What is measured next, nothing at the end; and how many points it will be in all, by how far the time is.
+    def next(self, done: int) -> tuple[Todo, int, float]:
+        """What is measured next, nothing at the end.
+
+        With it come how many points it will be in all, by how far the time is, and the seconds that it may take.
 
         Parameters
         ----------
@@ -57,7 +59,7 @@ class Choosing:
         self._steps += 1
         self._choosing += time.monotonic() - began
         self._keep(ended)
-        return todo, self._in_all(done, sum(len(methods) for _, methods in todo))
+        return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
 
     def again(self, doubtful: Mapping[PointKey, str]) -> dict[PointKey, str]:
         """Of points whose times cannot be trusted those that are worth measuring again."""

@@ -195,7 +195,7 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
     lines += [f"export {key}={shlex.quote(value)}" for key, value in sorted(environment.items())]
     # Jobs of one array bear one name, whatever their nodes are.
     lines += [f'export {key}="${{{key}:-$SLURM_CLUSTER_NAME}}"' for key in _PLACE]
-    if any(start.environment for job in jobs for start in job.starts):
+    if any("--only" in start.arguments for job in jobs for start in job.starts):
         lines.append("# each method in a start of the ranks of its own, forced by variables that its order names")
     commands = []
     for job, order in zip(jobs, orders, strict=True):

@@ -40,6 +40,8 @@ _WAITS = {
     "JobArrayTaskLimit": "waits for other jobs of its array",
     "PartitionDown": "the partition is down",
     "PartitionInactive": "the partition is inactive",
+    "PartitionConfig": "more than the partition has: it will not start",
+    "BadConstraints": "no node has what is asked for: it will not start",
     "PartitionNodeLimit": "more nodes than the partition allows: it will not start",
     "PartitionTimeLimit": "a longer time limit than the partition allows: it will not start",
     "ReqNodeNotAvail": "nodes that it needs are not available",

@@ -110,6 +110,18 @@ class Variants:
                 raise PlanError(f"{name}: {list(getattr(self, name))}; allowed are whole numbers from 0")
 
 
+def components_of(given: str | None, *, spread: bool) -> tuple[str, ...]:
+    """Names of the library's parts, as `Variants` has them, from ``all``, ``none`` or a list; without, all if `spread`.
+
+    Parameters
+    ----------
+    spread
+        Whether the ranks are on several nodes.
+    """
+    words = given or (ALL_COMPONENTS if spread else "none")
+    return () if words == "none" else tuple(dict.fromkeys(filter(None, map(str.strip, words.split(",")))))
+
+
 class Library(Protocol):
     """What a campaign must know of an MPI library; one file for each library."""
 

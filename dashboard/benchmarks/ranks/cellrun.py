@@ -6,7 +6,7 @@ import hashlib
 import math
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +27,8 @@ from dashboard.schedules import NotApplicableError
 from loaders.collectives import ROOTED
 
 _DIGITS = 10
+#: Seconds that the repetitions of a point may always take.
+_SHORTEST = 0.01
 _HASH = 16
 #: Rounds and repetitions after which a method may be beaten, and how much longer it must take.
 _RACED_ROUNDS, _RACED_SAMPLES, _SLOWER = 2, 5, 1.5
@@ -101,7 +103,13 @@ class Team:
 
 
 def measure(
-    team: Team, plan: Plan, cell: Cell, methods: Sequence[Method], attempt: int, known: Mapping[Method, str]
+    team: Team,
+    plan: Plan,
+    cell: Cell,
+    methods: Sequence[Method],
+    attempt: int,
+    known: Mapping[Method, str],
+    seconds: float = math.inf,
 ) -> list[dict[str, Any]]:
     """Measure all methods of a cell; collective over the team.
 
@@ -112,13 +120,15 @@ def measure(
     known
         Why methods were refused here in an earlier launch, empty where not; they are not called again, since some
         never come back.
+    seconds
+        Time for the repetitions of a point at most, where that is less than the plan's.
 
     Returns
     -------
     list of dict
         Points as a run file takes them; the same on all processes, but for refusals' texts.
     """
-    protocol = plan.protocol
+    protocol = replace(plan.protocol, seconds=min(plan.protocol.seconds, max(seconds, _SHORTEST)))
     copies = 1
     if protocol.buffers == "rotate" and cell.message_size:
         copies = max(2, min(64, math.ceil(min(ROTATED_BYTES, plan.memory) / buffer_bytes(cell))))

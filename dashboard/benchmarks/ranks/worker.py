@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import gc
+import math
 import os
 import platform
 import sys
@@ -142,6 +143,8 @@ class Worker:
         self._selection = Selection()
         self._again: dict[PointKey, str] = {}
         self._choosing: Choosing | None = None
+        #: Of `time.monotonic`: when the time of measuring is up, after which no further cell of a choice is begun.
+        self._until = math.inf
         self._progress = Progress(campaign.progress_file if self.rank == 0 else None, attempt)
 
     def fault(self) -> str:
@@ -251,7 +254,9 @@ class Worker:
             self._choosing = Choosing(self._campaign, self._plan, self._nodes)
         choosing = self._choosing
         while True:
-            todo, self._progress.points = self._world.bcast(choosing.next(self._progress.done) if choosing else None)
+            step = self._world.bcast(choosing.next(self._progress.done) if choosing else None)
+            todo, self._progress.points, left = step
+            self._until = time.monotonic() + left
             if not todo:
                 return _COMPLETE
             self._progress.begin()
@@ -331,8 +336,13 @@ class Worker:
         op = mpi.SUM if self._plan.operation == SUM else mpi.Op.Create(keep_first, commute=False)
         try:
             for cell, methods in block:
-                if not comm.bcast(time.monotonic() < self._deadline, 0):
+                now = time.monotonic()
+                in_time, left = comm.bcast((now < self._deadline, self._until - now), 0)
+                if not in_time:
                     return False
+                if left <= 0 and cell is not block[0][0]:
+                    # Nothing is left of the time of measuring for the rest of what was chosen.
+                    break
                 typed = f", {cell.datatype}" if cell.datatype else ""
                 size = format_bytes(cell.message_size)
                 self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {size}{typed}")
@@ -342,7 +352,8 @@ class Worker:
                 group = Group(comm, mpi.MAX, offset, crowded, one_node)
                 team = cellrun.Team(group, types, bound, self._counters, members, self._progress.calling)
                 known = {method: self._why_not(cell, method) for method in methods}
-                measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known)
+                most = max(left, 0.0) / len(methods)
+                measured = cellrun.measure(team, self._plan, cell, methods, self._attempt, known, most)
                 seconds = self._progress.took(sum(not why for why in known.values()))
                 if writer is not None:
                     for method, point in zip(methods, measured, strict=True):

@@ -171,7 +171,7 @@ def planned(
     from dashboard.benchmarks.campaigns.groups import parse_group
     from dashboard.benchmarks.campaigns.protocol import Protocol
     from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
-    from dashboard.benchmarks.libraries.methods import Variants
+    from dashboard.benchmarks.libraries.methods import Variants, components_of
     from dashboard.benchmarks.providers import orthogonal
 
     ranks = args.ranks or ranks or max(2, os.cpu_count() or 2)
@@ -184,7 +184,7 @@ def planned(
         further["memory"] = parse_size(args.memory)
     providers = _providers(args)
     comm_sizes = parse_sizes(args.comm_sizes or f"2-{max(2, ranks)}:x2")
-    components = _components(args.components, spread=spread)
+    components = components_of(args.components, spread=spread)
     grids = orthogonal.grids(args.grids or "2", comm_sizes) if orthogonal.NAME in providers else ()
     algorithms = cli_values.names([args.algorithms] if args.algorithms else None)
     goal = Goal.asked(**{option.name: getattr(args, option.name) for option in OPTIONS})
@@ -284,9 +284,3 @@ def _providers(args: argparse.Namespace) -> tuple[str, ...]:
     grids = (orthogonal.NAME,) if args.grids or args.inner else ()
     named = cli_values.names(args.providers) or (LIBRARY,)
     return NAMES if "all" in named else tuple(dict.fromkeys((*named, *grids)))
-
-
-def _components(given: str | None, *, spread: bool) -> tuple[str, ...]:
-    if given is None:
-        return ("all",) if spread else ()
-    return () if given == "none" else cli_values.names([given])

@@ -14,13 +14,13 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, LIBRARY, Variants
 from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.domain.adaptive import ADAPTIVE, OPTIONS
-from dashboard.domain.errors import OptionError
 from dashboard.measuring.asked import Asked
 from dashboard.pages.measure.help import WHAT, describe
+from dashboard.pages.parts.fields import Fields
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields, value_of
 from dashboard.pages.parts.widgets import FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import read_values, write_options
+from dashboard.session.choice import read_values, written_options
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
@@ -33,6 +33,7 @@ _PROVIDERS = {"the library": "library", "own methods": "own"}
 _OPERATIONS = {"a sum": SUM, "the first operand": FIRST}
 _BUFFERS = {"kept in the caches": "reuse", "rotated beyond them": "rotate"}
 _COUNTS = {"all equal": "equal", "in proportion to the rank": "skewed"}
+_COMPONENTS = {"where ranks are on several nodes": "", "always": "all", "never": "none"}
 _ROOTS = {"the first process": "first", "every process in turn": "rotate"}
 
 
@@ -53,6 +54,7 @@ class Form(Viewer):
         asked = Asked()
         self.fields: dict[str, Any] = {**_what(asked), **_how(asked)}
         describe(self.fields, WHAT)
+        self.kept = Fields(self.fields, ("algorithms",))
         self.goal = OptionFields(OPTIONS, self._take, HALF)
         self._ends = _pair(*(self.goal.widgets[option.name] for option in OPTIONS[1:]))
         self.offered = pn.pane.HTML("", width=WIDTH - 30, margin=(0, 10, 6, 10))
@@ -79,9 +81,10 @@ class Form(Viewer):
             margin=0,
         )
 
-    def asked(self, ranks: int) -> Asked:
-        """Give what the fields hold."""
+    def asked(self, ranks: int, *, spread: bool = False) -> Asked:
+        """Give what the fields hold, where the ranks are on several nodes or not."""
         values = {name: field.value for name, field in self.fields.items()}
+        values["components"] = values["components"] or ("all" if spread else "")
         for name in ("collectives", "algorithms", "providers"):
             values[name] = tuple(values[name])
         values["datatype"] = ",".join(values["datatype"]) or Asked.datatype
@@ -95,18 +98,19 @@ class Form(Viewer):
         """Whether the campaign is to choose its points itself."""
         return bool(self.goal.widgets[ADAPTIVE.name].value)
 
-    def written(self) -> str:
-        """When it is enough, as it stands in an address."""
-        return write_options(self.goal.changed())
+    def changed(self) -> dict[str, Any]:
+        """What is not usual of it, as it stands in an address."""
+        return {**self.kept.changed(), **self.goal.changed()}
 
-    def read(self, text: str) -> str:
-        """Show what `written` wrote; why it cannot be, else empty."""
+    def show(self, text: str) -> None:
+        """Show what an address says of it; OptionError where that cannot be."""
+        self.goal.show(read_values(OPTIONS, text))
+        self._filling = True
         try:
-            self.goal.show(read_values(OPTIONS, text))
-        except OptionError as error:
-            return str(error)
-        self._refresh()
-        return ""
+            self.kept.show(written_options(text))
+        finally:
+            self._filling = False
+            self._refresh()
 
     def offer(self, installation: Installation | None) -> None:
         """Offer the methods of an installed library; None: there is none."""
@@ -126,8 +130,9 @@ class Form(Viewer):
         self._ends.visible = self.adaptive
         self._filling = True
         try:
-            kept = [name for name in fields["algorithms"].value if name in names]
-            fields["algorithms"].param.update(options=names, value=kept)
+            if self._installation is not None:
+                kept = [name for name in fields["algorithms"].value if name in names]
+                fields["algorithms"].param.update(options=names, value=kept)
             skampi = fields["protocol"].value == "skampi"
             fields["iterations"].disabled = skampi
             fields["roots"].disabled = not set(chosen) & set(ROOTED)
@@ -195,6 +200,7 @@ def _how(asked: Asked) -> dict[str, Any]:
         "segment_sizes": TextInput(label="Segment sizes", value=asked.segment_sizes, **half),
         "fan_outs": TextInput(label="Fan-outs of chains", value=asked.fan_outs, **half),
         "radixes": TextInput(label="Radixes of k-nomial trees", value=asked.radixes, **half),
+        "components": Select(label="Parts of the library", options=_COMPONENTS, value=asked.components, **half),
         "ppns": TextInput(label="Processes per node", value=asked.ppns, placeholder="as placed", **half),
         "launches": IntInput(label="Launches of the ranks", value=asked.launches, start=1, end=100, **half),
         "rounds": IntInput(label="Turns of the methods", value=asked.rounds, start=1, end=1000, **half),
@@ -213,7 +219,7 @@ def _how(asked: Asked) -> dict[str, Any]:
 
 
 _MORE = ("segment_sizes", "fan_outs", "radixes", "ppns", "rounds", "launches", "iterations", "point_seconds", "memory")
-_MORE += ("buffers", "roots", "datatype", "operation", "counts", "graphs")
+_MORE += ("components", "buffers", "roots", "datatype", "operation", "counts", "graphs")
 
 
 def _number(label: str, value: float, start: float, end: float, step: float) -> Any:

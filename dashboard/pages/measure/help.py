@@ -27,6 +27,8 @@ WHAT = {
     "segment_sizes": f"Bytes, 0 = none; only for algorithms that cut messages. {_GRID}",
     "fan_outs": f"Numbers of chains in which a message is passed on; only for algorithms with chains. {_GRID}",
     "radixes": f"Numbers of children, and one, in k-nomial trees; 2 is the binomial tree. {_GRID}",
+    "components": "Parts of Open MPI that answer calls by themselves (han, tuned, adapt, basic, sm), as methods beside "
+    "the algorithms. Across nodes HAN answers first; an export for several nodes then says which part does.",
     "ppns": f"Of each communicator; empty: as the launcher places them. {_GRID}",
     "rounds": "The methods of a cell take turns so often, at least. What slows the machine for a while then hits all "
     "of them, not one.",
@@ -64,7 +66,8 @@ WHERE = {
     "constraint": "Features that nodes must have (--constraint). One kind of node gives comparable times.",
     "modules": "Loaded in the job before anything else, with blanks between. They must bring the MPI that is measured.",
     "start": "What launches the ranks within the job. srun and mpiexec place them by rules of their own.",
-    "start_options": "Further options of it, quoted as in a shell. Binding processes to cores makes times repeatable.",
+    "start_options": "Further options of it, each -o, --option or --option=value. Binding processes to cores makes "
+    "times repeatable.",
     "environment": "Variables of the job, as NAME=value with blanks between. They are kept with the results.",
     "extra": "Further options of sbatch, such as --exclusive, with blanks between. Nodes of one's own give quieter "
     "times.",

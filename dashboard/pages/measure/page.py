@@ -13,6 +13,7 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError
+from dashboard.domain.errors import OptionError
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import Entry, campaigns, folder_of, free_name
 from dashboard.measuring.launching import (
@@ -36,6 +37,7 @@ from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.session.choice import write_options
 from dashboard.session.state import ResultsOrState
 
 PAGE = "Measure"
@@ -91,8 +93,6 @@ class MeasurePage(Watching):
         self.again.visible = False
         self.rested = Rested(self._show_cost, REST, self._work_out)
         self.form, self.where = Form(self._ask_cost), Where(self._ask_cost)
-        if refused := self.form.read(self.state.campaign_asked):
-            self.state.notice = f"The address asks the page Measure for something else than it can be asked: {refused}."
         self.cost = Cost(self.start)
         self.cost.named.param.watch(lambda _: self._ask_cost(), "value")
         self.list = CampaignList(self._choose)
@@ -101,6 +101,7 @@ class MeasurePage(Watching):
             self.watch, self.map, self.loss, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
         )
         self._asked: tuple[Asked, Place | str, str] = (Asked(), Place(), "")
+        self._read(self.state.campaign_asked)
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -116,6 +117,14 @@ class MeasurePage(Watching):
         ]
         there = [self.doing, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.campaign]
         return columns(plan, there, width=WIDTH + 24)
+
+    def _read(self, text: str) -> None:
+        """Ask for what an address asks for."""
+        try:
+            self.form.show(text)
+            self.where.show(text)
+        except OptionError as error:
+            self.state.notice = f"The address asks the page Measure for something else than it can be asked: {error}."
 
     # What there is to measure with, and what it would cost.
 
@@ -142,8 +151,10 @@ class MeasurePage(Watching):
             place: Place | str = self.where.place()
         except ValueError as error:
             place = str(error)
-        self._asked = (self.form.asked(self.where.number_of_ranks), place, self.cost.named.value)
-        self.state.campaign_asked = self.form.written()
+        spread = isinstance(place, Place) and place.spread
+        asked = self.form.asked(self.where.number_of_ranks, spread=spread)
+        self._asked = asked, place, self.cost.named.value
+        self.state.campaign_asked = write_options({**self.form.changed(), **self.where.kept.changed()})
         self.cost.start.disabled = True
         self.rested.ask()
 

@@ -15,11 +15,14 @@ from dashboard.measuring.asked import default_ranks
 from dashboard.measuring.launching import Place
 from dashboard.pages.measure.form import HALF, WIDTH
 from dashboard.pages.measure.help import WHERE, describe
+from dashboard.pages.parts.fields import Fields
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import IntInput, RadioButtonGroup, Select, TextInput
+from dashboard.session.choice import written_options
 
 HERE, SLURM = "This machine", "Slurm"
 _DEFAULT_PARTITION = "(default)"
+_TYPED = ("start_options", "environment", "extra")
 
 
 class Where(Viewer):
@@ -35,7 +38,7 @@ class Where(Viewer):
 
     def __init__(self, changed: Callable[[], None], *, limited: bool = True) -> None:
         super().__init__()
-        self._limited = limited
+        self._limited, self._changed, self._filling = limited, changed, False
         self._no_slurm = "Slurm was not looked for yet."
         self.kind = RadioButtonGroup(label="", options=[HERE, SLURM], value=HERE, size="small", width=WIDTH)
         half = {"width": HALF, "size": "small"}
@@ -50,16 +53,19 @@ class Where(Viewer):
             "constraint": TextInput(label="Constraint", value="", **half),
             "modules": TextInput(label="Modules to load", value="", placeholder="openmpi/5", **half),
             "start": Select(label="Started by", options=list(STARTS), value=STARTS[0], **half),
-            "start_options": TextInput(label="Its options", value="", placeholder="--bind-to core", **half),
+            "start_options": TextInput(label="Its options", value="", placeholder="--bind-to=core", **half),
             "environment": TextInput(label="Environment", value="", placeholder="NAME=value NAME=value", **half),
             "extra": TextInput(label="Further lines of sbatch", value="", placeholder="--exclusive", **half),
             "array": IntInput(label="Jobs at once", value=0, start=0, end=1000, **half),
         }
         describe({"ranks": self.ranks, "limit": self.limit, **self.request}, WHERE)
+        fields = {"where": self.kind, "ranks": self.ranks, "limit": self.limit, **self.request}
+        #: What stands in an address: nothing that a job would run with or hand to Slurm word by word.
+        self.kept = Fields({name: field for name, field in fields.items() if name not in _TYPED}, ("partition",))
         self.said = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
         self.slurm = pn.Column(*self._slurm_fields(), margin=0, visible=False)
         for field in (self.kind, self.ranks, self.limit, *self.request.values()):
-            field.param.watch(lambda _: (self._refresh(), changed()), "value")
+            field.param.watch(self._take, "value")
         self._refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -119,6 +125,20 @@ class Where(Viewer):
             given[name] = tuple(_words(name, given[name]))
         given["environment"] = _assignments(_words("environment", given["environment"]))
         return Place(given, self.limit.value)
+
+    def show(self, text: str) -> None:
+        """Show what an address says of it; OptionError where that cannot be."""
+        self._filling = True
+        try:
+            self.kept.show(written_options(text))
+        finally:
+            self._filling = False
+            self._refresh()
+
+    def _take(self, _: Any) -> None:
+        if not self._filling:
+            self._refresh()
+            self._changed()
 
     def _refresh(self) -> None:
         self.ranks.visible, self.slurm.visible = self.here, not self.here and not self._no_slurm

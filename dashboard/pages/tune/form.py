@@ -106,12 +106,13 @@ class TuneForm(Viewer):
 
     def written(self) -> str:
         """What is not usual of it, as it stands in an address."""
-        return write_options(self.fields.changed())
+        return write_options({**self.fields.changed(), **self.where.kept.changed()})
 
     def read(self, text: str) -> str:
         """Show what `written` wrote; why it cannot be, else empty."""
         try:
             self.fields.show(read_values(self.fields.options.values(), text))
+            self.where.show(text)
         except OptionError as error:
             return str(error)
         return ""

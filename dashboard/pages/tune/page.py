@@ -155,6 +155,7 @@ class TunePage(Watching):
                 self.map.show(seen.measured)
             self.loss.show({} if seen.sight is None else seen.sight.chosen)
             self.watch.show(seen.tuning)
+            self.watch.open.disabled = not self.measuring.visible
             self.plan.visible = seen.tuning is None
             self.watch.enable(bool(self.doing.allowed) and not self.doing.busy)
             self._say_recipe(seen.tuning)

@@ -8,11 +8,14 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.measuring.asked import Asked
 from dashboard.measuring.kept import create
 from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.measure.where import SLURM
 from dashboard.server.permission import Permission
+from dashboard.session.recipes import as_command
+from dashboard.session.state import State
 from tests.measuring.played import HERE, Played
 from tests.pages.measure.opened import page_of, press
 
@@ -28,6 +31,47 @@ def test_an_algorithm_that_the_collective_lacks_is_no_longer_chosen(page: Measur
     page.form.fields["algorithms"].value = ["basic_linear", "binomial"]
     page.form.fields["collectives"].value = ["reduce"]
     assert page.form.fields["algorithms"].value == ["binomial"]
+
+
+def test_the_address_brings_the_form_back(page: MeasurePage) -> None:
+    fields = page.form.fields
+    fields["message_sizes"].value = "4-64KiB:x2"
+    fields["algorithms"].value = ["binomial"]
+    fields["rounds"].value, fields["graphs"].value, fields["operation"].value = 5, False, "first"
+    where = page.where
+    where.kind.value, where.limit.value = SLURM, "10 min"
+    where.request["nodes"].value, where.request["account"].value = 3, "a;b%c"
+    where.request["partition"].param.update(options=["(default)", "long"], value="long")
+    where.request["environment"].value = "UCX_TLS=rc"
+    again = MeasurePage(State(page="Measure", campaign_asked=page.state.campaign_asked))
+    assert again.form.asked(2) == page.form.asked(2)
+    assert again.where.place().slurm == {**page.where.place().slurm, "environment": {}, "partition": ""}
+    assert (again.where.limit.value, again.state.notice) == ("10 min", "")
+    # What a job would be run with is no matter of a link.
+    assert "UCX_TLS" not in page.state.campaign_asked
+
+
+@pytest.mark.parametrize("text", ["rounds:many", "graphs:1", "protocol:new", "nodes:true", "where:Moon"])
+def test_what_the_form_cannot_hold_is_said_of_an_address(launcher: Played, text: str) -> None:
+    page = MeasurePage(State(page="Measure", campaign_asked=text))
+    assert f"{text.partition(':')[0]} is " in page.state.notice
+    assert page.form.asked(2) == Asked(ranks=2)
+
+
+def test_on_several_nodes_the_parts_of_the_library_are_methods(page: MeasurePage) -> None:
+    page.where.kind.value = SLURM
+    assert page._asked[0].components == "all"
+    assert "--components all" in as_command(page.state).splitlines()[0]
+    page.form.fields["components"].value = "none"
+    assert page._asked[0].components == "none"
+    page.form.fields["components"].value = ""
+    page.where.request["nodes"].value = 1
+    assert page._asked[0].components == ""
+
+
+def test_of_the_most_bytes_of_buffers_there_is_one_size(page: MeasurePage) -> None:
+    page.form.fields["memory"].value = "1KiB,2KiB"
+    assert "most bytes of buffers: &#x27;1KiB,2KiB&#x27; is not a size" in page.cost.fault.object
 
 
 def test_the_estimate_follows_every_field(page: MeasurePage) -> None:

@@ -108,17 +108,17 @@ def test_what_is_started_is_what_the_form_asks_for(root: Path, started: list[tup
     fields["collectives"].value = ["bcast"]
     fields["budget"].value = "90s"
     fields["target"].value = "c"
-    page.form.where.ranks.value = 2
-    assert page.state.tuning_asked == "collectives:bcast;budget:90s;target:c"
+    page.form.where.ranks.value = 3
+    assert page.state.tuning_asked == "collectives:bcast;budget:90s;target:c;ranks:3"
     assert not page.form.fault.visible
     asyncio.run(page.start())
     ((name, asked),) = started
-    assert (asked.collectives, asked.seconds, asked.target, asked.ranks) == (("bcast",), 90.0, "c", 2)
-    assert page.state.tuning == name == "tune-bcast-2-ranks"
+    assert (asked.collectives, asked.seconds, asked.target, asked.ranks) == (("bcast",), 90.0, "c", 3)
+    assert page.state.tuning == name == "tune-bcast-3-ranks"
     # The address brings the form back, and the next name is another one.
-    again = open_page(tuning_asked="collectives:bcast;budget:90s;target:c")
+    again = open_page(tuning_asked="collectives:bcast;budget:90s;target:c;ranks:3")
     assert again.form.fields.values()["budget"] == "90s"
-    assert again.form.named.value == "tune-bcast-2-ranks-2"
+    assert again.form.named.value == "tune-bcast-3-ranks-2"
 
 
 def test_what_cannot_be_asked_for_is_said_beside_the_button(root: Path) -> None:

@@ -1,0 +1,76 @@
+"""Fields of a form as they stand in an address."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Collection, Mapping
+from typing import Any
+from urllib.parse import unquote
+
+from dashboard.domain.errors import OptionError
+
+
+class Fields:
+    """What of some fields is not as it is when the form is opened, and the same put into them again.
+
+    Parameters
+    ----------
+    fields
+        Widgets by name: of texts, numbers, choices and switches.
+    open_ended
+        Those whose choices are not known before the machine was looked at: a name that is none of them is kept.
+    """
+
+    def __init__(self, fields: Mapping[str, Any], open_ended: Collection[str] = ()) -> None:
+        self.fields, self._open_ended = fields, open_ended
+        self._usual = {name: field.value for name, field in fields.items()}
+
+    def changed(self) -> dict[str, Any]:
+        """Values that are not as usual, as `dashboard.session.choice.write_options` takes them."""
+        values = {name: field.value for name, field in self.fields.items() if field.value is not None}
+        return {name: _written(value) for name, value in values.items() if value != self._usual[name]}
+
+    def show(self, given: Mapping[str, str]) -> None:
+        """Show what an address says of them; what is no name of theirs is left out.
+
+        Raises
+        ------
+        OptionError
+            A value cannot be what the field holds.
+        """
+        for name, text in given.items():
+            if name in self.fields:
+                self._fill(name, text)
+
+    def _fill(self, name: str, text: str) -> None:
+        field, usual = self.fields[name], self._usual[name]
+        value: Any = text
+        if isinstance(usual, list):
+            value = [unquote(each) for each in text.split(",") if each]
+        elif isinstance(usual, str):
+            value = unquote(text)
+        else:
+            try:
+                value = json.loads(text)
+            except ValueError:
+                value = None
+            if isinstance(value, bool) != isinstance(usual, bool) or not isinstance(value, int | float):
+                raise OptionError(
+                    f"{name} is {text!r}, expected {'true or false' if usual in (True, False) else 'a number'}"
+                )
+        if (options := getattr(field, "options", None)) is not None:
+            values = options.values() if isinstance(options, Mapping) else options
+            unknown = [each for each in (value if isinstance(value, list) else [value]) if each not in values]
+            if unknown and name not in self._open_ended:
+                raise OptionError(f"{name} is {unknown[0]!r}, expected one of {', '.join(map(str, values))}")
+            if unknown:
+                further = {each: each for each in unknown}
+                field.options = {**options, **further} if isinstance(options, Mapping) else [*options, *unknown]
+        field.value = value
+
+
+def _written(value: Any) -> Any:
+    """With signs that stand between options, and between names of a list, in the code of addresses."""
+    if isinstance(value, str):
+        return value.replace("%", "%25").replace(";", "%3B")
+    return [_written(each).replace(",", "%2C") for each in value] if isinstance(value, list) else value
