@@ -15,6 +15,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
 from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes, word_of
+from dashboard.export.targets.openmpi.plan import figures
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.targets.preload.library import to_preload
 from dashboard.export.usage import han_name
@@ -119,6 +120,32 @@ def test_over_measurements_rules_of_tuned_alone_cost_what_they_cost() -> None:
     # Algorithm 0 with HAN switched off is tuned's own decision, not what "default" measured.
     assert fitted(alone, MEASURED, "5.0").methods[0].label == "tuned"
     assert summarise(penalty(MEASURED, fitted(alone, MEASURED, "5.0"))).mean > 100
+
+
+@pytest.mark.parametrize(
+    ("methods", "label"), [([DEFAULT, BINOMIAL], "default"), ([COMPONENTS[0], COMPONENTS[1]], "han")]
+)
+def test_what_rules_of_tuned_do_not_reach_is_written_and_judged_as_what_they_do(
+    methods: list[Method], label: str
+) -> None:
+    root = Split((Test("message_size", 1000),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", methods, root, provenance={"library": "Open MPI"})
+    text = to_openmpi(decision, cubes={"bcast": MEASURED})
+    head = " ".join(text.replace("\n#", "").split())
+    assert f"{label!r}; 'binomial' is written instead, of all that it has the one that costs least there" in head
+    rules = read_text(text).decisions["bcast"]
+    assert f"of these rules: {figures(summarise(penalty(MEASURED, fitted(rules, MEASURED, '5.0'))))}" in head
+
+
+def test_two_measurements_of_the_library_s_own_decision_are_one_rule() -> None:
+    # Of alltoall HAN answers nothing, so that tuned's own decision is the library's.
+    both = cube((DEFAULT, [1e-6, 2e-6, 3e-6]), (COMPONENTS[1], [2e-6, 1e-6, 3e-6]), (BINOMIAL, [4e-6, 4e-6, 4e-6]))
+    root = Split((Test("message_size", 1000),), (Leaf(1), Leaf(0)))
+    text = to_openmpi(
+        DecisionFunction("alltoall", [DEFAULT, COMPONENTS[1]], root),
+        cubes={"alltoall": both.assign_attrs(collective="alltoall")},
+    )
+    assert [line for line in text.splitlines() if not line.startswith("#")][-1] == "0 0 0 0 # default"
 
 
 def test_an_export_across_nodes_says_and_costs_what_was_decided() -> None:

@@ -14,7 +14,7 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import DecisionError
-from dashboard.export.components import HAN, TUNED, module_settings, named
+from dashboard.export.components import HAN, SERVES, TUNED, module_settings, named
 from dashboard.export.library_names import Choice, choice_of, is_of_library, normal
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
@@ -70,8 +70,8 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
             same[0] if same else method,
         )
     wanted_choice = _choice(method, collective, version)
-    component = TUNED if wanted_choice == NOTHING else method.algorithm
-    # What is left to tuned is its own decision, which across nodes is not the library's.
+    # What is left to tuned is its own decision, which across nodes is not the library's where HAN answers.
+    component = TUNED if wanted_choice == NOTHING and collective in SERVES[HAN] else method.algorithm
     if component == HAN:
         wanted = _of_han(method, collective)
         return next((each for each in measured if _of_han(each, collective) == wanted), method)

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import LEFT_ALONE, Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
@@ -105,7 +105,7 @@ def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
     """The decision with tuned's own where another component answers, which then is not asked."""
     name = decision.collective
     methods = [
-        method if component_of(method, name) == TUNED and method.algorithm != TUNED else LEFT_ALONE
+        method if component_of(method, name) == TUNED and method.algorithm != TUNED else OWN_DECISION
         for method in decision.methods
     ]
     return decision.changed(methods=methods)

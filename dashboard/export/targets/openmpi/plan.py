@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,8 @@ from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
-from dashboard.export.components import named
-from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid, way_of
+from dashboard.export.components import HAN, SERVES, TUNED, named
+from dashboard.export.library_names import COMPARED, Choice, choice_of, normal, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
@@ -77,9 +78,10 @@ def plans(
             )
         if any(decision.collective == plan.source.collective for plan in collective_plans):
             raise ExportError(f"two decision functions for {decision.collective}; one file can hold one")
-        cube = (cubes or {}).get(decision.collective)
+        name = decision.collective
+        cube = (cubes or {}).get(name)
         flat = None if cube is None else select_ppn(cube, known_ppn(decision))[0]
-        measured = None if flat is None else _Measured(flat, (weights or {}).get(decision.collective))
+        measured = None if flat is None else _Measured(name, flat, (weights or {}).get(name))
         collective_plans.append(_plan(decision, wanted, measured, most_rules))
     return collective_plans
 
@@ -88,11 +90,18 @@ def plans(
 class _Measured:
     """What rules are judged by: a cube without ``ppn``, and how often its cells are called, if that is known."""
 
+    collective: str
     cube: xr.Dataset
     weights: Any = None
 
     def penalty(self, decision: DecisionFunction) -> xr.Dataset:
         return penalty(self.cube, decision, weights=self.weights)
+
+    def hides(self, method: Method) -> bool:
+        """Whether it is the library's own decision, which tuned's rules do not reach: tuned's own was measured, too."""
+        methods = methods_of(self.cube)
+        own = normal(method.algorithm) == "default" and method in methods
+        return own and self.collective in SERVES[HAN] and any(named(each) == TUNED for each in methods)
 
 
 def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, most_rules: int | None) -> Plan:
@@ -147,7 +156,7 @@ def _searched(
 ) -> Plan:
     """The best bands of so many rules, from the measurements; of algorithms of one way only where that is given."""
     methods = methods_of(measured.cube)
-    offered = {place: choice_in(decision, method, version) for place, method in enumerate(methods)}
+    offered = {place: _offered(decision, method, version, measured) for place, method in enumerate(methods)}
     choices = {
         place: choice
         for place, choice in offered.items()
@@ -169,7 +178,7 @@ def _searched(
 def _translated(decision: DecisionFunction, version: str, measured: _Measured | None, bands: Bands) -> Plan:
     """Bands that say what the decision says, with substitutes for what the library lacks."""
     used = sorted({method for band in bands.bands for _, method in band.rules})
-    offered = {place: choice_in(decision, decision.methods[place], version) for place in used}
+    offered = {place: _offered(decision, decision.methods[place], version, measured) for place in used}
     lacking = [place for place, choice in offered.items() if choice is None]
     notes = [f"{note[0].upper()}{note[1:]}." for note in bands.notes]
     choices = {place: choice for place, choice in offered.items() if choice is not None}
@@ -178,24 +187,45 @@ def _translated(decision: DecisionFunction, version: str, measured: _Measured | 
     if lacking:
         if measured is None:
             raise refused(decision, version, lacking)
-        replaced: dict[tuple[str, str], list[str]] = {}
+        replaced: dict[tuple[bool, str, str], list[str]] = {}
         for place in lacking:
-            other, choice, why = substitute(decision, place, version, measured.cube, measured.weights)
+            offer = partial(_offered, decision, version=version, measured=measured)
+            other, choice, why = substitute(decision, place, offer, measured.cube, measured.weights)
             if other not in methods:
                 methods.append(other)
             places[place] = methods.index(other)
             choices[places[place]] = choice
-            replaced.setdefault((other.label, why), []).append(repr(decision.methods[place].label))
-        notes += [
-            f"Open MPI {version} has no {', '.join(labels)}; {other!r} is written instead, {why}."
-            for (other, why), labels in replaced.items()
-        ]
+            wanted = decision.methods[place]
+            replaced.setdefault((measured.hides(wanted), other.label, why), []).append(repr(wanted.label))
+        for (hidden, other_label, why), labels in replaced.items():
+            names = ", ".join(labels)
+            lacks = f"Rules of tuned do not reach {names}" if hidden else f"Open MPI {version} has no {names}"
+            notes.append(f"{lacks}; {other_label!r} is written instead, {why}.")
         bands = bands.with_methods(places)
-    order = {place: number for number, place in enumerate(choices)}
+    named_choices = _one_default(choices, methods, measured)
+    kept = list(dict.fromkeys(named_choices.values()))
+    order = {place: kept.index(each) for place, each in named_choices.items()}
     bands = bands.with_methods([order.get(place, 0) for place in range(len(methods))])
-    kept = tuple(methods[place] for place in choices)
-    plan = Plan(decision, bands, tuple(choices.values()), kept, ())
+    plan = Plan(decision, bands, tuple(choice for choice, _ in kept), tuple(method for _, method in kept), ())
     return _finished(plan, measured if notes else None, notes)
+
+
+def _one_default(
+    choices: Mapping[int, Choice], methods: Sequence[Method], measured: _Measured | None
+) -> dict[int, tuple[Choice, Method]]:
+    """Choices with their methods; of several that leave the decision to the library, all are the one measured first."""
+    order = methods_of(measured.cube) if measured is not None else ()
+    own = [methods[place] for place, choice in choices.items() if choice == _DEFAULT]
+    first = next((method for method in order if method in own), own[0] if own else None)
+    return {
+        place: (choice, first if first is not None and choice == _DEFAULT else methods[place])
+        for place, choice in choices.items()
+    }
+
+
+def _offered(decision: DecisionFunction, method: Method, version: str, measured: _Measured | None) -> Choice | None:
+    """What rules of tuned say of a method; None where they cannot."""
+    return None if measured is not None and measured.hides(method) else choice_in(decision, method, version)
 
 
 def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
@@ -225,40 +255,44 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
 
 
 def substitute(
-    decision: DecisionFunction, place: int, version: str, cube: xr.Dataset, weights: Any = None
+    decision: DecisionFunction,
+    place: int,
+    offer: Callable[[Method], Choice | None],
+    cube: xr.Dataset,
+    weights: Any = None,
 ) -> tuple[Method, Choice, str]:
-    """The method of the library that costs least in all the cells where it lacks the one that is decided, and why it.
+    """The method that costs least in all the cells where the one that is decided cannot be said, and why it.
 
     Where none was measured in all of them it is the library's own decision.
+
+    Parameters
+    ----------
+    offer
+        What the library must be told for a method; None where that cannot be said.
     """
     there = penalty(cube, decision, weights=weights)
-    labels = [method.label for method in methods_of(cube)]
+    methods = methods_of(cube)
+    offered = [(method, choice) for method in methods if (choice := offer(method)) is not None]
+    measured = dict(zip(methods, cube["time"].notnull().any(["comm_size", "message_size"]).values, strict=True))
+    labels = [method.label for method in methods]
     wanted = decision.methods[place].label
     cells = there["chosen"].values == (labels.index(wanted) if wanted in labels else -1)
-    times = np.asarray(cube["time"].transpose("method", "comm_size", "message_size").values)
-    ratio = times / there["best_time"].values
     calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
     calls = calls if calls.any() else np.ones(calls.size)
-    best, why = np.inf, "since nothing that it has was measured everywhere there"
-    cheapest = _library_default(decision, version, cube)
-    for number, method in enumerate(methods_of(cube)):
-        here = ratio[number][cells]
-        choice = choice_in(decision, method, version)
-        if choice is None or not here.size or not np.isfinite(here).all():
+    best, why = np.inf, "since nothing that it has was measured there"
+    # The library's own decision, as it was measured if it was.
+    default = next((method for method, choice in offered if choice == _DEFAULT), OWN_DECISION)
+    cheapest = default, _DEFAULT
+    for method, choice in offered if cells.any() else ():
+        if not measured[method]:
             continue
+        changed = [method if number == place else other for number, other in enumerate(decision.methods)]
+        here = penalty(cube, decision.changed(methods=changed))["penalty"].values[cells]
         cost = float(np.average(here, weights=calls))
         if cost < best:
             best, cheapest = cost, (method, choice)
             why = "of all that it has the one that costs least there"
     return *cheapest, why
-
-
-def _library_default(decision: DecisionFunction, version: str, cube: xr.Dataset) -> tuple[Method, Choice]:
-    """The library's own decision, as it was measured if it was."""
-    for method in methods_of(cube):
-        if choice_in(decision, method, version) == _DEFAULT:
-            return method, _DEFAULT
-    return OWN_DECISION, _DEFAULT
 
 
 def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:

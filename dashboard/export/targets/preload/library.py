@@ -9,6 +9,7 @@ cannot be set is passed on as it came, and counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
 from typing import Any
 
@@ -104,7 +105,8 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
     flat, _ = select_ppn(cube, known_ppn(decision))
     methods, notes = list(decision.methods), []
     for place in lacking:
-        methods[place], choices[place], why = substitute(decision, place, version, flat, weights)
+        offer = partial(choice_in, decision, version=version)
+        methods[place], choices[place], why = substitute(decision, place, offer, flat, weights)
         notes.append(
             f"Open MPI {version} has no {decision.methods[place].label!r}; {methods[place].label!r} is taken instead, "
             f"{why}."
