@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import penalty, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -119,7 +120,7 @@ def _described(rules: RulesFile, name: str) -> dict[str, Any]:
     return {
         "collective": decision.collective,
         "rules": decision.leaves,
-        "methods": [method.label for method in decision.methods],
+        "methods": [decision.methods[place].label for place in decision.used],
         "accepted": name in rules.decisions,
     }
 
@@ -137,8 +138,9 @@ def _priced(price: Cost) -> dict[str, Any]:
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
     lines = [f"{args.rules}: {rules.title}"]
     for name, decision in rules.meant.items():
+        counts = f"{format_count(decision.leaves, 'rule')}, {format_count(len(decision.used), 'method')}"
         state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
-        lines.append(f"  {name}: {decision.leaves:,} rules, {len(decision.methods):,} methods{state}")
+        lines.append(f"  {name}: {counts}{state}")
     for price in prices:
         lines += _price_lines(price)
     for fault in faults:

@@ -99,7 +99,10 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
         say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")
     names = {name: near(TARGETS[args.to], collective, name, getattr(args, "version", None)) for name in algorithms}
     for name, alike in [pair for pair in names.items() if pair[1]][:_LISTED]:
-        say(f"note: {collective}: {args.to} has no {name!r}; near are {', '.join(alike)}: --name {name}={alike[0]}")
+        what = f"{args.to} has no {name!r}; near are {', '.join(alike)}"
+        if name in alike:
+            what = f"whether {name!r} is {args.to}'s {name!r}, too, nothing says; if it is"
+        say(f"note: {collective}: {what}: --name {name}={name if name in alike else alike[0]}")
     far = [name for name, alike in names.items() if not alike]
     if far:
         more = f" and {len(far) - _LISTED} more" if len(far) > _LISTED else ""

@@ -111,7 +111,9 @@ def _decision(collective: str, conditions: list[_Condition]) -> DecisionFunction
         *(Method(f"algorithm {number}", f"algorithm {number}", 0, {"library_id": number}) for number in numbers),
     ]
     places = {number: place for place, number in enumerate(numbers, start=1)}
-    comm = sorted({0, *(box.fewest for box in conditions), *(box.most + 1 for box in conditions if box.most < INF)})
+    comm = sorted(
+        {1, *(max(1, box.fewest) for box in conditions), *(box.most + 1 for box in conditions if box.most < INF)}
+    )
     message = sorted({0, *(box.low for box in conditions), *(box.high + 1 for box in conditions if box.high < INF)})
     rows = []
     for count in comm:

@@ -139,7 +139,7 @@ def costs(
             continue
         fit = fitted(decision, cube, version)
         labels = {method.label for method in methods_of(cube)}
-        lacking = tuple(method.label for method in fit.methods if method.label not in labels)
+        lacking = tuple(label for place in fit.used if (label := fit.methods[place].label) not in labels)
         try:
             calls = (weights or {}).get(decision.collective)
             meant = summarise(penalty(cube, fit, weights=calls))

@@ -181,8 +181,8 @@ def _decision(collective: str, parts: list[Part], section: str) -> DecisionFunct
     names = list(dict.fromkeys(part.algorithm for part in mine if part.algorithm))
     methods = [_DEFAULT, *(Method(name, name, 0, {"library_id": name}) for name in names)]
     places = {"": 0, **{name: place for place, name in enumerate(names, start=1)}}
-    team_edges = _edges([ends for part in mine for ends in part.teams], closed=True)
-    message_edges = _edges([ends for part in mine for ends in part.messages], closed=False)
+    team_edges = _edges([ends for part in mine for ends in part.teams], 1, closed=True)
+    message_edges = _edges([ends for part in mine for ends in part.messages], 0, closed=False)
     # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
     attribute = "total_size" if collective in ("allgather", "allgatherv", "alltoall") else MESSAGE_SIZE
     rows = []
@@ -195,8 +195,9 @@ def _decision(collective: str, parts: list[Part], section: str) -> DecisionFunct
     return DecisionFunction(collective, methods, root, kind="ucc", provenance=facts).simplified()
 
 
-def _edges(ranges: list[tuple[int, int]], *, closed: bool) -> list[int]:
-    return sorted({0, *(low for low, _ in ranges), *(high + closed for _, high in ranges if high < INF)})
+def _edges(ranges: list[tuple[int, int]], least: int, *, closed: bool) -> list[int]:
+    edges = {low for low, _ in ranges} | {high + closed for _, high in ranges if high < INF}
+    return sorted({least, *(edge for edge in edges if edge > least)})
 
 
 def _winner(parts: list[Part], message: int) -> str:
