@@ -138,9 +138,9 @@ def _priced(price: Cost) -> dict[str, Any]:
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
     lines = [f"{args.rules}: {rules.title}"]
     for name, decision in rules.meant.items():
-        counts = f"{format_count(decision.leaves, 'rule')}, {format_count(len(decision.used), 'method')}"
+        size = f"{format_count(decision.leaves, 'rule')}, {format_count(len(decision.used), 'method')}"
         state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
-        lines.append(f"  {name}: {counts}{state}")
+        lines.append(f"  {name}: {size}{state}")
     for price in prices:
         lines += _price_lines(price)
     for fault in faults:

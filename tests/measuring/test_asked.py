@@ -109,9 +109,18 @@ def test_too_few_cores_are_remarked_on(monkeypatch: pytest.MonkeyPatch, cores: i
     assert text in remark
 
 
-@pytest.mark.parametrize("name", ["relative_error", "rounds", "launches", "point_seconds", "iterations"])
-def test_a_number_that_was_taken_out_is_asked_for(name: str) -> None:
-    with pytest.raises(PlanError, match=f"{name.replace('_', ' ')}: there is no number"):
+@pytest.mark.parametrize(
+    ("name", "title"),
+    [
+        ("relative_error", "standard error"),
+        ("rounds", "rounds"),
+        ("launches", "launches"),
+        ("point_seconds", "longest time of a point"),
+        ("iterations", "iterations"),
+    ],
+)
+def test_a_number_that_was_taken_out_is_asked_for(name: str, title: str) -> None:
+    with pytest.raises(PlanError, match=f"{title}: there is no number"):
         offer(replace(ASKED, **{name: None}), HERE)
 
 
