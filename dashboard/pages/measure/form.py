@@ -33,7 +33,7 @@ _PROVIDERS = {"the library": "library", "own methods": "own"}
 _OPERATIONS = {"a sum": SUM, "the first operand": FIRST}
 _BUFFERS = {"kept in the caches": "reuse", "rotated beyond them": "rotate"}
 _COUNTS = {"all equal": "equal", "in proportion to the rank": "skewed"}
-_COMPONENTS = {"where ranks are on several nodes": "", "always": "all", "never": "none"}
+_COMPONENTS = {"across nodes": "", "always": "all", "never": "none"}
 _ROOTS = {"the first process": "first", "every process in turn": "rotate"}
 
 
