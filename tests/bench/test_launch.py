@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import read_json
+from dashboard.benchmarks.errors import NotLaunchedError
 from dashboard.benchmarks.launchers import processes, supervise
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, start_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
@@ -128,6 +129,14 @@ def test_a_job_that_is_started_anew_while_it_runs_does_not_run_twice(tmp_path: P
     assert supervise.main([job.handle["order"], *job.handle["command"]]) == 1
     assert len(job.ranks()) == RANKS
     assert job.launcher.cancel(job.handle).state == "cancelled"
+
+
+def test_a_supervisor_that_cannot_be_started_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = LocalLauncher()
+    handle = launcher.prepare([Job(tmp_path, 1, ("true",), {}, 60.0, tmp_path / "log.txt")])
+    monkeypatch.setattr(sys, "executable", "/nowhere/python")
+    with pytest.raises(NotLaunchedError, match=r"^/nowhere/python cannot be started: No such file"):
+        launcher.launch(handle)
 
 
 def test_a_launcher_that_was_killed_before_it_launched_leaves_a_failure(tmp_path: Path) -> None:

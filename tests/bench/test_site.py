@@ -18,6 +18,8 @@ from dashboard.commands.options import parse
 from tests.measuring.played import LIBRARY
 
 HERE = Installation(Path("/opt/mpi/bin/mpiexec"), LIBRARY)
+#: Root may search every folder.
+NOBODY = 65534
 TEXT = """
 launch = "mpiexec --hostfile hosts -n {ranks} --map-by ppr:{ppn}:node"
 ppn = 2
@@ -79,6 +81,25 @@ def test_without_a_file_everything_is_as_ever(monkeypatch: pytest.MonkeyPatch, t
     monkeypatch.setenv(VARIABLE, str(tmp_path / "named.toml"))
     (tmp_path / "named.toml").write_text('launch = "named"')
     assert read().launch == "named"
+
+
+def test_what_stands_in_a_folder_that_may_not_be_searched_is_as_none(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv(VARIABLE, raising=False)
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path))
+    own = tmp_path / "colltune" / "colltune.toml"
+    own.parent.mkdir()
+    own.write_text('launch = "own"')
+    assert site_file() == own
+    tmp_path.chmod(0)
+    user = os.geteuid()
+    try:
+        os.seteuid(user or NOBODY)
+        assert site_file() != own
+    finally:
+        os.seteuid(user)
+        tmp_path.chmod(0o700)
 
 
 def test_its_variables_are_set_where_the_environment_says_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -114,7 +114,7 @@ class LocalLauncher:
             with disk.appended(log_file) as log, Path(os.devnull).open("r+b") as nothing:
                 to = enumerate((nothing, nothing, log))
                 streams = [(os.POSIX_SPAWN_DUP2, source.fileno(), number) for number, source in to]
-                pid = os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+                pid = _spawned(command, streams)
         except OSError as error:
             raise NotLaunchedError(f"{log_file} cannot be written: {error.strerror or error}") from error
         reap(pid)
@@ -175,6 +175,14 @@ class LocalLauncher:
 
 def _assignments(environment: Mapping[str, str]) -> list[str]:
     return [f"{name}={shlex.quote(value)}" for name, value in sorted(environment.items())]
+
+
+def _spawned(command: list[str], streams: Sequence[tuple[int, int, int]]) -> int:
+    """Number of a process with a session of its own; NotLaunchedError where it cannot be started."""
+    try:
+        return os.posix_spawn(command[0], command, own_environment(), file_actions=streams, setsid=True)
+    except OSError as error:
+        raise NotLaunchedError(f"{command[0]} cannot be started: {error.strerror or error}") from error
 
 
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:

@@ -115,7 +115,8 @@ def site_file() -> Path | None:
         return Path(named)
     own = Path(os.environ.get("XDG_CONFIG_HOME") or Path("~/.config").expanduser())
     places = (own / "colltune" / NAME, Path("/etc/colltune") / NAME)
-    return next((path for path in places if path.is_file()), None)
+    # Nobody named them: what stands in a folder that may not be searched is as none.
+    return next((path for path in places if os.path.isfile(path)), None)  # noqa: PTH113 - Path.is_file raises there
 
 
 def read(file: Path | None = None) -> Site:
