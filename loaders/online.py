@@ -16,12 +16,18 @@ library_version, seed`` and ``methods``: by collective, in the order of their nu
 segment_size, parameters``. A file that a crash cut off ends in a part of a record, which is passed over.
 
 The time of a call is the longest of its processes' (Steiner, section 4.3): the files of a run are read together, with
-that of the lowest rank. Calls that some of them do not tell, or tell otherwise, are skipped and counted.
+that of the lowest rank. Calls that some of them do not tell, or tell otherwise, are skipped and counted. Ranks of the
+job whose trace is missing, damaged or without a record are counted too, unless the header says ``simulated``.
+
+A run that has ended leaves ``.RUN.totals.json``, whose ``seconds`` reach from before its first call to after the last
+one on any process. A record is damaged whose times are below 0 or above 2³² s (a clock counts from 1970 at the
+earliest), whose end is not after its start, or whose call took longer than the run.
 """
 
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
@@ -53,6 +59,7 @@ _METHODS = b"colltune_online"
 _SAME = ("collective", "alg", "message_size", "comm_size", "nodes", "ppn")
 _NAME = re.compile(r"(?P<run>.+)\.(?P<rank>\d{1,9})\.trace")
 _MOST_BYTES = 4 << 30
+_LATEST_S = 2.0**32
 _DEFAULT = {"label": "default", "algorithm": "default", "segment_size": 0, "parameters": {}}
 
 
@@ -80,6 +87,21 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     yield from tables(calls, methods)
     if not source.rows:
         raise source.fail(f"the trace holds no call that can be used ({source.skipped} skipped)")
+
+
+def totals_of(traces: Path, run: str) -> Path:
+    """What the first process of a run writes at its end."""
+    return traces / f".{run}.totals.json"
+
+
+def _seconds(trace: Path) -> float:
+    """How long the run of a trace took; infinite where it has not told."""
+    match = _NAME.fullmatch(trace.name)
+    try:
+        seconds = float(disk.read_json(totals_of(trace.parent, match["run"]))["seconds"]) if match else math.inf
+    except (OSError, ValueError, LookupError, TypeError, OverflowError):
+        return math.inf
+    return seconds if seconds > 0 else math.inf
 
 
 def siblings(path: Path) -> list[Path]:
@@ -113,8 +135,8 @@ def read_file(path: Path) -> tuple[dict[str, Any], npt.NDArray[Any], int]:
         fit = header["colltune_trace"] == 1 and (end + 1) % ALIGNED == 0
         methods = {str(name): [_method(method) for method in listed] for name, listed in header["methods"].items()}
         names = [str(header[name]) for name in ("run", "table")]
-        header |= {"methods": methods, "rank": int(header.get("rank", 0))}
-    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        header |= {"methods": methods, **{name: int(header.get(name, 0)) for name in ("rank", "ranks")}}
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         raise LoadError("the header of the trace is damaged; expected a line of JSON of version 1", path=path) from None
     if not fit or not methods or not all(names):
         raise LoadError("the header of the trace is not of version 1, or damaged", path=path, line=1)
@@ -144,45 +166,63 @@ def run_of(source: Source, metric: str = "max") -> tuple[dict[str, Any], pd.Data
     Returns
     -------
     header
-        That of the lowest rank whose file can be read.
+        That of the lowest rank whose file can be read, with ``ranks`` and ``unusable``: the traces there should be, and
+        how many of them are ``missing``, ``damaged`` and ``empty``.
     calls
         ``comm, call``, those of `_SAME` (collective by name), ``time`` (seconds) and ``traced`` (processes).
     """
-    header: dict[str, Any] | None = None
+    header, records = _records_of(source)
+    return header, _joined(source, records, header["methods"], metric, _seconds(source.path))
+
+
+def _records_of(source: Source) -> tuple[dict[str, Any], pd.DataFrame]:
+    """Header as of `run_of`, and the records of all processes with their ``rank``."""
+    header: dict[str, Any] = {}
     parts: list[pd.DataFrame] = []
-    for file in siblings(source.path):
+    files, faults, empty = siblings(source.path), [], 0
+    for file in files:
         try:
             own_header, records, left = read_file(file)
         except LoadError as error:
-            if file == source.path and len(siblings(source.path)) == 1:
+            if files == [source.path]:
                 raise
-            source.note(str(error), warn=True)
+            faults.append(str(error))
             continue
-        if header is not None and (own_header["run"], own_header["table"]) != (header["run"], header["table"]):
+        if header and (own_header["run"], own_header["table"]) != (header["run"], header["table"]):
             other = f"run {own_header['run']}, table {own_header['table']}"
-            source.note(f"{file.name} is of {other}, not of {header['run']}, {header['table']}: left out", warn=True)
+            faults.append(f"{file.name} is of {other}, not of {header['run']}, {header['table']}: left out")
             continue
-        header = own_header if header is None else header
+        header, empty = header or own_header, empty + (not len(records))
         if left:
             source.skip(0, file.name, "the last record of a process is cut off")
         frame = pd.DataFrame(
             {name: records[name].astype(RECORD[name].newbyteorder("=")) for name in RECORD.names or ()}
         )
         parts.append(frame.assign(rank=own_header["rank"]))
-    if header is None:
+    ranks = max(len(files), 0 if header.get("simulated") else header.get("ranks", 0))
+    unusable = {"missing": ranks - len(files), "damaged": len(faults), "empty": empty}
+    if any(unusable.values()):
+        counts = ", ".join(f"{count} {what}" for what, count in unusable.items() if count)
+        lost = f"{sum(unusable.values())} of {ranks} ({counts})"
+        source.note(f"ranks without a trace that can be used: {lost}; times are those of the others", warn=True)
+    for fault in faults:
+        source.note(fault, warn=True)
+    if not header:
         raise source.fail("none of the traces of this run can be read")
-    calls = _joined(source, pd.concat(parts, ignore_index=True), header["methods"], metric)
-    return header, calls
+    return {**header, "ranks": ranks, "unusable": unusable}, pd.concat(parts, ignore_index=True)
 
 
-def _joined(source: Source, records: pd.DataFrame, methods: Mapping[str, Sequence[Any]], metric: str) -> pd.DataFrame:
-    """One row for each call, of the records of all processes."""
+def _joined(
+    source: Source, records: pd.DataFrame, methods: Mapping[str, Sequence[Any]], metric: str, longest: float
+) -> pd.DataFrame:
+    """One row for each call, of the records of all processes; no call takes more than `longest` (seconds)."""
     names = list(methods)
     counts = np.array([len(listed) for listed in methods.values()])
     known = records["collective"] < len(names)
     sound = known & (records["alg"] <= counts[np.where(known, records["collective"], 0)])
-    sound &= (records["end"] > records["start"]) & (records["message_size"] >= 0) & (records["ppn"] > 0)
-    sound &= (records["comm_size"] > 0) & (records["nodes"] > 0) & np.isfinite(records["end"] - records["start"])
+    sound &= (records["message_size"] >= 0) & (records[["comm_size", "nodes", "ppn"]] > 0).all(axis=1)
+    sound &= (records["end"] > records["start"]) & (records["start"] >= 0) & (records["end"] <= _LATEST_S)
+    sound &= records["end"] - records["start"] <= longest
     source.skip_many(int((~sound).sum()), "a record is damaged: no such method, or sizes or times that cannot be")
     kept = records[sound].assign(each=records["end"] - records["start"])
     grouped = kept.groupby(["comm", "call"], sort=True)

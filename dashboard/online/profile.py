@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -15,43 +15,66 @@ from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.workload import weights_for
 from dashboard.domain.errors import DecisionError
 from dashboard.online.errors import OnlineError
-from dashboard.online.state import totals_of
 from loaders import LoadError, disk
 from loaders.methods import MethodKey, method_label
-from loaders.online import run_of, siblings
+from loaders.online import run_of, siblings, totals_of
 from loaders.source import Source
 
 DEFAULT = "default"
 SIZES = ["collective", "comm_size", "message_size", "ppn"]
 
 
-def calls_of(folders: Iterable[Path]) -> tuple[pd.DataFrame, dict[str, str]]:
-    """All calls in folders of traces, with ``run`` and ``method``, and the files that cannot be used with the reason.
+class Traced(NamedTuple):
+    """What traces tell.
+
+    Attributes
+    ----------
+    calls
+        All of them, as `loaders.online.run_of` gives them, with ``run`` and ``method``.
+    ranks
+        Of each run its ``ranks``, and how many of their traces are ``missing``, ``damaged`` and ``empty``.
+    notes
+        What cannot be used and why, by file.
+    """
+
+    calls: pd.DataFrame
+    ranks: list[dict[str, Any]]
+    notes: dict[str, str]
+
+
+def calls_of(folders: Sequence[Path]) -> Traced:
+    """All calls in folders of traces, or of online tunings.
 
     Raises
     ------
     OnlineError
         None can be used.
     """
-    parts, skipped = [], {}
-    for folder in folders:
-        firsts = {siblings(file)[0] for file in (folder.glob("*.trace") if folder.is_dir() else [folder])}
-        for first in sorted(firsts):
-            source = Source(first)
-            try:
-                header, calls = run_of(source)
-                if lacking := _not_noted(first.parent, str(header["run"])):
-                    skipped[str(first)] = lacking
-                parts.append(calls.assign(run=str(header["run"]), method=_labels(calls, header["methods"])))
-            except LoadError as error:
-                skipped[str(first)] = str(error)
-            if source.skipped:
-                counted = (f"{count} {reason}" for reason, count in source.reasons.items())
-                skipped[str(first)] = "; ".join(filter(None, [skipped.get(str(first)), *counted]))
+    parts, ranks, notes = [], [], {}
+    for first in _firsts(folders):
+        source = Source(first)
+        try:
+            header, calls = run_of(source)
+            run = str(header["run"])
+            reason = _not_noted(first.parent, run)
+            parts.append(calls.assign(run=run, method=_labels(calls, header["methods"])))
+            ranks.append({"run": run, "ranks": header["ranks"], **header["unusable"]})
+        except LoadError as error:
+            reason = str(error)
+        counted = (f"{count} {skipped}" for skipped, count in source.reasons.items())
+        if reasons := [*source.warnings, *filter(None, [reason]), *counted]:
+            notes[str(first)] = "; ".join(reasons)
     if not parts:
-        reasons = "; ".join(skipped.values()) or "there are none"
-        raise OnlineError(f"no trace can be used: {reasons}")
-    return pd.concat(parts, ignore_index=True), skipped
+        reason = "; ".join(notes.values()) or f"there are none in {', '.join(map(str, folders))}"
+        raise OnlineError(f"no trace can be used: {reason}")
+    return Traced(pd.concat(parts, ignore_index=True), ranks, notes)
+
+
+def _firsts(folders: Iterable[Path]) -> Iterator[Path]:
+    """The first file of each run."""
+    for folder in folders:
+        place = folder / "traces" if (folder / "loop.json").exists() else folder
+        yield from sorted({siblings(file)[0] for file in (place.glob("*.trace") if place.is_dir() else [place])})
 
 
 def _not_noted(traces: Path, run: str) -> str:

@@ -13,9 +13,9 @@ from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.online.batches import Say, perform
 from dashboard.online.errors import OnlineError
 from dashboard.online.runs import Run
-from dashboard.online.state import Folder, append_line, read_lines, totals_of
+from dashboard.online.state import Folder, append_line, read_lines
 from loaders import LoadError, disk
-from loaders.online import run_of
+from loaders.online import run_of, totals_of
 from loaders.source import Source
 
 _JUDGED = "evaluations"

@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from dashboard.benchmarks.launchers import processes
 from dashboard.online.errors import OnlineError
-from dashboard.online.state import Folder, totals_of
+from dashboard.online.state import Folder
+from loaders.online import totals_of
 
 _LAUNCHERS = ("mpiexec", "mpirun")
 _PATIENCE_S = 5.0

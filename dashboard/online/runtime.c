@@ -254,6 +254,8 @@ static void colltune_begin(void)
         colltune_say("COLLTUNE_ONLINE=tuned needs COLLTUNE_ONLINE_MODEL: nothing is tuned", "");
         right = 0;
     }
+    /* Before any process goes on to its first call: no call takes longer than the run. */
+    colltune_begun = PMPI_Wtime();
     PMPI_Allreduce(&right, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
     if (!all) {
         colltune_order.mode = COLLTUNE_MODE_OFF;
@@ -261,7 +263,6 @@ static void colltune_begin(void)
     if (colltune_order.mode != COLLTUNE_MODE_OFF) {
         colltune_open_trace(rank, size);
     }
-    colltune_begun = PMPI_Wtime();
     colltune_ready = 1;
 }
 
@@ -421,7 +422,7 @@ static void colltune_finish(void)
     char path[3 * COLLTUNE_TEXT];
     FILE *stream;
     int number, rank = 0, size = 1;
-    double seconds = PMPI_Wtime() - colltune_begun;
+    double seconds;
 
     if (!colltune_ready || colltune_order.mode == COLLTUNE_MODE_OFF || colltune_order.out[0] == '\0') {
         return;
@@ -435,6 +436,7 @@ static void colltune_finish(void)
     pthread_mutex_unlock(&colltune_recording);
     PMPI_Reduce(colltune_calls, calls, COLLTUNE_COLLECTIVES, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     PMPI_Reduce(colltune_noted, noted, COLLTUNE_COLLECTIVES, MPI_UNSIGNED_LONG_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    seconds = PMPI_Wtime() - colltune_begun;
     PMPI_Comm_rank(MPI_COMM_WORLD, &rank);
     PMPI_Comm_size(MPI_COMM_WORLD, &size);
     if (rank != 0) {

@@ -26,7 +26,7 @@ from dashboard.online.selection import Blocked, SelectionModel, learn
 from dashboard.online.settings import Learning
 from dashboard.online.table import AlgTable
 from loaders import LoadError, disk
-from loaders.online import DATA_NAME, read_data, read_file, run_of, siblings, write_data
+from loaders.online import DATA_NAME, read_data, read_file, run_of, siblings, totals_of, write_data
 from loaders.source import Source
 
 _FORMAT = 1
@@ -201,7 +201,7 @@ class Folder:
         except LoadError as error:
             report.skipped[first.name] = str(error)
             return None
-        report.notes.extend(source.notes)
+        report.notes.extend(f"{first.name}: {note}" for note in source.notes)
         report.notes.extend(f"{first.name}: {count} skipped: {reason}" for reason, count in source.reasons.items())
         if not len(calls):
             report.skipped[first.name] = "no call can be used"
@@ -238,11 +238,6 @@ class Folder:
         if iteration > len(self.progress):
             append_line(self.path / "progress.jsonl", record, _check_progress)
         return model
-
-
-def totals_of(traces: Path, run: str) -> Path:
-    """What the first process of a run writes at its end."""
-    return traces / f".{run}.totals.json"
 
 
 def _header(files: list[Path]) -> Mapping[str, Any]:

@@ -23,11 +23,10 @@ from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
 from dashboard.online.selection import DEFAULT, Calls, SelectionModel
-from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
 from dashboard.online.writing import head
 from loaders import disk
-from loaders.online import RECORD
+from loaders.online import RECORD, totals_of
 
 #: ``function(comm, …)``: a collective call by one method; what follows the communicator is the caller's.
 Called = Callable[..., Any]
@@ -108,6 +107,8 @@ class OnlineTuner:
         if self._mode not in MODES:
             raise OnlineError(f"mode is {self._mode!r}, expected one of {', '.join(MODES)}")
         self._model = self._learnt(self._told["model"]) if self._mode in ("tuning", "tuned") else None
+        # Before any process goes on to its first call: no call takes longer than the run.
+        self._began = time.perf_counter()
         places = self._comm.allgather(platform.node())
         self._size, self._rank = len(places), self._comm.Get_rank()
         self._nodes = len(set(places))
@@ -119,7 +120,6 @@ class OnlineTuner:
         self._id = self._comm.bcast(time.time_ns() % (1 << 62), root=0)
         self._start = stream(state, self._id)
         self._calls = self._chosen = 0
-        self._began = time.perf_counter()
         self._file = self._opened() if self._told["out"] and self._mode != "off" else None
         self._records: list[tuple[Any, ...]] = []
 

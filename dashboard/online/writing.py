@@ -10,10 +10,9 @@ import numpy as np
 import pandas as pd
 
 from dashboard.decisions.function.saved import methods_to_data
-from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
 from loaders import disk
-from loaders.online import ALIGNED, RECORD
+from loaders.online import ALIGNED, RECORD, totals_of
 
 
 def head(run: str, table: AlgTable, **facts: Any) -> bytes:

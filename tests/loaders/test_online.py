@@ -7,13 +7,14 @@ import json
 import tempfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.online.table import default_table
 from loaders import LoadError, open_results, scan
-from loaders.online import METRICS, run_of
+from loaders.online import METRICS, run_of, totals_of
 from loaders.source import Source
 from tests.online.traces import write_trace
 
@@ -70,6 +71,36 @@ def test_what_cannot_be_used_is_counted_and_said(tmp_path: Path) -> None:
         "the processes of a call tell different methods or sizes": 1,
         "not all processes of a call told it": 1,
     }
+
+
+def test_times_that_cannot_be_are_counted(tmp_path: Path) -> None:
+    late = [{"end": 1e200}, {"start": 1e10, "end": 1e10 + 1}, {"start": -1.0}, {"start": np.nan}]
+    file = write_trace(tmp_path, "one", 0, [{}, *late, {"end": 9.0}], TABLE)
+    read = Source(file)
+    assert run_of(read)[1]["time"].tolist() == [0.5, 8.0]
+    assert read.skipped == 4
+    # No call takes longer than the run.
+    totals_of(tmp_path, "one").write_text('{"seconds": 7.0}')
+    assert run_of(Source(file))[1]["time"].tolist() == [0.5]
+    for damaged in ("{", "[]", '{"seconds": "x"}', '{"seconds": NaN}', '{"seconds": -1}'):
+        totals_of(tmp_path, "one").write_text(damaged)
+        assert len(run_of(Source(file))[1]) == 2
+
+
+def test_ranks_without_a_usable_trace_are_counted(tmp_path: Path) -> None:
+    file = write_trace(tmp_path, "one", 0, [{}], TABLE)
+    (tmp_path / "one.2.trace").write_bytes(b"")
+    write_trace(tmp_path, "one", 3, [], TABLE)
+    file.write_bytes(file.read_bytes().replace(b'"ranks": 2', b'"ranks": 9'))
+    read = Source(file)
+    header, _ = run_of(read)
+    assert (header["ranks"], header["unusable"]) == (9, {"missing": 6, "damaged": 1, "empty": 1})
+    assert "8 of 9 (6 missing, 1 damaged, 1 empty)" in read.warnings[0]
+
+
+def test_a_simulated_run_is_one_trace(tmp_path: Path) -> None:
+    read = Source(write_trace(tmp_path, "one", 0, [{}], TABLE, simulated=True))
+    assert (run_of(read)[0]["unusable"]["missing"], read.warnings) == (0, [])
 
 
 def test_a_collective_that_the_header_has_not_is_counted_also_where_it_has_a_single_one(tmp_path: Path) -> None:

@@ -16,9 +16,10 @@ from dashboard.online.model_file import load
 from dashboard.online.running import read_plan
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
-from dashboard.online.state import Folder, totals_of
+from dashboard.online.state import Folder
 from dashboard.online.table import AlgTable, default_table
 from loaders import open_results
+from loaders.online import totals_of
 from loaders.workload import read_workload
 from tests.online.test_model_file import model
 from tests.online.traces import write_run, write_trace
@@ -175,6 +176,31 @@ def test_the_commands_train_show_export_and_profile(
     assert "nowhere: there is no such folder" in capsys.readouterr().err
     assert main(["online", "train", str(tmp_path)]) == 2
     assert "colltune online init" in capsys.readouterr().err
+
+
+def test_what_is_missing_of_a_run_is_said(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    write_run(folder.traces, "one", [*calls(), {"end": 1e200, "call": 240}], TABLE)
+    write_run(folder.traces, "two", calls(), TABLE)
+    (folder.traces / "one.1.trace").unlink()
+    (folder.traces / "two.1.trace").write_bytes(b"")
+    # The folder of the tuning stands for that of its traces.
+    assert main(["online", "profile", str(folder.path), "--json"]) == 0
+    said = capsys.readouterr()
+    answer = json.loads(said.out)
+    assert answer["ranks"] == [
+        {"run": "one", "ranks": 2, "missing": 1, "damaged": 0, "empty": 0},
+        {"run": "two", "ranks": 2, "missing": 0, "damaged": 1, "empty": 0},
+    ]
+    assert "1 a record is damaged" in answer["notes"][str(folder.traces / "one.0.trace")]
+    assert main(["online", "train", str(folder.path)]) == 0
+    for text in (said.err, capsys.readouterr().err):
+        assert "ranks without a trace that can be used: 1 of 2 (1 missing)" in text
+        assert "ranks without a trace that can be used: 1 of 2 (1 damaged)" in text
+
+
+def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["online", "profile", str(tmp_path)]) == 2
+    assert f"there are none in {tmp_path}" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(

@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.online.state import totals_of
 from dashboard.online.table import AlgTable
 from dashboard.online.writing import head
-from loaders.online import RECORD
+from loaders.online import RECORD, totals_of
 
 
 def records(calls: Sequence[dict[str, Any]]) -> bytes:

@@ -16,7 +16,7 @@ from dashboard.commands.output import say, show
 
 def add_parsers(add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentParser) -> None:
     """Add the subcommands; `hints` has the options of results."""
-    profile = add("profile", "Show what programs call: calls, time and sizes, from folders of traces.", hints)
+    profile = add("profile", "Show what programs call: calls, time and sizes, from traces or tunings.", hints)
     profile.add_argument("folders", nargs="+", type=Path, metavar="FOLDER")
     profile.add_argument(
         "--over", nargs="+", metavar="RESULTS", help="measurements; show what the methods that were taken lose on it"
@@ -31,8 +31,8 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], hints: argparse.Arg
 def _profile(args: argparse.Namespace) -> None:
     from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
 
-    calls, skipped = calls_of(args.folders)
-    for file, reason in skipped.items():
+    calls, ranks, notes = calls_of(args.folders)
+    for file, reason in notes.items():
         say(f"note: {file}: {reason}")
     collectives, sizes = by_collective(calls), by_size(calls)
     if args.over:
@@ -42,6 +42,8 @@ def _profile(args: argparse.Namespace) -> None:
         collectives["judged_calls"] = [lost[name].judged if name in lost else 0.0 for name in names]
     result = {
         "runs": int(calls["run"].nunique()),
+        "ranks": ranks,
+        "notes": notes,
         "collectives": cli_text.records(collectives),
         "sizes": cli_text.records(sizes),
     }
