@@ -69,11 +69,13 @@ def check_methods(
         When the ranks cannot be started, or the native executor cannot be compiled though there is an ``mpicc``.
     """
     installation = library.find()
-    with tempfile.TemporaryDirectory(prefix="colltune-methods-") as name:
+    hidden = counting.hidden(installation.library)
+    with (
+        tempfile.TemporaryDirectory(prefix="colltune-methods-") as name,
+        counting.preloaded(Path(name), needed=hidden) as preloaded,
+    ):
         folder = Path(name)
         results = folder / "results.jsonl"
-        hidden = counting.hidden(installation.library)
-        preloaded = counting.preloaded(folder) if hidden else {}
         counters = () if hidden and not preloaded else installation.library.graph_counters
         native = str(mpicc.beside(installation.mpiexec, SOURCE, folder / FILE) or "")
         order = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}

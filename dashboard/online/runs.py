@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers import processes
+from dashboard.benchmarks.libraries import preload
 from dashboard.online.errors import OnlineError
 from dashboard.online.state import Folder
 from loaders.online import totals_of
@@ -76,17 +78,12 @@ def environment(
     return said | ({"COLLTUNE_ONLINE_CALLS": calls} if calls else {})
 
 
-def command_of(folder: Folder, command: Sequence[str]) -> tuple[list[str], dict[str, str]]:
-    """The command with the library in front of its program, and the variable where the command takes it from there."""
-    library = folder.path.resolve() / "libcolltune_online.so"
-    if not library.exists():
-        raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
-    # What else is preloaded stays.
-    preloaded = ":".join(filter(None, [str(library), os.environ.get("LD_PRELOAD")]))
+def command_of(command: Sequence[str], preloaded: str) -> tuple[list[str], dict[str, str]]:
+    """The command with what is preloaded into its program, and the variable where the command takes it from there."""
     if Path(command[0]).name in _LAUNCHERS:
         # The launcher itself is no program of MPI.
-        return [command[0], "-x", f"LD_PRELOAD={preloaded}", *command[1:]], {}
-    return list(command), {"LD_PRELOAD": preloaded}
+        return [command[0], "-x", f"{preload.VARIABLE}={preloaded}", *command[1:]], {}
+    return list(command), {preload.VARIABLE: preloaded}
 
 
 def run_command(
@@ -104,7 +101,21 @@ def run_command(
     OnlineError
         It cannot be started, or took more than `seconds`.
     """
-    words, further = command_of(folder, command)
+    library = folder.path.resolve() / "libcolltune_online.so"
+    if not library.exists():
+        raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
+    try:
+        with preload.preloaded(library) as preloaded:
+            return _ended(command, preloaded, said, log, seconds)
+    except BenchError as error:
+        raise OnlineError(str(error)) from None
+
+
+def _ended(
+    command: Sequence[str], preloaded: str, said: Mapping[str, str], log: Path | None, seconds: float | None
+) -> int:
+    """Exit status of a command at its end; errors as of `run_command`."""
+    words, further = command_of(command, preloaded)
     stream = log.open("ab") if log else None
     try:
         process = subprocess.Popen(

@@ -25,10 +25,10 @@ from dashboard.online.running import loop, read_plan
 from dashboard.online.selection import Calls, Choice, SelectionModel
 from dashboard.online.settings import Learning
 from dashboard.online.skeletons import skeleton
-from dashboard.online.state import Folder, totals_of
+from dashboard.online.state import Folder
 from dashboard.online.table import AlgTable, default_table, need_of, with_own
 from dashboard.online.vectors import prefix
-from loaders.online import read_file, run_of, siblings
+from loaders.online import read_file, run_of, siblings, totals_of
 from loaders.openmpi import series
 from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
@@ -221,7 +221,8 @@ def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(
 ) -> None:
     for name, value in bench.environment.items():
         monkeypatch.setenv(name, value)
-    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning(min_samples=10, rounds=20))
+    # ld.so takes no path with a space or a colon.
+    folder = Folder(tmp_path / "a tuning: new", table, (1, 4), Learning(min_samples=10, rounds=20))
     folder.save()
     (folder.path / "libcolltune_online.so").symlink_to(tuner)
     built = bench.build("skeleton", skeleton("miniAMR"))

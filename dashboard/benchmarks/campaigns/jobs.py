@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Launcher, Start
-from dashboard.benchmarks.libraries import mpicc
+from dashboard.benchmarks.libraries import mpicc, preload
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.openmpi import COUNTING
@@ -67,7 +67,7 @@ def jobs_of(
         uncounted = {UNCOUNTED: _CRASHES} if plan.graph_counters and several and launcher.ppn != 1 else {}
         graphs = bool(plan.graph_counters) and not uncounted
         program += ("--native", str(native)) if native else ()
-        preloaded = {"LD_PRELOAD": str(counter)} if counter and graphs else {}
+        preloaded = {preload.VARIABLE: str(counter)} if counter and graphs else {}
         library = installation.library.environment(one_node=one_node, graphs=graphs)
         own = added({**ONE_THREAD, **library, **preloaded})
         environment = {**own, ADDED: words(own), **uncounted}
@@ -92,9 +92,11 @@ def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
 
 
 def counter_of(campaign: Campaign, installation: Installation) -> Path | None:
-    """What counts messages where Open MPI hides its counters, compiled into the campaign's folder; None: not needed."""
-    hidden = counting.hidden(installation.library)
-    return counting.compiled(campaign.folder) if hidden and campaign.plan().graph_counters else None
+    """What counts messages where Open MPI hides its counters, compiled into the campaign's folder; None: without."""
+    if not counting.hidden(installation.library) or not campaign.plan().graph_counters:
+        return None
+    # No link serves jobs that outlive this process.
+    return None if preload.splits(campaign.folder.resolve()) else counting.compiled(campaign.folder)
 
 
 def _starts(

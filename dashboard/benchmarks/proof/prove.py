@@ -373,10 +373,11 @@ class _Runner:
         order.save(order_file)
         program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
         environment = {**ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
-        environment |= counting.preloaded(folder) if self._target.preloads else {}
         seconds = max(1.0, self._until - time.monotonic())
-        job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-        status = finish_job(self.launcher, job, lambda: self._tell(results, done))
+        with counting.preloaded(folder, needed=self._target.preloads) as preloaded:
+            environment |= preloaded
+            job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
+            status = finish_job(self.launcher, job, lambda: self._tell(results, done))
         return "" if status.state == "finished" else [*complaints(log), status.reason][0]
 
     def _tell(self, results: Path, done: tuple[int, int]) -> None:

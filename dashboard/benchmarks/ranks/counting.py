@@ -7,15 +7,16 @@ too. A preloaded library (`SOURCE`) answers that call first. Nothing here import
 from __future__ import annotations
 
 import ctypes
-import os
 import shutil
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from dashboard.benchmarks.errors import BenchError
+from dashboard.benchmarks.libraries import preload
 from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.mpicc import build
 from dashboard.benchmarks.ranks.handles import address
@@ -42,10 +43,15 @@ def compiled(folder: Path) -> Path | None:
         return None
 
 
-def preloaded(folder: Path) -> dict[str, str]:
-    """Variable that preloads it before all that is preloaded anyway; nothing where it cannot be compiled."""
-    counter = compiled(folder)
-    return {"LD_PRELOAD": ":".join(filter(None, (str(counter), os.environ.get("LD_PRELOAD"))))} if counter else {}
+@contextmanager
+def preloaded(folder: Path, *, needed: bool) -> Iterator[dict[str, str]]:
+    """Variable that preloads it, as `preload.preloaded` does; nothing where it is not needed or cannot be compiled."""
+    counter = compiled(folder) if needed else None
+    if counter is None:
+        yield {}
+        return
+    with preload.preloaded(counter) as value:
+        yield {preload.VARIABLE: value}
 
 
 class OwnCounters:
@@ -68,7 +74,10 @@ class OwnCounters:
             self._numbers = [(ctypes.c_size_t * peers).in_dll(here, name) for name in _NAMES]
             self._counts = ctypes.c_int.in_dll(here, "colltune_counts")
         except ValueError:
-            raise ToolInterfaceError(f"{FILE} is not preloaded, which would count in its place") from None
+            raise ToolInterfaceError(
+                f"{FILE} is not preloaded, which would count in its place: it needs a C compiler, and a folder whose "
+                "path has no space and no colon"
+            ) from None
 
     def start(self) -> None:
         """Count from now on."""
