@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
+from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -17,6 +18,7 @@ from dashboard.benchmarks.libraries import library, mpicc
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
+from dashboard.schedules.verification import fallbacks
 from loaders import disk
 
 #: Numbers of processes, and cases of each algorithm with each.
@@ -58,7 +60,8 @@ def check_methods(
     Returns
     -------
     dict
-        ``library``, ``cases``, ``refused``, ``graphs`` (whether messages were compared as well), ``native`` (whether
+        ``library``, ``cases``, ``refused``, ``fallbacks`` (``cases`` of ``collective`` and ``algorithm`` with what
+        ``ran`` in its place), ``graphs`` (whether messages were compared as well), ``native`` (whether
         the native executor ran them too) and ``failed``, each with ``case`` and ``reason``.
 
     Raises
@@ -127,4 +130,7 @@ def _read(results: Path, reason: str) -> dict[str, Any]:
     if reason and records and "begun" in records[-1]:
         failed.append({"case": records[-1]["begun"], "reason": reason})
     sums = {name: sum(record[name] for record in ended) for name in ("cases", "refused")}
-    return {**sums, "failed": failed}
+    ran: Counter[tuple[str, str, str]] = Counter()
+    for each in (each for record in ended for each in record.get("fallbacks", ())):
+        ran[each["collective"], each["algorithm"], each["ran"]] += each["cases"]
+    return {**sums, "fallbacks": fallbacks(ran), "failed": failed}

@@ -12,7 +12,7 @@ from dashboard.models.published import improvement
 from dashboard.models.simulator import Nodes, simulate
 from dashboard.schedules import Call, ScheduleError, schedule
 from dashboard.schedules.layout import layouts
-from dashboard.schedules.orthogonal import NAME, worded
+from dashboard.schedules.orthogonal import NAME, inside, worded
 
 #: Simulations of more processes take minutes.
 MOST_PROCESSES = 512
@@ -61,7 +61,7 @@ def simulated(
         for grid in layouts(processes, dimensions):
             made = schedule(call, NAME, grid=str(grid), inner=inner)
             time = simulate(programs_from(made), parameters, nodes).time
-            runs.append(Predicted(grid, time, improvement(alone, time)))
+            runs.append(Predicted(grid, time, improvement(alone, time), inside=inside(call, made.parameters)))
     except ScheduleError as error:
         raise NotApplicableError(str(error)) from error
     return alone, runs

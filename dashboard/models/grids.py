@@ -65,6 +65,8 @@ class Predicted:
         Seconds of each phase, from the first dimension on.
     missing
         Why there is no time; empty when there is.
+    inside
+        Algorithm of each phase, where it is known.
     """
 
     grid: Grid
@@ -72,6 +74,7 @@ class Predicted:
     improvement: float | None
     phases: tuple[float, ...] = ()
     missing: str = ""
+    inside: tuple[str, ...] = ()
 
 
 def fitted(cube: xr.Dataset, method: str) -> Fitted:

@@ -199,12 +199,25 @@ def _inner(call: Call, values: Mapping[str, Any], phase: int, phases: int) -> tu
             return algorithm, chosen
 
 
+def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Algorithm that runs in each phase, by its name: a fallback where the one asked for cannot serve the groups.
+
+    Raises
+    ------
+    NotApplicableError
+        When the grid does not fit, or an inner algorithm cannot serve, nor what it falls back to.
+    """
+    grid = grid_of(call, values)
+    names = []
+    for phase, factor in enumerate(grid.factors):
+        counts = (call.count,) * factor if COLLECTIVES[call.collective].by_block else None
+        names.append(_inner(_group_call(call, grid, phase, counts), values, phase, len(grid.factors))[0].name)
+    return tuple(names)
+
+
 def _check(call: Call, values: Mapping[str, Any]) -> None:
     """Refuse a grid that does not fit, and what an inner algorithm refuses."""
-    grid = grid_of(call, values)
-    for phase in range(len(grid.factors)):
-        counts = (call.count,) * grid.factors[phase] if COLLECTIVES[call.collective].by_block else None
-        _inner(_group_call(call, grid, phase, counts), values, phase, len(grid.factors))
+    inside(call, values)
 
 
 def _phases(rank: Rank) -> list[_Phase]:

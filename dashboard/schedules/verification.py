@@ -13,7 +13,7 @@ from dashboard.schedules.datatypes import CONTIGUOUS, DATATYPES, GuardedElements
 from dashboard.schedules.errors import NotApplicableError, ScheduleError, WrongResultError
 from dashboard.schedules.expectation import POISON, SHAPE, Array, Held, after, before, operation
 from dashboard.schedules.in_process import Combine, Job, run
-from dashboard.schedules.schedule import Program, Schedule, schedule
+from dashboard.schedules.schedule import Program, Schedule, resolve, schedule
 
 #: Elements before and after each buffer, and what they hold.
 GUARDS = 2
@@ -137,6 +137,25 @@ def check(case: Case, programs: Sequence[Program]) -> None:
                 buffers[rank].check(rank, expected)
             except WrongResultError as error:
                 raise WrongResultError(f"call {turn + 1}: {error}") from None
+
+
+def ran(case: Case) -> str:
+    """Name of the algorithm that a case runs: its fallback where it cannot serve the call.
+
+    Raises
+    ------
+    NotApplicableError
+        When neither can.
+    """
+    return resolve(case.call, case.algorithm, dict(case.parameters), fallback=True)[0].name
+
+
+def fallbacks(counted: Mapping[tuple[str, str, str], int]) -> list[dict[str, Any]]:
+    """Cases that a fallback ran, of cases counted by collective, algorithm and what ran."""
+    names = ("collective", "algorithm", "ran")
+    return [
+        {**dict(zip(names, key, strict=True)), "cases": count} for key, count in counted.items() if key[1] != key[2]
+    ]
 
 
 def failure(case: Case) -> str:

@@ -20,6 +20,8 @@ from dashboard.schedules.grid import cases
 from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Guarded
 
+FELL = [{"collective": "bcast", "algorithm": "bine", "ran": "binomial", "cases": 1}]
+
 
 @pytest.mark.slow
 def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys: pytest.CaptureFixture[str]) -> None:
@@ -27,6 +29,7 @@ def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys
     answer = json.loads(capsys.readouterr().out)
     assert answer["failed"] == []
     assert answer["cases"] + answer["refused"] >= 2 * len(ALL)
+    assert "bine" in {each["algorithm"] for each in answer["fallbacks"]}
     assert answer["library"] == f"{installation.library.name} {installation.library.version}"
     assert answer["graphs"], "Open MPI counts messages, so they are compared as well"
     assert answer["native"], "the library's own mpicc is beside its mpiexec"
@@ -55,10 +58,11 @@ def test_cases_are_thinned_evenly() -> None:
 
 def test_a_job_that_ends_early_names_the_case_that_it_was_at(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
-    records = [{"begun": "A"}, {"done": "x", "cases": 1, "refused": 2, "failed": []}, {"begun": "B"}]
+    records = [{"begun": "A"}, {"done": "x", "cases": 1, "refused": 2, "fallbacks": FELL, "failed": []}, {"begun": "B"}]
     results.write_text("".join(json.dumps(record) + "\n" for record in records))
     read = method_check._read(results, "wrote nothing for 60 s")
-    assert read == {"cases": 1, "refused": 2, "failed": [{"case": "B", "reason": "wrote nothing for 60 s"}]}
+    failed = [{"case": "B", "reason": "wrote nothing for 60 s"}]
+    assert read == {"cases": 1, "refused": 2, "fallbacks": FELL, "failed": failed}
     assert method_check._read(results, "")["failed"] == []
 
 

@@ -114,9 +114,18 @@ def test_verify_without_mpi(colltune: Run) -> None:
     assert answer.json["cases"] > 100
     answer = methods(colltune, "verify --without-mpi --algorithm bruck --processes 5")
     assert "0 wrong" in answer.out
+    assert "fallback" not in answer.out
     assert_one_clear_line(methods(colltune, "verify --without-mpi --algorithm magic"), "no method has")
     assert_one_clear_line(methods(colltune, "verify --without-mpi --processes 0-3"), "allowed are 1 to 64")
     assert_one_clear_line(methods(colltune, "verify --without-mpi -c gossip"), "-c gossip")
+
+
+def test_verify_tells_what_ran_in_the_place_of_an_algorithm(colltune: Run) -> None:
+    words = "verify --without-mpi -c bcast --algorithm bine --processes 3"
+    answer = methods(colltune, f"{words} --json").json
+    (fallback,) = answer["fallbacks"]
+    assert fallback == {"collective": "bcast", "algorithm": "bine", "ran": "binomial", "cases": answer["cases"]}
+    assert "of bcast bine ran its fallback binomial" in methods(colltune, words).out
 
 
 def test_verify_ends_with_another_status_when_a_case_is_wrong(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,11 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
         ("improve RESULTS -c bcast --between 64KiB-1KiB", "the smaller first"),
         ("improve RESULTS -c bcast --original best", "no method 'best'"),
         ("improve RESULTS -c bcast --between 1-2", "no message size from 1 to 2 B"),
+        ("run jacobi --ranks 4 --size 16 --inner nope", "inner 'nope': there is no allgather algorithm 'nope'"),
+        ("run jacobi --ranks 4 --size 16 --inner library.ring", "there is no allgather algorithm 'library.ring'"),
+        ("run jacobi --ranks 4 --size 16 --inner bcast=linear", "inner of bcast: jacobi row calls allgather"),
+        ("run pab --ranks 4 --size 32 --inner bruck+ring", "inner 'bruck+ring': there is no allgather algorithm"),
+        ("run pab --ranks 4 --size 32 --ways 2x2 --inner ring+ring+ring", "inner names 3 methods"),
         ("improve sample_data/one-machine/results.jsonl -c bcast", "hold no grids"),
     ],
 )
@@ -152,6 +157,14 @@ def test_simulated_grids_are_those_of_linear_broadcasts(ask: Ask) -> None:
     # Columns are within nodes then, rows between them.
     assert times[4, 4] == pytest.approx(3 * message + 3 * (1e-9 + 1e-6))
     assert times[8, 2] < times[2, 8]
+
+
+def test_what_runs_in_a_phase_in_the_place_of_another_is_told(ask: Ask, colltune: Run) -> None:
+    words = "orthogonal simulate -c allgather --processes 6 --message-size 1000 --between alpha=1e-5,beta=1e-9 --inner "
+    inside = {tuple(each["layout"]): each["inside"] for each in ask(words + "neighbor_exchange")["layouts"]}
+    assert inside == {(2, 3): ["neighbor_exchange", "ring"], (3, 2): ["ring", "neighbor_exchange"]}
+    assert "neighbor_exchange, ring" in colltune(*f"{words}neighbor_exchange".split()).out
+    assert "runs in its phases" not in colltune(*f"{words}ring".split()).out
 
 
 def test_grids_that_follow_the_machine_are_named(ask: Ask) -> None:

@@ -10,11 +10,21 @@ from typing import Any
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.layout import Grid, balanced
+from dashboard.schedules.orthogonal import worded
+from dashboard.schedules.phases import LIBRARY, inner_of
+from dashboard.schedules.registry import algorithm_of
 
 JACOBI, PAB, PABM = "jacobi", "pab", "pabm"
+#: Collectives that the variants of Jacobi's iteration call.
+_OF_JACOBI = {
+    "row": ("allgather",),
+    "column": ("allreduce", "allgather"),
+    "reduce_bcast": ("reduce", "bcast"),
+    "gather_scatter": ("gather", "scatter"),
+}
 #: Variants of each application; the first one is taken when none is named.
 VARIANTS: Mapping[str, tuple[str, ...]] = {
-    JACOBI: ("row", "column", "reduce_bcast", "gather_scatter"),
+    JACOBI: tuple(_OF_JACOBI),
     PAB: ("data", "task"),
     PABM: ("data", "task"),
 }
@@ -97,7 +107,27 @@ class Order:
                 f"{self.processes} processes: tasks of {self.stages} stages need a multiple of {self.stages}"
             )
         for way in self.ways:
-            self.grid(way)
+            self._check_inner(self.grid(way))
+        if lost := [name for name in self.inner if name not in ("", *self.collectives)]:
+            called = " and ".join(self.collectives)
+            raise PlanError(f"inner of {lost[0]}: {self.application} {self.variant} calls {called}")
+
+    def _check_inner(self, grid: Grid | None) -> None:
+        """Refuse methods that there are not, and other numbers of them than the grid has phases."""
+        for collective in self.collectives:
+            given = self.inner.get(collective, self.inner.get("", LIBRARY))
+            try:
+                for word in [given] if grid is None else inner_of(given, len(grid.factors)):
+                    name, parameters = worded(word)
+                    if word != LIBRARY:
+                        algorithm_of(collective, name).values(parameters)
+            except ScheduleError as error:
+                raise PlanError(f"inner {given!r}: {error} ({LIBRARY}: its own calls)") from None
+
+    @property
+    def collectives(self) -> tuple[str, ...]:
+        """Collectives that it calls."""
+        return _OF_JACOBI[self.variant] if self.application == JACOBI else ("allgather",)
 
     @property
     def side(self) -> int:

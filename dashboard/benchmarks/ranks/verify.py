@@ -11,6 +11,7 @@ import ctypes
 import json
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -29,7 +30,7 @@ from dashboard.schedules.grid import cases
 from dashboard.schedules.in_process import Combine
 from dashboard.schedules.over_mpi import Bound
 from dashboard.schedules.schedule import sent_by
-from dashboard.schedules.verification import Case, combine_of, guarded
+from dashboard.schedules.verification import Case, combine_of, fallbacks, guarded
 
 #: A rank in turn comes so late to every eighth case.
 _LATE_S, _LATE_EVERY = 0.002, 8
@@ -84,6 +85,7 @@ class _Ranks:
         size = int(comm.Get_size())
         count = refused = 0
         failed: list[dict[str, str]] = []
+        ran: Counter[tuple[str, str, str]] = Counter()
         for number, case in enumerate(thinned(cases(algorithm_of(collective, name), [size]), self._order["most"])):
             self._write({"begun": str(case)})
             try:
@@ -92,13 +94,15 @@ class _Ranks:
                 refused += 1
                 continue
             count += 1
+            ran[collective, name, chosen[0].name] += 1
             if number % _LATE_EVERY == 1 and number % size == self._rank:
                 time.sleep(_LATE_S)
             reason = self._case(comm, case, program(case.call, *chosen, self._rank))
             reasons = [text for text in comm.allgather(reason) if text]
             if reasons:
                 failed.append({"case": str(case), "reason": reasons[0]})
-        self._write({"done": name, "cases": count, "refused": refused, "failed": failed})
+        ended = {"done": name, "cases": count, "refused": refused, "fallbacks": fallbacks(ran), "failed": failed}
+        self._write(ended)
 
     def _case(self, comm: Any, case: Case, made: Program) -> str:
         """Run a case twice; what is wrong with it here, empty when nothing is."""

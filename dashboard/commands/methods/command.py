@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -284,10 +285,10 @@ def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict
 
 
 def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
-    """Run all cases here; those that are refused, with the fallback as well, are counted apart."""
+    """Run all cases here; those that a fallback ran, and those that it refused as well, are counted apart."""
     from dashboard.schedules import NotApplicableError
     from dashboard.schedules.grid import PROCESSES, cases
-    from dashboard.schedules.verification import failure
+    from dashboard.schedules.verification import failure, fallbacks, ran
 
     for name in ("cases", "rendezvous"):
         if getattr(args, name):
@@ -295,12 +296,14 @@ def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> d
     processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
     count = refused = 0
     failed: list[dict[str, str]] = []
+    ran_by: Counter[tuple[str, str, str]] = Counter()
     total = len(algorithms) * len(processes)
     with Working() as progress:
         for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
             progress(number / total, f"{algorithm.title}, {size} processes")
             for case in cases(algorithm, [size]):
                 try:
+                    ran_by[algorithm.collective, algorithm.name, ran(case)] += 1
                     reason = failure(case)
                 except NotApplicableError:
                     refused += 1
@@ -308,7 +311,7 @@ def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> d
                 count += 1
                 if reason:
                     failed.append({"case": str(case), "reason": reason})
-    return {"cases": count, "refused": refused, "failed": failed}
+    return {"cases": count, "refused": refused, "fallbacks": fallbacks(ran_by), "failed": failed}
 
 
 def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
@@ -316,6 +319,10 @@ def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
     wrong = result["failed"]
     where = f" over {result['library']}" if "library" in result else ""
     yield f"{result['cases']} cases{where}, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    for each in result["fallbacks"]:
+        yield "{cases} of the cases of {collective} {algorithm} ran its fallback {ran}: it cannot serve them".format(
+            **each
+        )
     if "library" in result:
         yield "messages counted by the library: " + (
             "compared with the schedules" if result["graphs"] else "none, it cannot"

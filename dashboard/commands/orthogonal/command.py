@@ -140,7 +140,7 @@ def _simulate(args: argparse.Namespace) -> None:
     size = args.processes, args.message_size
     original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
     names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
-    rows = [_row(each) for each in runs]
+    rows = [{**_row(each), "inside": list(each.inside)} for each in runs]
     result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
     show(args, result, lambda: _predicted_lines(result))
 
@@ -213,13 +213,23 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
             _percent(row.get("deviation")),
             ", ".join(_percent(each) or "–" for each in row.get("phase_deviations", [])),
             row.get("missing", ""),
+            _others(row.get("inside", ()), result),
         ]
         for row in result["layouts"]
     ]
     lines = [f"{head}original {cli_text.time(result['original'])}"]
     if not rows:
         return [*lines, "no grid: the number of processes is a prime or below 4"]
-    return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, ""], rows)]
+    return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, "", "runs in its phases"], rows)]
+
+
+def _others(inside: Sequence[str], result: Mapping[str, Any]) -> str:
+    """Algorithms of the phases, where one is another than was asked for; else empty."""
+    from dashboard.schedules.orthogonal import worded
+    from dashboard.schedules.phases import inner_of
+
+    asked = [worded(word)[0] for word in inner_of(result["inner"], len(inside))] if inside else []
+    return ", ".join(inside) if list(inside) != asked else ""
 
 
 def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[Any]], right: Sequence[int] = (1, 2)) -> list[str]:
