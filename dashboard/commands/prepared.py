@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dashboard.session.prepared import Prepared
 
 _LISTED = 5
+KEEP = ", or add --keep-doubtful"
 
 
 def judged(cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
@@ -24,19 +25,25 @@ def judged(cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
 
     made = {name: prepare(cube) for name, cube in cubes.items()}
     for each in made.values():
-        say_done(each)
+        say_done(each, "")
     return {name: next(iter(each.cubes.values())) for name, each in made.items()}
 
 
-def say_done(prepared: Prepared) -> None:
-    """Say what was left out, weighed and filled in."""
+def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
+    """Say what was left out, weighed and filled in.
+
+    Parameters
+    ----------
+    otherwise
+        What else than measuring again can be done where no time can be trusted; None: that is no error.
+    """
     from dashboard.export.unsafe import LEFT_OUT
 
     treatment = prepared.treatment
     for name, cube in prepared.selected.items():
         if LEFT_OUT in cube.attrs:
             say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
-        _say_doubtful(name, cube, prepared.doubtful[name])
+        _say_doubtful(name, cube, prepared.doubtful[name], otherwise)
     if treatment.outliers:
         for name, table in prepared.outliers.items():
             _say_outliers(name, table)
@@ -50,15 +57,15 @@ def say_done(prepared: Prepared) -> None:
                     say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")
 
 
-def _say_doubtful(name: str, cube: xr.Dataset, table: Any) -> None:
+def _say_doubtful(name: str, cube: xr.Dataset, table: Any, otherwise: str | None) -> None:
     """Say which times cannot be right; Usage where none is left."""
     from dashboard.decisions.measured import trust
 
     if len(table):
         gone = trust.LEFT_OUT in cube.attrs
         say(f"note: {name}: {'left out' if gone else 'kept'}: {trust.words(table)}; measure again on a quiet machine")
-        if gone and not bool(cube["time"].notnull().any()):
-            raise Usage(f"{name}: no time can be trusted: measure again on a quiet machine, or add --keep-doubtful")
+        if gone and otherwise is not None and not bool(cube["time"].notnull().any()):
+            raise Usage(f"{name}: no time can be trusted: measure again on a quiet machine{otherwise}")
 
 
 def _say_outliers(name: str, table: Any) -> None:

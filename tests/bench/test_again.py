@@ -66,7 +66,8 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     assert not suspects.next()
     assert suspects.words() == (
         "1 point was measured again, since the times cannot be right (bcast binomial, 4 processes, 8 B: longer than "
-        "messages that are larger: by far); 1 cannot be trusted yet and decide nothing"
+        "messages that are larger: by far); 1 cannot be trusted yet and decide nothing "
+        "('bench resume' measures them again)"
     )
 
 

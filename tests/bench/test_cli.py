@@ -115,8 +115,13 @@ def test_a_run_that_cannot_start_ends_with_the_reason(tmp_path: Path, capsys: py
     err = capsys.readouterr().err
     assert "time limit 2 min" in err
     assert "/nowhere/mpiexec cannot be run" in err
+    assert "holds no plan" not in err
     assert cli.main(["bench", "cancel", str(tmp_path)]) == 0
     assert "failed" in capsys.readouterr().out
+    assert cli.main(["bench", "run", str(tmp_path / "none")]) == 2
+    note, cost = capsys.readouterr().err.splitlines()[:2]
+    assert "none holds no plan and no option says what to measure" in note
+    assert "points, estimated about" in cost
 
 
 @pytest.mark.usefixtures("open_mpi")

@@ -106,8 +106,22 @@ def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Ca
     for algorithm in ("a", "b"):
         for size in (8, 64):
             measured(campaign, algorithm=algorithm, message_size=size)
-    with pytest.raises(CampaignError, match="nothing is missing"):
-        control.start(campaign, launcher, HERE, 100.0)
+    with pytest.raises(CampaignError, match=r"nothing is missing$"):
+        control.start(campaign, launcher, HERE, 100.0, again=True)
+
+
+@pytest.mark.parametrize(("launches", "remedy"), [(1, "bench resume"), (2, "bench refine")])
+def test_what_cannot_be_trusted_is_measured_again_where_that_is_asked_for(
+    launcher: Played, tmp_path: Path, launches: int, remedy: str
+) -> None:
+    campaign = Campaign.create(tmp_path / "late", replace(PLAN, message_sizes=(8,), launches=launches))
+    for launch in range(1, launches + 1):
+        for algorithm in ("a", "b"):
+            measured(campaign, algorithm=algorithm, launch=launch, late=9)
+    with pytest.raises(CampaignError, match=f"2 cannot be trusted: colltune {remedy}"):
+        control.start(campaign, launcher, HERE, 100.0, again=launches > 1)
+    if launches == 1:
+        assert control.start(campaign, launcher, HERE, 100.0, again=True)["state"] == "running"
 
 
 @pytest.mark.parametrize(("state", "given_up"), [("failed", True), ("timed out", True), ("cancelled", False)])

@@ -147,7 +147,7 @@ def test_the_command_measures_watches_and_resumes(
     assert now["state"] == "finished"
     assert now["measured"] == now["points"] > 10
     assert f"{now['points']} points, estimated" in err
-    assert cli.main(["bench", "resume", str(tmp_path)]) == 2
+    assert cli.main(["bench", "run", str(tmp_path)]) == 2
     assert "nothing is missing" in capsys.readouterr().err
     assert cli.main(["map", str(tmp_path / "results.jsonl"), "-c", "bcast", "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["message_size"] == [8, 1024]

@@ -7,18 +7,20 @@ is taken to give what was expected of it, the best guess there is: what is uncer
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 import xarray as xr
 
-from dashboard.benchmarks.adaptive.choosing import Step, following
+from dashboard.benchmarks.adaptive.choosing import Cost, Step, following
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.control import Wish
 from dashboard.benchmarks.campaigns.plan import Only
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers import NAMES
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
@@ -41,7 +43,7 @@ class Advice:
     step
         Points of one communicator size; places count along the grid of `Known`.
     before
-        Mean expected loss of the collective's decision without them, percent.
+        Mean expected loss of the collective's decision without them, percent; NaN where nothing is known yet.
     """
 
     step: Step
@@ -55,7 +57,11 @@ def grid_between(measured: IntArray) -> IntArray:
 
 
 def known_of(
-    cube: xr.Dataset, comm_sizes: Sequence[int] | None = None, message_sizes: Sequence[int] | None = None
+    cube: xr.Dataset,
+    comm_sizes: Sequence[int] | None = None,
+    message_sizes: Sequence[int] | None = None,
+    *,
+    every: xr.Dataset | None = None,
 ) -> Known:
     """What results tell over a grid of sizes.
 
@@ -65,6 +71,8 @@ def known_of(
         Results of one collective, without ``ppn``.
     comm_sizes, message_sizes
         Further sizes that may be measured; None: one between each two neighbours that are.
+    every
+        The same results with the times that cannot be trusted, which may be measured again; None: there are no such.
 
     Returns
     -------
@@ -72,12 +80,11 @@ def known_of(
         A method can be measured where it was, and where others of its sizes lie around. The error of a time is that of
         its repetitions; where the results do not tell them, what a campaign measures to (`Protocol.relative_error`).
     """
-    cube = competing(cube)
-    there = np.isfinite(cube["time"].transpose(*DIMS).values)
-    cube = cube.isel(comm_size=there.any(axis=(0, 2)), message_size=there.any(axis=(0, 1)))
-    measured = {name: np.asarray(cube[name].values, dtype=np.int64) for name in SIZES}
+    every = _of_sizes(cube if every is None else every)
+    cube = _of_sizes(cube)
+    measured, tried = ({n: np.asarray(each[n].values, dtype=np.int64) for n in SIZES} for each in (cube, every))
     rows, columns = (
-        grid_between(measured[name]) if further is None else np.union1d(measured[name], further).astype(np.int64)
+        grid_between(tried[name]) if further is None else np.union1d(tried[name], further).astype(np.int64)
         for name, further in ((COMM_SIZE, comm_sizes), (MESSAGE_SIZE, message_sizes))
     )
     wide = cube[[name for name in ("time", "time_std", "repetitions") if name in cube]].reindex(
@@ -87,8 +94,16 @@ def known_of(
     errors = np.where(np.isfinite(logs), _errors(wide), np.nan)
     times = np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64)
     predicted = Surfaces(times, measured[COMM_SIZE], measured[MESSAGE_SIZE]).at(rows, columns).log_time
-    able = np.isfinite(logs) | np.isfinite(predicted)
+    again = every["time"].reindex({COMM_SIZE: rows, MESSAGE_SIZE: columns}).transpose(*DIMS).values
+    able = np.isfinite(again) | np.isfinite(predicted)
     return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0))
+
+
+def _of_sizes(cube: xr.Dataset) -> xr.Dataset:
+    """Results of methods that ran as themselves, at the sizes that have any."""
+    cube = competing(cube)
+    there = np.isfinite(cube["time"].transpose(*DIMS).values)
+    return cube.isel(comm_size=there.any(axis=(0, 2)), message_size=there.any(axis=(0, 1)))
 
 
 def _errors(cube: xr.Dataset) -> FloatArray:
@@ -110,6 +125,7 @@ def refined(
     points: int | None = None,
     seconds: float | None = None,
     percent: float | None = None,
+    untrusted: Collection[str] = (),
 ) -> Iterator[Advice]:
     """Say what to measure next, one step after another.
 
@@ -121,6 +137,8 @@ def refined(
         Most of them, and most time of measuring.
     percent
         Mean expected loss of a collective that is low enough.
+    untrusted
+        Collectives of which no time can be trusted: all that is measured there is measured again, before all else.
     """
     known, left = dict(known), np.inf if points is None else points
     time_left = np.inf if seconds is None else seconds
@@ -130,14 +148,27 @@ def refined(
         logs = known[name].predicted[0][:, row, column]
         return repetitions * float(np.exp(logs[np.isfinite(logs)]).mean())
 
-    while True:
-        steps = following(known, cost, percent)
-        step = next((each for each in steps if each.points <= left and each.seconds <= time_left), None)
-        if step is None:
-            return
+    def fits(step: Step) -> bool:
+        return step.points <= left and step.seconds <= time_left
+
+    for again in itertools.chain.from_iterable(_once_more(name, known[name], cost) for name in untrusted):
+        if fits(again):
+            yield Advice(again, math.nan)
+            left, time_left = left - again.points, time_left - again.seconds
+    known = {name: grid for name, grid in known.items() if name not in untrusted}
+    while (step := next(filter(fits, following(known, cost, percent)), None)) is not None:
         yield Advice(step, known[step.collective].mean_loss)
         left, time_left = left - step.points, time_left - step.seconds
         known[step.collective] = _as_expected(known[step.collective], step)
+
+
+def _once_more(name: str, known: Known, cost: Cost) -> Iterator[Step]:
+    """Measure again all that was measured, a step for each cell: the ends of the grid first, then what is between."""
+    rows, columns = (levels(size) for size in known.cells.shape)
+    cells = np.argwhere(known.cells).tolist()
+    for row, column in sorted(cells, key=lambda cell: max(rows[cell[0]], columns[cell[1]])):
+        methods = tuple(np.flatnonzero(known.measured[:, row, column]).tolist())
+        yield Step(name, row, ((column, methods),), len(methods) * cost(name, row, column), math.inf)
 
 
 def _as_expected(known: Known, step: Step) -> Known:

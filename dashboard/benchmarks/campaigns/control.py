@@ -27,6 +27,7 @@ from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
 from dashboard.benchmarks.libraries.mpich import Mpich
+from dashboard.benchmarks.ranks.again import can_repeat, doubted
 from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.export.targets.mpich import base
 from loaders import RunWriter
@@ -155,13 +156,20 @@ def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
     return round(estimate.seconds, 1) if estimate.points and estimate.measured else None
 
 
-def start(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> dict[str, Any]:
+def start(
+    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, *, again: bool = False
+) -> dict[str, Any]:
     """Launch what is missing of a campaign, and return at once with its status.
+
+    Parameters
+    ----------
+    again
+        Whether, where nothing is missing, times that cannot be trusted are measured again, if one job can.
 
     Raises
     ------
     CampaignError
-        When it runs already, or nothing is missing.
+        When it runs already, or nothing is missing and nothing is measured again.
     """
     campaign.plan()
     with _written(campaign), campaign.lock.open("w") as lock:
@@ -172,7 +180,7 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
         suspects = _suspects(campaign, now["state"])
         now = status(campaign)
         if now["measured"] + now["refused"] >= now["points"]:
-            raise CampaignError(f"{campaign.folder}: all {now['points']} points are there, nothing is missing")
+            _complete(campaign, launcher, now["points"], again=again)
         attempt = int(campaign.state().get("attempt", 0)) + 1
         campaign.forget_progress()
         _clean(campaign)
@@ -194,6 +202,18 @@ def start(campaign: Campaign, launcher: Launcher, installation: Installation, se
             _take_back(campaign, before)
             raise
     return status(campaign, launcher)
+
+
+def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:
+    """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
+    plan = campaign.plan()
+    doubts = sum(len(doubted(path, plan)) for path in campaign.result_files())
+    able = can_repeat(plan) and not launcher.array
+    if doubts and able and again:
+        return
+    remedy = f"bench resume {campaign.folder}" if able else f"bench refine {campaign.folder} -o FOLDER"
+    why = f", but {doubts} cannot be trusted: colltune {remedy} has them measured again" if doubts else ""
+    raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
 
 
 @contextmanager

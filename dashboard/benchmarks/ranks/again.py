@@ -72,12 +72,7 @@ class Doubts:
         return chosen
 
     def _doubtful(self) -> dict[PointKey, str]:
-        several = self.plan.datatypes if len(self.plan.datatypes) > 1 else ()
-        reasons = {
-            (*point, datatype if point[0] in REDUCING else ""): reason
-            for datatype in several or ("",)
-            for point, reason in _reasons(self.results, datatype).items()
-        }
+        reasons = doubted(self.results, self.plan)
         points: dict[PointKey, str] = {}
         for cell in self.plan.cells() if reasons else ():
             if cell.launch != self.launch or placed(self.nodes, cell.comm_size, cell.ppn) is None:
@@ -97,9 +92,25 @@ class Doubts:
         )
         count, stays = len(self.given), len(set(self.left))
         points = "1 point was" if count == 1 else f"{count} points were"
-        outcome = f"{stays} cannot be trusted yet and decide nothing" if stays else "all can be trusted now"
+        how = " ('bench resume' measures them again)" if can_repeat(self.plan) else ""
+        outcome = f"{stays} cannot be trusted yet and decide nothing{how}" if stays else "all can be trusted now"
         more = "; …" if count > _NAMED else ""
         return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
+
+
+def can_repeat(plan: Plan) -> bool:
+    """Whether a job for which nothing is missing can measure doubtful points again: all in one start of the ranks."""
+    return plan.launches == 1 and not plan.apart
+
+
+def doubted(results: Path, plan: Plan) -> dict[tuple[Any, ...], str]:
+    """Why times of a run file cannot be trusted, by collective, method, sizes, processes per node and type."""
+    several = plan.datatypes if len(plan.datatypes) > 1 else ()
+    return {
+        (*point, datatype if point[0] in REDUCING else ""): reason
+        for datatype in several or ("",)
+        for point, reason in _reasons(results, datatype).items()
+    }
 
 
 def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:

@@ -172,7 +172,10 @@ def _chosen(
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
-    if bench_plan.plans(args) or not campaign.plan_file.exists():
+    given = bench_plan.plans(args)
+    if given or not campaign.plan_file.exists():
+        if not given:
+            say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
         return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks, spread=spread))
     return campaign
 
@@ -185,7 +188,8 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
-    say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {format_duration(limit)}")
+    if estimate.points:
+        say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {format_duration(limit)}")
     return limit
 
 
@@ -193,7 +197,10 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
     """Launch what is missing, and wait for the end of a job of this machine."""
     from dashboard.benchmarks.campaigns import control
 
-    now = control.start(campaign, launcher, installation, _limit(args, campaign, launcher))
+    limit = _limit(args, campaign, launcher)
+    now = control.start(campaign, launcher, installation, limit, again=args.order == "resume")
+    if now["measured"] + now["refused"] >= now["points"]:
+        say("nothing is missing: points whose times cannot be trusted are measured again")
     if launcher.name != "local" and now["jobs"]:
         say(f"submitted as job {', '.join(job['id'] for job in now['jobs'])} (colltune bench status {campaign.folder})")
     # Of `run` one waits for the end wherever it runs.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,7 +13,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
-from dashboard.commands.prepared import judged
+from dashboard.commands.prepared import say_done
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
 _ABOUT = "Of results from anywhere, say what to measure next: the points that can still change the decision."
 _POINTS = 200
 _NAMED = 3
+_UNKNOWN = "unknown (no time can be trusted)"
 
 
 def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
@@ -53,16 +55,18 @@ def run(args: argparse.Namespace) -> None:
     """Say what to measure next, and write the plan that is asked for."""
     from dashboard.benchmarks.adaptive.refine import refined
 
-    cubes = _cubes(args)
-    known = {name: _known(args, name, cube) for name, cube in cubes.items()}
+    cubes, trusted = _cubes(args)
+    known = {name: _known(args, name, cube, trusted.get(name, cube)) for name, cube in cubes.items()}
+    untrusted = [name for name in cubes if name not in trusted]
+    limits = {"seconds": budget_seconds(args.budget), "percent": args.until, "untrusted": untrusted}
     advised: list[Advice] = []
     most = args.points or _POINTS
     with Working() as progress:
-        for advice in refined(known, points=most, seconds=budget_seconds(args.budget), percent=args.until):
+        for advice in refined(known, points=most, **limits):
             advised.append(advice)
             progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
     answer = {
-        "loss": {name: advice.mean_loss for name, advice in known.items()},
+        "loss": {name: grid.mean_loss if name in trusted else None for name, grid in known.items()},
         "points": sum(advice.step.points for advice in advised),
         "seconds": sum(advice.step.seconds for advice in advised),
         "steps": [_as_json(advice, known, cubes) for advice in advised],
@@ -72,23 +76,33 @@ def run(args: argparse.Namespace) -> None:
     show(args, answer, lambda: _lines(answer))
 
 
-def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
+def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
+    """All results, and those whose times can be trusted, without collectives that have none."""
     from dashboard.decisions.measured.map import select_ppn
+    from dashboard.session.prepared import prepare
 
     results = load(args)
     names = (
         cli_values.names(args.collective) if args.collective else [n for n in results.children if n != POINT_TO_POINT]
     )
-    cubes = judged(cubes_of(args, names, results))
-    return {name: select_ppn(cube, args.ppn)[0].load() for name, cube in cubes.items()}
+    cubes, trusted = {}, {}
+    for name, cube in cubes_of(args, names, results).items():
+        prepared = prepare(cube)
+        say_done(prepared, None)
+        every, ppn = select_ppn(prepare(cube, keep_doubtful=True).cubes[name], args.ppn)
+        judged = select_ppn(prepared.cubes[name], ppn)[0].load()
+        cubes[name] = every.load()
+        if judged["time"].notnull().any():
+            trusted[name] = judged
+    return cubes, trusted
 
 
-def _known(args: argparse.Namespace, name: str, cube: xr.Dataset) -> Known:
+def _known(args: argparse.Namespace, name: str, cube: xr.Dataset, trusted: xr.Dataset) -> Known:
     from dashboard.benchmarks.adaptive.refine import known_of
     from dashboard.benchmarks.campaigns.ranges import parse_sizes
 
     given = [None if text is None else parse_sizes(text) for text in (args.comm_sizes, args.message_sizes)]
-    known = known_of(cube, *given)
+    known = known_of(trusted, *given, every=cube)
     if not known.cells.any():
         raise Usage(f"{name}: nothing is measured, so there is nothing to refine")
     return known
@@ -105,25 +119,29 @@ def _as_json(advice: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.
             for column, methods in step.cells
         ],
         "seconds": step.seconds,
-        "expected_loss": step.loss,
-        "mean_loss_before": advice.before,
+        "expected_loss": step.loss if math.isfinite(step.loss) else None,
+        "mean_loss_before": advice.before if math.isfinite(advice.before) else None,
     }
 
 
 def _lines(answer: Mapping[str, Any]) -> list[str]:
-    loss = ", ".join(f"{name} {value:.3g} %" for name, value in answer["loss"].items())
-    lines = [f"expected loss of what is decided now, mean over the grid: {loss}"]
+    losses = {name: _UNKNOWN if value is None else f"{value:.3g} %" for name, value in answer["loss"].items()}
+    lines = [f"expected loss of what is decided now, mean over the grid: {', '.join(map(' '.join, losses.items()))}"]
     if not answer["steps"]:
         return [*lines, "nothing that can be measured on this grid is worth it"]
     took = format_duration(answer["seconds"])
     lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, what tells most first:", ""]
-    rows = []
+    together: dict[tuple[str, int, float | None], list[Mapping[str, Any]]] = {}
     for step in answer["steps"]:
-        sizes = ", ".join(format_bytes(cell["message_size"]) for cell in step["cells"])
-        methods = list(dict.fromkeys(name for cell in step["cells"] for name in cell["methods"]))
+        of = (step["collective"], step["comm_size"], step["mean_loss_before"])
+        together.setdefault(of, []).extend(step["cells"])
+    rows = []
+    for (collective, comm_size, before), cells in together.items():
+        sizes = ", ".join(format_bytes(size) for size in sorted(cell["message_size"] for cell in cells))
+        methods = list(dict.fromkeys(name for cell in cells for name in cell["methods"]))
         more = f" and {len(methods) - _NAMED} more" if len(methods) > _NAMED else ""
         named = ", ".join(methods[:_NAMED]) + more
-        rows.append([step["collective"], str(step["comm_size"]), f"{step['mean_loss_before']:.2f}", sizes, named])
+        rows.append([collective, str(comm_size), "" if before is None else f"{before:.2f}", sizes, named])
     head = ["collective", "processes", "loss before (%)", "message sizes", "methods"]
     lines += cli_text.table(head, rows, right=range(1, 3))
     if plan := answer.get("plan"):

@@ -91,6 +91,15 @@ def test_repetitions_tell_how_sure_a_time_is(cube: xr.Dataset) -> None:
     assert np.nanmax(known_of(cube.drop_vars("repetitions")).errors) == 0.05
 
 
+def test_what_cannot_be_trusted_is_measured_again_also_beyond_what_is_known() -> None:
+    every = times() * np.exp(0.3 * np.random.default_rng(1).standard_normal((3, 4, 4)))
+    trusted = every.copy()
+    trusted[:, 3] = np.nan
+    known = known_of(cube_of(trusted, COMM, MESSAGE), (), (), every=cube_of(every, COMM, MESSAGE))
+    assert known.comm_sizes.tolist() == list(COMM)
+    assert {advice.step.row for advice in refined({"bcast": known})} == {3}
+
+
 @pytest.fixture
 def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of another machine, beside an MPI that nothing can be started with."""
@@ -139,3 +148,24 @@ def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[
     out = capsys.readouterr().out
     assert "expected loss of what is decided now, mean over the grid: bcast" in out
     assert "points to measure" in out
+
+
+def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with RunWriter(results, {"benchmark": "colltune bench, test"}) as writer:
+        for size in MESSAGE:
+            point = {"collective": "allreduce", "algorithm": "ring", "segment_size": 0, "comm_size": 4, "late": 9}
+            writer.append({**point, "message_size": size, "samples": [1e-6]})
+    assert cli.main(["bench", "refine", str(results), "--points", "9", "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["loss"]["allreduce"] is None
+    assert answer["loss"]["bcast"] > 0
+    names = [step["collective"] for step in answer["steps"]]
+    assert names[:4] == ["allreduce"] * 4
+    assert set(names[4:]) == {"bcast"}
+    assert cli.main(["bench", "refine", str(results), "-c", "allreduce", "--points", "2"]) == 0
+    out, err = capsys.readouterr()
+    assert "allreduce unknown (no time can be trusted)" in out
+    assert "64 B, 256 KiB" in out
+    assert "--keep-doubtful" not in err
