@@ -48,6 +48,8 @@ def test_only_the_settings_that_differ_are_listed() -> None:
     assert [row[1:] for row in differences(first, second)] == [("8", "9")]
     assert differences(first, first) == []
     assert differences(first, Choice.of("exact"))[0] == ("family", "CART", "Exact map")
+    # Families call the same thing by other names.
+    assert ("most leaves", "8", "no limit") in differences(Choice.of("optimal", {"leaves": 8}), Choice.of("cart"))
 
 
 def test_every_family_can_be_chosen_here() -> None:

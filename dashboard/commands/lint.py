@@ -153,12 +153,12 @@ def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], 
 
 def _price_lines(price: Cost) -> list[str]:
     rows = [("as the library acts", price.acted), ("as meant", price.meant), ("sizes as blocks", price.as_blocks)]
-    lines = [
-        f"  {price.name}, penalty {what}: mean {summary.mean:.3g} %, max {summary.max:.3g} % ({summary.cells:,} cells"
-        f"{f', {summary.unmeasured} not measured' if summary.unmeasured else ''})"
-        for what, summary in rows
-        if summary is not None
-    ]
+    lines = []
+    for what, summary in rows:
+        if summary is not None:
+            mean = f"mean {summary.mean:.3g} %, max {summary.max:.3g} %" if summary.cells else "not known"
+            lacking = f", {summary.unmeasured:,} not measured" if summary.unmeasured else ""
+            lines.append(f"  {price.name}, penalty {what}: {mean} ({format_count(summary.cells, 'cell')}{lacking})")
     if price.lacking:
         lines.append(f"  {price.name}: not measured: {', '.join(price.lacking)}")
     return lines

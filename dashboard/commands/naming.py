@@ -68,7 +68,11 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
         if name in cubes and name != POINT_TO_POINT:
             without = lacking(TARGETS[args.to], cubes[name], options)
             _check_renamed(args, name, [method.algorithm for method in without])
-            _say(args, name, dict.fromkeys(method.algorithm for method in without))
+            unnamed = lacking(TARGETS[args.to], cubes[name], options, segments=False)
+            _say(args, name, dict.fromkeys(method.algorithm for method in unnamed))
+            if without and not args.only:
+                what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
+                say(f"note: {name}: {what} are replaced where they are chosen; --only target decides among what it has")
             args.without = [*args.without, *(method.label for method in without if args.only)]
     made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
     made.attrs.update(results.attrs)
@@ -107,5 +111,3 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
     if far:
         more = f" and {len(far) - _LISTED} more" if len(far) > _LISTED else ""
         say(f"note: {collective}: {args.to} has nothing like {', '.join(far[:_LISTED])}{more}")
-    if names and not args.only:
-        say(f"note: {collective}: they are replaced where they are chosen; --only target decides among what it has")

@@ -92,7 +92,8 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     parser = _Parser(
         prog="colltune",
         description="From MPI benchmark files to decision functions for collective operations.",
-        epilog="Every subcommand has its own --help. Exit status: 0 success, 2 bad usage or input, 1 internal fault.",
+        epilog="Every subcommand has its own --help. Exit status: 0 success, 2 bad usage or input, 1 internal fault, "
+        "or an export that loses more than --allow-loss.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)

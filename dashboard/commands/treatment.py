@@ -97,7 +97,7 @@ def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -
     combined = getattr(args, "combined", False)
     cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective, results)
     if len(cubes) > 1 and not combined and args.command != "export":
-        raise Usage(f"-c is given {len(cubes)} times; --combined makes one tree for {' and '.join(cubes)}")
+        raise Usage(f"-c names {len(cubes)} collectives; --combined makes one tree for {' and '.join(cubes)}")
     if combined and len(cubes) < 2:
         raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
     if args.ppn is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -34,7 +35,9 @@ def near(target: Target, collective: str, algorithm: str, version: str | None = 
     return list(dict.fromkeys([*alike, *(name for name in names if words & set(name.split("_")))]))[:_NEAR]
 
 
-def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None) -> list[Method]:
+def lacking(
+    target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None, *, segments: bool = True
+) -> list[Method]:
     """Methods of a cube that a target cannot say.
 
     Parameters
@@ -45,6 +48,8 @@ def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None 
         Measurements of one collective.
     options
         Of the target: ``version``, ``base``.
+    segments
+        Whether methods that it has without their segments alone count, too.
     """
     collective = str(cube.attrs["collective"])
     facts = {name: cube.attrs[name] for name in ("library", "library_version") if name in cube.attrs}
@@ -53,7 +58,8 @@ def lacking(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None 
         # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
     methods = (method for method in methods_of(cube) if method.algorithm.lower() not in NAMES)
-    return [method for method in methods if not said(target, collective, method, facts, target_options)]
+    wanted = ((method, method if segments else replace(method, segment_size=0)) for method in methods)
+    return [method for method, asked in wanted if not said(target, collective, asked, facts, target_options)]
 
 
 def said(target: Target, collective: str, method: Method, facts: Mapping[str, Any], options: Mapping[str, Any]) -> bool:

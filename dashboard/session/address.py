@@ -45,6 +45,7 @@ PARAMETERS = {
     "criterion": "criterion",
     "target": "target",
     "version": "target_version",
+    "base": "base_version",
     "rules": "most_rules",
     "export": "exported",
 }

@@ -51,6 +51,11 @@ class Choice:
         return self.family in QUICK
 
     @property
+    def by_labels(self) -> bool:
+        """Whether its tree learns the method of each cell, so that ties are settled before."""
+        return FAMILIES[self.family].labels and not self.options.get("cost_sensitive")
+
+    @property
     def title(self) -> str:
         """The family, for people."""
         return FAMILIES[self.family].title
@@ -99,22 +104,16 @@ def write_value(option: Option, value: Any) -> str:
 def differences(first: Choice, second: Choice) -> list[tuple[str, str, str]]:
     """Settings in which two choices differ: title, value of the first, value of the second; – where there is none."""
     sides = [
-        {"family": ("family", choice.title)}
+        {"family": choice.title}
         | {
-            name: (option.title, write_value(option, value))
+            option.title: write_value(option, value)
             for name, value in choice.values
             for option in [FAMILIES[choice.family].option(name)]
         }
         for choice in (first, second)
     ]
-    names = list(dict.fromkeys([*sides[0], *sides[1]]))
-    rows = []
-    for name in names:
-        title = next(side[name][0] for side in sides if name in side)
-        values = [side[name][1] if name in side else "–" for side in sides]
-        if values[0] != values[1]:
-            rows.append((title, *values))
-    return rows
+    pairs = [(title, *(side.get(title, "–") for side in sides)) for title in sides[0] | sides[1]]
+    return [pair for pair in pairs if pair[1] != pair[2]]
 
 
 def write_options(options: Mapping[str, Any]) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property, partial
 from typing import Any
 
@@ -20,7 +20,7 @@ from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown.c45 import report
-from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.families import FAMILIES, GIVEN
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout
@@ -169,8 +169,6 @@ class Prepared:
     def learn(self, problem: Problem) -> Problem:
         """Fill in what is missing and settle ties, of these measurements or of a part of them such as a fold."""
         problem = self.filled(problem)
-        if words := self.treatment.words_of_trees():
-            problem = replace(problem, provenance={**problem.provenance, "treatment": " ".join(words)})
         if not self.treatment.resolves_ties:
             return problem
         level = self.treatment.statistical
@@ -283,7 +281,11 @@ class Prepared:
         if part is None and progress is not None and "learnt" not in vars(self):
             progress(0.0, "the measurements as trees learn them")
         learnt = self.learnt if part is None else self.learn(part)
-        return FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
+        decision = FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
+        words = self.treatment.words_of_trees(by_labels=choice.by_labels)
+        if not words or choice.family in GIVEN:
+            return decision
+        return decision.changed(provenance={**decision.provenance, "treatment": " ".join(words)})
 
     def held_out(
         self,

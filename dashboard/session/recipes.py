@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import shlex
 from collections.abc import Sequence
 from dataclasses import replace
@@ -74,18 +75,45 @@ def _commands(state: State, page: str) -> list[list[str]]:
     if page == "Compare" and state.compare == "campaigns":
         return _beside(state)
     names = [str(name) for name in (view.collective, *view.together)]
-    if page == "Export" and not view.together:
-        names = list(state.exported) or names
+    if page == "Export":
+        return [_exporting(state, list(state.exported) or names)]
     measured = _measured(names, state.results_id, joint=bool(view.together))
-    treated, tree = treatment_words(_named(view, names)), tree_words(view.choice)
+    treated = treatment_words(_named(view, names))
     if page == "Compare":
         return [["compare", *measured, "--trees", compact(view.choice), compact(state.other), *treated]]
     if page == "Frontier":
         criterion = ["--criterion", state.criterion] if state.criterion != state.param.criterion.default else []
         return [["frontier", *measured, "--held-out", state.held_out, *criterion, *treated]]
-    if page == "Export":
-        return [["export", *measured, *tree, *treated, "--to", state.target, *_target_words(state)]]
     return [_decide(view, state.results_id)]
+
+
+def _exporting(state: State, collectives: Sequence[str], loss: float = 0.0) -> list[str]:
+    """The command that writes a file; `loss` (points) is what that may cost."""
+    view = state.view
+    names = [str(name) for name in (view.collective, *view.together)] if view.together else collectives
+    measured = _measured(names, state.results_id, joint=bool(view.together))
+    words = [*tree_words(view.choice), *treatment_words(_named(view, names)), "--to", state.target]
+    accepted = ["--allow-loss", str(math.ceil(loss))] if 0 < loss < math.inf else []
+    return ["export", *measured, *words, *_target_words(state), *accepted]
+
+
+def of_file(state: State, collectives: Sequence[str], loss: float) -> tuple[str, str]:
+    """The command and the Python that write the file of the page Export.
+
+    Parameters
+    ----------
+    collectives
+        Those in it.
+    loss
+        Points that it costs more than was decided.
+    """
+    words = _exporting(state, collectives, loss)
+    return shlex.join(["colltune", *words]), _called([words])
+
+
+def _called(commands: Sequence[Sequence[str]]) -> str:
+    """Lines of Python that do what commands do."""
+    return "\n".join(["from dashboard import cli", "", *(f"cli.main({list(words)!r})" for words in commands)])
 
 
 def _decide(view: View, results_id: str) -> list[str]:
@@ -149,6 +177,7 @@ def _target_words(state: State) -> list[str]:
     """What is asked of the target, as far as it takes it; without ``--for`` a command takes the version measured."""
     options = TARGETS[state.target].options
     words = ["--for", state.target_version] if "version" in options else []
+    words += ["--base", state.base_version] if state.base_version and "base" in options else []
     return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules and "most_rules" in options else [])]
 
 
@@ -164,8 +193,7 @@ def as_python(state: State) -> str:
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
     if state.page in ("Export", "Data", "Home"):
         # What they show is a file, or a list of files: their command says it.
-        calls = [f"cli.main({words!r})" for words in _commands(state, state.page)]
-        return "\n".join(["from dashboard import cli", "", *calls])
+        return _called(_commands(state, state.page))
     if state.page != "Compare":
         return _python(view, results_id)
     if state.compare == "trees":

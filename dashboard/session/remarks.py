@@ -5,11 +5,15 @@ from __future__ import annotations
 import pandas as pd
 import xarray as xr
 
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT
 from dashboard.decisions.measured.simplest import tied_words
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
+
+#: Families whose trees depend on how ties are settled.
+_BY_LABELS = ", ".join(family.title for family in FAMILIES.values() if family.labels)
 
 
 def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None = None) -> list[str]:
@@ -37,8 +41,9 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
     if labels is not None:
         said.append(
-            f"Trees learn the simplest of the {tied_words(labels['tolerance'], tested=labels['ties'])}: "
-            f"{labels['relabelled']:,} cells have another than the fastest."
+            f"Trees that learn the method of each cell ({_BY_LABELS}) learn the simplest of the "
+            f"{tied_words(labels['tolerance'], tested=labels['ties'])}: {labels['relabelled']:,} cells have another "
+            "than the fastest. All others weigh times, whatever ties."
         )
     if workload is not None:
         said.append(

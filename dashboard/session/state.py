@@ -14,6 +14,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import CRITERIA
 from dashboard.decisions.measured.selection import selectable
 from dashboard.export import TARGETS
+from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
@@ -103,6 +104,9 @@ class State(param.Parameterized):
     target = param.Selector(default="openmpi", objects=list(TARGETS), doc="What the page Export writes.")
     target_version = param.Selector(
         default=DEFAULT_VERSION, objects=list(VERSIONS), doc="Version of Open MPI that rules are written for."
+    )
+    base_version = param.Selector(
+        default="", objects=["", *KNOWN], doc="Version of MPICH whose selection is changed; empty: the one measured."
     )
     most_rules = param.Integer(
         default=0, bounds=(0, 1024), doc="Most rules for each collective of an exported file; 0: as many as it takes."

@@ -26,8 +26,9 @@ OPTIONS = (
     Option(
         name="tolerance",
         title="tolerance (%)",
-        help="Methods within so many percent of the best count as tied with it. Another than the fastest may give a "
-        "simpler and more stable decision (dissertation, 5.1).",
+        help="Methods within so many percent of the best count as tied with it. Trees that learn the method of "
+        "each cell (C4.5, CART, quadtrees) then take the simplest, which may be more stable (dissertation, 5.1); all "
+        "others weigh times.",
         default=0.0,
         kind="float",
         low=0,
@@ -191,10 +192,10 @@ class Treatment:
         changed = self.changed()
         return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]
 
-    def words_of_trees(self) -> list[str]:
-        """Those of them by which trees come out otherwise: of ties only where these are resolved."""
+    def words_of_trees(self, *, by_labels: bool) -> list[str]:
+        """Those of them by which trees come out otherwise: of ties only where trees learn labels that settle them."""
         untied = replace(self, tolerance=0.0, statistical=None, ties=DEFAULTS["ties"])
-        return (self if self.resolves_ties else untied).words()
+        return (self if by_labels and self.resolves_ties else untied).words()
 
     @property
     def fills(self) -> bool:

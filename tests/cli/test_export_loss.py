@@ -189,3 +189,16 @@ def test_intel_takes_the_names_that_are_given_and_a_tree_over_these_alone(export
     assert both.status == 0, both.err
     value = script.read_text(encoding="utf-8").split('"')[1]
     assert {rule.partition(":")[0] for rule in value.split(";")} == {"1", "7"}
+
+
+def test_intel_s_settings_have_no_segments(export: Export, foreign: Path) -> None:
+    # The segmented one is the fastest of large messages, but by itself the slowest.
+    rows = foreign.read_text(encoding="utf-8").replace("bin_tree_of_ours,0", "binomial,1024")
+    foreign.write_text(rows, encoding="utf-8")
+    answer, script = export("--name", "binomial=binomial", to="intel")
+    assert "intel cuts no messages into segments: methods that do are replaced where they are chosen" in answer.err
+    assert "It has no 'binomial 1KiB'; written instead, what costs least there: binomial" in answer.err
+    assert script.read_text(encoding="utf-8").endswith('export I_MPI_ADJUST_BCAST="1"\n')
+    only, _ = export("--name", "binomial=binomial", "--only", "target", to="intel")
+    assert only.status == 0, only.err
+    assert "methods left out: binomial 1KiB" in only.err

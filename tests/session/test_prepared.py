@@ -36,6 +36,34 @@ def test_ties_within_the_tolerance_are_settled_for_the_simplest_map(chosen: dict
     assert prepared.problem.slices[0].labels.tolist() == [[0, 1, 0]]
 
 
+#: Nearly tied cells without any order.
+NOISY = cube_of(1 + 0.04 * np.random.default_rng(8).random((3, 8, 12)), list(range(2, 10)), [2**n for n in range(12)])
+
+
+@pytest.mark.parametrize(
+    ("family", "options"),
+    [
+        ("quadtree", {}),
+        ("exact", {}),
+        ("octree", {}),
+        ("c45", {"pruned": False}),
+        ("cart", {}),
+        ("cart", {"cost_sensitive": True}),
+        ("optimal", {"leaves": 6}),
+        ("search", {}),
+        ("intervals", {}),
+        ("recommended", {}),
+    ],
+)
+def test_what_families_say_of_ties_is_what_they_do(family: str, options: dict[str, Any]) -> None:
+    choice = Choice.of(family, options)
+    plain, tied = (prepare(NOISY, **chosen).grow(choice) for chosen in ({}, {"tolerance": 5}))
+    maps = [decision.predict(*np.meshgrid(NOISY.comm_size, NOISY.message_size)) for decision in (plain, tied)]
+    assert choice.by_labels == bool((maps[0] != maps[1]).any())
+    assert ("treatment" in tied.provenance) == choice.by_labels
+    assert "treatment" not in plain.provenance
+
+
 def test_missing_times_are_interpolated_or_a_models_for_learning_alone() -> None:
     cube = cube_of([[[1e-4, np.nan, 4e-4]], [[3e-4, 3e-4, 3e-4]]], [4], [1024, 4096, 16384])
     cube = cube.assign_coords(algorithm=("method", ["linear", "binomial"]))

@@ -268,4 +268,5 @@ FAMILY = Family(
     grow=cart,
     path=_path,
     grow_many=cart_many,
+    labels=True,
 )

@@ -40,6 +40,8 @@ class Family:
     grow_many
         ``grow_many(problem, settings, *, progress=None)``: one decision function for each of several
         settings, where that is cheaper than growing each by itself; None where it is not.
+    labels
+        Whether it learns which method each cell has, so that ties are settled before; else it weighs times.
     """
 
     name: str
@@ -49,6 +51,7 @@ class Family:
     grow: Callable[..., DecisionFunction]
     path: Callable[[Problem], Iterable[dict[str, Any]]]
     grow_many: Callable[..., list[DecisionFunction]] | None = None
+    labels: bool = False
 
     def option(self, name: str) -> Option:
         """Look up an option; `OptionError` lists those there are."""

@@ -147,4 +147,5 @@ FAMILY = Family(
     grow=octree,
     path=_path,
     grow_many=octrees,
+    labels=True,
 )

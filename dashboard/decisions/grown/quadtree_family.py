@@ -95,6 +95,7 @@ QUADTREE = FAMILY = Family(
     grow=grow,
     path=_path,
     grow_many=quadtrees,
+    labels=True,
 )
 EXACT = Family(
     name="exact",
@@ -103,4 +104,5 @@ EXACT = Family(
     options=(),
     grow=grow_exact,
     path=lambda _problem: [{}],
+    labels=True,
 )

@@ -89,6 +89,7 @@ def _open_mpi(text: str, version: str) -> RulesFile | None:
 
 def _classic(text: str) -> bool:
     """Whether the first word that is no comment is a number, or the line with the version of the format."""
+    text = text.removeprefix("\ufeff")
     if not text.strip():
         return True  # an empty rules file is one that the library drops in silence
     for line in text.split("\n"):

@@ -23,7 +23,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, S
 from dashboard.export.library_names import COMPARED
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
-from dashboard.export.rules.mpich_names import NAMES, VERSIONS
+from dashboard.export.rules.mpich_names import NAMES, TAKES, TOPOLOGY, TREES, VERSIONS
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 
 #: What a complete file of each kind holds.
@@ -205,6 +205,7 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
                 Fault(setting.line, "error", f"{setting.key!r} is no parameter such as 'k=4'", _ABORTS)
             )
         settings[key] = value
+    reading.faults += _parameters(name, settings, pair.line)
     short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
     terms = [f"{key}={value}" for key, value in settings.items()]
     usual = PARAMETERS.get((reading.collective, short), ())
@@ -213,6 +214,25 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
     label = " ".join([short, *(terms + lacking if lacking else (term for term in terms if term not in usual))])
     reading.parameters[label] = {**settings, "library_name": name}
     return label
+
+
+def _parameters(name: str, settings: Mapping[str, str], line: int) -> Iterator[Fault]:
+    """Parameters that the algorithm does not read, values that it reads otherwise, and those that it lacks."""
+    if name not in NAMES:
+        return
+    takes = TAKES.get(name, ())
+    for key, value in settings.items():
+        if key not in takes:
+            what = f"{key} is no parameter of {name}, which takes {', '.join(takes) or 'none'}"
+            yield Fault(line, "warning", what, "not looked at")
+        elif key == "tree_type" and value not in TREES:
+            expected = f"tree_type {value!r}, expected one of {', '.join(TREES)}"
+            yield Fault(line, "warning", expected, f"MPICH takes {TREES[0]}")
+        elif key not in ("tree_type", "ccl") and not re.fullmatch("[0-9]{1,9}", value, re.ASCII):
+            yield Fault(line, "error", f"{key}={value[:30]}, expected a whole number", "MPICH takes another one, or 0")
+    needed = takes if settings.get("tree_type", "").startswith("topology") else tuple(set(takes) - set(TOPOLOGY))
+    if lacking := [key for key in takes if key in needed and key not in settings]:
+        yield Fault(line, "warning", f"{name} is not told {', '.join(lacking)}", "MPICH takes what is in memory there")
 
 
 def _condition(pair: Pair, reading: _Reading) -> _Answer | None:

@@ -1,4 +1,4 @@
-"""Names of MPICH's algorithms and compositions, as its selection files spell them: versions 4.0 to 5.0.
+"""Names of MPICH's algorithms, compositions and parameters, as its selection files spell them: versions 4.0 to 5.0.
 
 Source: pmodels/mpich, src/mpi/coll/src/csel_container.c, src/mpid/ch4/src and src/mpid/ch4/shm/posix of the tags
 v4.0.3, v4.1.3, v4.2.3, v4.3.2 and v5.0.1; each version has most of them.
@@ -7,6 +7,7 @@ v4.0.3, v4.1.3, v4.2.3, v4.3.2 and v5.0.1; each version has most of them.
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 #: Versions that have them.
 VERSIONS = "4.0 to 5.0"
@@ -95,3 +96,38 @@ NAMES = frozenset(
     for row in re.sub(r"\n +", " ", _TABLE).split("\n")
     for ending in row.partition(":")[2].split()
 )
+
+_K, _RECEXCH, _TREE = ("k",), ("k", "single_phase_recv"), ("tree_type", "k", "chunk_size")
+#: What only trees that follow the network take.
+TOPOLOGY = ("topo_overhead", "topo_diff_groups", "topo_diff_switches", "topo_same_switches")
+#: Parameters that an algorithm reads; all others read none.
+TAKES: Mapping[str, tuple[str, ...]] = {
+    **dict.fromkeys(
+        (
+            *("MPIR_Allgather_intra_k_brucks", "MPIR_Alltoall_intra_k_brucks", "MPIR_Barrier_intra_k_dissemination"),
+            *("MPIR_Barrier_intra_recexch", "MPIR_Allreduce_intra_recursive_multiplying"),
+            *(f"MPIR_Iallreduce_intra_tsp_recexch_{kind}_buffer" for kind in ("single", "multiple")),
+            "MPIR_Iallreduce_intra_tsp_recexch_reduce_scatter_recexch_allgatherv",
+        ),
+        _K,
+    ),
+    **dict.fromkeys(
+        (
+            *("MPIR_Allgather_intra_recexch_doubling", "MPIR_Allgather_intra_recexch_halving"),
+            *("MPIR_Allreduce_intra_recexch", "MPIR_Allreduce_intra_k_reduce_scatter_allgather"),
+        ),
+        _RECEXCH,
+    ),
+    "MPIR_Allreduce_intra_ccl": ("ccl",),
+    "MPIR_Allreduce_intra_tree": (*_TREE, "buffer_per_child", *TOPOLOGY),
+    "MPIR_Bcast_intra_tree": ("tree_type", "k", "is_non_blocking", *TOPOLOGY),
+    "MPIR_Bcast_intra_pipelined_tree": (*_TREE, "is_non_blocking", "recv_pre_posted"),
+    "MPIR_Iallreduce_intra_tsp_tree": (*_TREE, "buffer_per_child"),
+    "MPIR_Ibcast_intra_tsp_ring": ("chunk_size",),
+    "MPIR_Ibcast_intra_tsp_scatterv_recexch_allgatherv": ("scatterv_k", "allgatherv_k"),
+    "MPIR_Ibcast_intra_tsp_tree": _TREE,
+    "MPIR_Ireduce_intra_tsp_ring": ("buffer_per_child", "chunk_size"),
+    "MPIR_Ireduce_intra_tsp_tree": (*_TREE, "buffer_per_child", *TOPOLOGY),
+}
+#: Shapes of trees; any other word is the first of them.
+TREES = ("kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave")

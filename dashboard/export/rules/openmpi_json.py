@@ -12,7 +12,7 @@ from typing import Any
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
-from dashboard.export.rules.json_lines import At
+from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.openmpi_text import IGNORED
 from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, decision_of, picked_ranges
 from loaders.openmpi import COLLECTIVE_IDS, algorithms
@@ -109,6 +109,8 @@ def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, str]:
     _unknown(at, _SET_KEYS, f"a set of {name}", faults)
     low = _integer(at, "comm_size_min", 0)
     high = min(_integer(at, "comm_size_max", INT_MAX), INT_MAX)
+    for pair in at.pairs:
+        _check_sign(pair, faults)
     kind = _distribution(name, at, faults)
     rows = at.get("rules")
     if rows is None or not isinstance(rows.value, list):
@@ -149,6 +151,8 @@ def _distribution(name: str, at: At, faults: list[Fault]) -> str:
 
 def _row(name: str, at: At, faults: list[Fault]) -> Row | None:
     _unknown(at, _ROW_KEYS, f"a rule of {name}", faults)
+    for pair in at.pairs:
+        _check_sign(pair, faults)
     low, high = _integer(at, "msg_size_min", 0), _integer(at, "msg_size_max", INF)
     fan_out, segment = _integer(at, "faninout", 0), _integer(at, "seg_size", 0)
     requests = _integer(at, "reqs", 0)
@@ -180,6 +184,14 @@ def _algorithm(name: str, at: At, faults: list[Fault]) -> int | None:
     what = f"{name} has no algorithm {_short(algorithm.value)} in Open MPI {VERSION}; it has {has}"
     faults.append(Fault(algorithm.line, "error", what, "this rule never acts, the next that fits does"))
     return None
+
+
+def _check_sign(pair: Pair, faults: list[Fault]) -> None:
+    """Sizes and numbers below 0."""
+    number = pair.value.value
+    if isinstance(number, int) and number < 0 and pair.key in (*_SET_KEYS, *_ROW_KEYS) and pair.key != "alg":
+        what = f"{pair.key} is {number}, expected a number from 0"
+        faults.append(Fault(pair.line, "error", what, "the library takes another number"))
 
 
 def _integer(at: At, key: str, default: int) -> int:

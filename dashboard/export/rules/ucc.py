@@ -51,6 +51,8 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
 }
 MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
 _OF_UCP = "UCC_TL_UCP_TUNE"
+_LAYERS = ("TL_UCP", "TL_CUDA", "TL_NCCL", "TL_RCCL", "TL_SHARP", "TL_MLX5", "TL_SELF", "CL_BASIC", "CL_HIER")
+_VARIABLES = tuple(f"UCC_{layer}_TUNE" for layer in (*_LAYERS, "CL_DOCA_UROM"))
 _SETTING = re.compile(r"\s*(?:export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
 _SECTION = re.compile(r"\s*\[(.*)\]\s*")
 _SIZE = r"(?:[0-9]{1,15}[kmgKMG]?[bB]?|inf)"
@@ -92,6 +94,11 @@ def read(text: str) -> RulesFile:
                 )
             )
         elif setting[1].endswith("_TUNE"):
+            if setting[1] not in _VARIABLES:
+                known = ", ".join(_VARIABLES)
+                what = f"UCC has no variable {setting[1][:40]}; it has {known}"
+                faults.append(Fault(number, "error", what, "never read; UCC decides by itself"))
+                continue
             parts = _parts(setting[2].strip("\"'"), number, faults, of_ucp=setting[1] == _OF_UCP)
             for collective in dict.fromkeys(name for part in parts for name in _named(part)):
                 key = f"{collective} [{section}]" if section else collective

@@ -180,6 +180,7 @@ INTEL = Target(
     use=usage.intel,
     readable=True,
     own_methods=True,
+    segments=False,
     names=lambda collective, _: intelmpi.ALGORITHMS.get(collective, ()),
 )
 UCC = Target(

@@ -12,8 +12,9 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_bytes, format_room
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
-from dashboard.export.targets.mpich.base import KNOWN
-from dashboard.pages.parts.widgets import FileInput
+from dashboard.export.targets.mpich.base import KNOWN, known
+from dashboard.pages.parts.widgets import FileInput, Select
+from dashboard.session.state import State
 
 #: Larger files are no rules of a library.
 MOST_BYTES = 4 << 20
@@ -28,10 +29,19 @@ class BaseFile(Viewer):
         Called when there is another.
     """
 
-    def __init__(self, changed: Callable[[], None]) -> None:
+    def __init__(self, state: State, changed: Callable[[], None]) -> None:
         super().__init__()
         self._changed = changed
         self._uploaded: tuple[str, str] | None = None
+        self.version = Select(
+            label="MPICH",
+            options={"as measured": "", **{version: version for version in KNOWN}},
+            value=state.base_version,
+            width=150,
+            description="The version that will read the file, where the results do not tell one that is known.",
+        )
+        self.version.link(state, value="base_version", bidirectional=True)
+        self.version.param.watch(self._choose, "value")
         self.upload = FileInput(
             label="MPICH's own selection file",
             accept=".json",
@@ -40,7 +50,7 @@ class BaseFile(Viewer):
             "those in it.",
         )
         self.note = pn.pane.HTML("", margin=(4, 10), width=300)
-        self.line = pn.Row(self.upload, self.note, margin=0)
+        self.line = pn.Row(self.version, self.upload, self.note, margin=0)
         self.upload.param.watch(self._take, "value")
         self._tell()
 
@@ -60,8 +70,14 @@ class BaseFile(Viewer):
 
     @property
     def text(self) -> str | None:
-        """The file that was uploaded, if one was."""
-        return None if self._uploaded is None else self._uploaded[1]
+        """The file that was uploaded, if one was, else that of the version that was chosen."""
+        return known(self.version.value) if self._uploaded is None else self._uploaded[1]
+
+    def _choose(self, event: Any) -> None:
+        if event.new:
+            self._uploaded = None
+            self._tell()
+        self._changed()
 
     def _take(self, event: Any) -> None:
         if not event.new:
@@ -83,6 +99,8 @@ class BaseFile(Viewer):
     def _tell(self) -> None:
         if self._uploaded is not None:
             self.note.object = f"Made from {escape(self._uploaded[0])}."
+        elif self.version.value:
+            self.note.object = f"Made from that of MPICH {self.version.value}."
         else:
             self.note.object = (
                 f"Made from that of the version measured ({KNOWN[0]} to {KNOWN[-1]} are known), else of the MPICH "

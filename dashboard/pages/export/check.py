@@ -174,7 +174,7 @@ class CheckRules(Viewer):
             self._state.collective = event.new
 
     def _check_uploaded(self, event: Any) -> None:
-        if event.new:
+        if event.new is not None:
             self.give(str(self.upload.filename or "file"), event.new)
 
     def _check_pasted(self, *_: Any) -> None:

@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.export import TARGETS
 from dashboard.export.targets.mpich.base import kept
+from dashboard.export.writing import Written
 from dashboard.pages.export.base import BaseFile
 from dashboard.pages.export.check import CheckRules
 from dashboard.pages.export.gain import Gain
@@ -25,6 +26,7 @@ from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
 from dashboard.plots.backend import use_bokeh
+from dashboard.session.recipes import of_file
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
 PAGE = "Export"
@@ -77,7 +79,7 @@ class ExportPage(Viewer):
             width=380,
             description="Each is decided by the tree of the page Decisions, as its options are set there.",
         )
-        self.base = BaseFile(self._follow)
+        self.base = BaseFile(state, self._follow)
         self.writing = Background(again=self._write)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.file = WrittenFile(state)
@@ -161,6 +163,7 @@ class ExportPage(Viewer):
             self._tell(str(error), "error", empty=True)
             return
         self._asked = None
+        self._say(None)
         self.writing.start("Writing", work, partial(self._take, key))
         if self.writing.running:
             self.outline.visible = not self.body.visible
@@ -180,12 +183,22 @@ class ExportPage(Viewer):
             self._tell(made, "info" if lacking else "error", empty=True)
             return
         self.file.show(made)
+        self._say(made)
         losses = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
         if self.file.rules > MANY_RULES:
             losses.append(
                 f"The file has up to {self.file.rules:,} rules for a collective; limit them, or take a smaller tree."
             )
         self._tell("\n".join(losses), "warning", empty=False)
+
+    def _say(self, made: Written | None) -> None:
+        """Say the file on show as a command and as Python."""
+        recipes = {page: recipe for page, recipe in self.state.recipes.items() if page != PAGE}
+        if made is not None:
+            loss = max((part.loss for part in made.parts), default=0.0)
+            recipes[PAGE] = of_file(self.state, made.collectives, loss)
+        if recipes != self.state.recipes:
+            self.state.recipes = recipes
 
     def _tell(self, text: str, severity: str, *, empty: bool) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))

@@ -66,7 +66,7 @@ class Translate(Viewer):
             description="The file has bytes per process where the library compares the total: repair that. The check "
             "shows what the penalty is with either reading.",
         )
-        self.base = BaseFile(self._offer)
+        self.base = BaseFile(state, self._offer)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
         self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)

@@ -257,10 +257,12 @@ class ParameterPanel(Viewer):
 
     def _load(self, event: Any) -> None:
         name, content = str(self.file.filename or "parameters.json"), event.new
-        if not content:
+        if content is None:
             return
 
         def take() -> None:
+            if not content:
+                raise ParameterError(f"{name}: the file is empty")
             if len(content) > MOST_BYTES:
                 raise ParameterError(f"{name} has {len(content):,} bytes; parameters have at most {MOST_BYTES:,}")
             read = _read(name, content)
@@ -293,6 +295,7 @@ class ParameterPanel(Viewer):
 
         def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self._base = None
+            self.message.visible = False
             self.choice.add(title, *fitted)
 
         self.fitting.start("Fitting to the methods on show", work, show)

@@ -307,6 +307,33 @@ def test_an_algorithm_that_no_mpich_has_stops_programs(generic: dict[str, Any], 
     assert read.decisions == {}
 
 
+@pytest.mark.parametrize(
+    ("leaf", "settings", "severity", "text"),
+    [
+        ("Bcast_intra_tree", {"treetype=kary"}, "warning", "treetype is no parameter of MPIR_Bcast_intra_tree, which"),
+        (
+            "Bcast_intra_binomial",
+            {"q=4"},
+            "warning",
+            "q is no parameter of MPIR_Bcast_intra_binomial, which takes none",
+        ),
+        ("Bcast_intra_tree", {"tree_type=foo", "k=4", "is_non_blocking=1"}, "warning", "tree_type 'foo', expected one"),
+        ("Bcast_intra_tree", {"tree_type=kary", "k=x", "is_non_blocking=1"}, "error", "k=x, expected a whole number"),
+        ("Bcast_intra_tree", {"tree_type=kary"}, "warning", "is not told k, is_non_blocking"),
+        ("Bcast_intra_tree", {"tree_type=topology_wave", "k=2", "is_non_blocking=1"}, "warning", "told topo_overhead"),
+        ("Bcast_intra_tree", {"tree_type=kary", "k=4", "is_non_blocking=1"}, "", ""),
+    ],
+)
+def test_parameters_that_mpich_reads_otherwise_are_named(
+    generic: dict[str, Any], leaf: str, settings: set[str], severity: str, text: str
+) -> None:
+    # pmodels/mpich, csel_container.c, parse_container_params: other keys are passed over, numbers go through atoi.
+    generic["collective=bcast"]["comm_type=intra"] = {f"algorithm=MPIR_{leaf}": {each: {} for each in settings}}
+    faults = read_text(json.dumps(generic)).faults
+    assert any(text in fault.text and fault.severity == severity for fault in faults) == bool(text)
+    assert faults or not text
+
+
 def test_a_name_that_the_library_s_own_file_has_is_known(generic: dict[str, Any]) -> None:
     own = json.dumps(generic | {"collective=scan": {"algorithm=MPIR_Scan_intra_new": {}}})
     generic["collective=scan"] = {"comm_size<=8": {"algorithm=MPIR_Scan_intra_new": {}}, "comm_size=any": {}}
@@ -333,6 +360,12 @@ def test_an_algorithm_that_ucc_lacks_costs_the_whole_string(part: str, text: str
     assert text in fault.text
     assert read.decisions == {}
     assert read_text(f"UCC_TL_CUDA_TUNE={part}\n").errors == 0
+
+
+def test_a_variable_that_ucc_does_not_read_is_an_error() -> None:
+    read = read_text("UCC_TL_UPC_TUNE=bcast:0-inf:@0\n")
+    assert (read.errors, read.meant) == (1, {})
+    assert "UCC has no variable UCC_TL_UPC_TUNE; it has UCC_TL_UCP_TUNE" in read.faults[0].text
 
 
 def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:

@@ -103,6 +103,13 @@ def test_ranges_the_wrong_way_round_and_unknown_distributions_are_named() -> Non
     assert "any, one-per-node, single-node" in texts(read)
 
 
+@pytest.mark.parametrize("key", ["msg_size_min", "msg_size_max", "seg_size", "faninout", "reqs"])
+def test_numbers_below_0_are_errors(key: str) -> None:
+    read = rules({"bcast": [{"rules": [{key: -4, "alg": 1}]}]})
+    assert f"error: {key} is -4, expected a number from 0" in texts(read)
+    assert "comm_size_min is -1" in texts(rules({"bcast": [{"comm_size_min": -1, "rules": [{"alg": 1}]}]}))
+
+
 def test_sets_and_rules_for_sizes_that_are_decided_before_them_are_named() -> None:
     first = {"comm_size_max": 8, "rules": [{"msg_size_max": 9, "alg": 1}, {"alg": 6}, {"msg_size_min": 5, "alg": 1}]}
     special = {"comm_rank_distribution": "single-node", "rules": [{"alg": 1}]}

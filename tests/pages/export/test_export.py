@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import io
+import math
+import shlex
 import zipfile
 from pathlib import Path
 from types import SimpleNamespace
@@ -17,12 +19,14 @@ from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
+from dashboard.export.targets.mpich.base import known
 from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.export.base import MOST_BYTES
 from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.server.permission import Permission
 from dashboard.session.choice import Choice
+from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
 from tests.cubes import cube_of
 from tests.states import sample_state, state_of
@@ -147,12 +151,37 @@ def test_mpich_is_made_from_the_file_that_is_given(page: ExportPage, state: Stat
     assert "It has no" in page.file.notes.object
 
 
+def test_mpich_is_made_from_that_of_the_version_that_is_chosen(page: ExportPage, state: State) -> None:
+    state.target = "mpich"
+    page.base.version.value = "5.0"
+    assert page.body.visible
+    assert page.file.written.order.base == known("5.0")
+    assert "--base 5.0" in as_command(state)
+    assert state.to_query()["base"] == "5.0"
+
+
+def test_an_empty_file_is_checked_and_not_passed_over(page: ExportPage) -> None:
+    page.check.upload.param.update(filename="mine.conf", value=RULES.encode())
+    assert page.check.checked.rules is not None
+    page.check.upload.param.update(filename="empty.conf", value=b"")
+    assert page.check.checked.name == "empty.conf"
+    assert page.check.checked.rules is None or not page.check.checked.rules.decisions
+
+
 def test_a_collective_that_is_left_out_is_said(page: ExportPage, state: State) -> None:
     state.target = "ucc"
     page.collectives.value = ["reduce", "bcast"]
     assert page.message.severity == "warning"
     assert "reduce is left out" in page.message.object
     assert page.file.written.collectives == ["bcast"]
+    # The command writes that file, and accepts what it loses: else it would end with 2, or with 1.
+    words = shlex.split(as_command(state))
+    assert [words[place + 1] for place, word in enumerate(words) if word == "-c"] == ["bcast"]
+    (part,) = page.file.written.parts
+    assert words[-2:] == ["--allow-loss", str(math.ceil(part.loss))]
+    assert f"cli.main({words[1:]!r})" in as_python(state)
+    page.collectives.value = ["reduce"]
+    assert "--allow-loss" not in as_command(state)
 
 
 def test_too_many_rules_are_pointed_out(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:

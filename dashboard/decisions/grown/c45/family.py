@@ -126,4 +126,5 @@ FAMILY = Family(
     grow=c45,
     path=_path,
     grow_many=c45_many,
+    labels=True,
 )

@@ -123,7 +123,7 @@ def _base(text: str | None) -> Tree:
             "MPICH reads complete files only, and the results name no version whose own is known "
             f"({KNOWN[0]} to {KNOWN[-1]}), none stands beside them ({KEPT}, as campaigns keep it), and there is no "
             f"MPICH beside this Python or on the PATH: tell the version or the file to start from (--base {KNOWN[-1]}; "
-            "--base FILE, maint/tuning/coll/mpir/generic.json in its source)"
+            "--base FILE, maint/tuning/coll/mpir/generic.json in its source; on the page the fields above)"
         )
     try:
         rules = read_text(text)
