@@ -65,7 +65,7 @@ def as_command(state: State, page: str = "") -> str:
     page = page or state.page
     if (recipe := _own(state, page)) is not None:
         return recipe[0]
-    return "\n".join(shlex.join(["colltune", *words]) for words in _commands(state, page))
+    return said(_commands(state, page))[0]
 
 
 def _commands(state: State, page: str) -> list[list[str]]:
@@ -107,8 +107,12 @@ def of_file(state: State, collectives: Sequence[str], loss: float) -> tuple[str,
     loss
         Points that it costs more than was decided.
     """
-    words = _exporting(state, collectives, loss)
-    return shlex.join(["colltune", *words]), _called([words])
+    return said([_exporting(state, collectives, loss)])
+
+
+def said(commands: Sequence[Sequence[str]]) -> tuple[str, str]:
+    """Commands as they are typed, and the Python that does the same."""
+    return "\n".join(shlex.join(["colltune", *words]) for words in commands), _called(commands)
 
 
 def _called(commands: Sequence[Sequence[str]]) -> str:

@@ -210,6 +210,16 @@ class ModelChoice(param.Parameterized):
         }
         return Choice.of(KIND, options)
 
+    def words(self) -> list[str]:
+        """Its parameters and formulas as the commands take them."""
+        printed = ["--as-published"] if self.variant == "as_published" else []
+        return ["--parameters", write_set(self.network()), *printed]
+
+    @property
+    def results_id(self) -> str:
+        """Digest of the results on show."""
+        return self._state.results_id
+
     def effective(self) -> Mapping[ModelName, PointToPointModel]:
         """Parameters of every model that has any: PLogP's follow from LogGP's (Table 4.1) where there are none."""
         known = self._effective

@@ -9,6 +9,7 @@ from dashboard.models import MODEL_TITLES
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.plots.models import fits as model_fits
+from dashboard.session.registry import origin_of
 
 _NONE = "These parameters were not fitted here: choose 'Fit to the measurements', or a set that was fitted."
 
@@ -28,6 +29,18 @@ class Fits(Part):
         self.intervals, self.methods = tables(2)
         self.bar.objects = [self.model]
         self.results.objects = [self.chart, side_by_side(self.intervals, self.methods, align_items="start")]
+
+    def commands(self) -> list[list[str]]:
+        """The one that fits the model on show to the same methods."""
+        choice = self._choice
+        fit = choice.fits.get(choice.name_of_set, {}).get(self.model.value)
+        if fit is None:
+            return []
+        labels = dict.fromkeys(map(str, fit.residuals["method"]))
+        methods = [word for label in labels for word in ("--method", label)]
+        # The same methods; what the sliders changed since is no part of it.
+        measured = [*origin_of(choice.results_id).words(), "-c", choice.collective]
+        return [["model", "fit", *measured, *methods, "--model", str(self.model.value)]]
 
     def update(self) -> None:
         """Follow the choice."""

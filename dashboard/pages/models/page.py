@@ -19,7 +19,7 @@ from dashboard.pages.models.fits import Fits
 from dashboard.pages.models.grids import Grids
 from dashboard.pages.models.optimal import Optimal
 from dashboard.pages.models.parameters import ParameterPanel
-from dashboard.pages.models.parts import REST
+from dashboard.pages.models.parts import REST, Part
 from dashboard.pages.models.processes import OverProcesses
 from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
@@ -31,6 +31,7 @@ from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
+from dashboard.session.recipes import said
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
 PAGE = "Models"
@@ -122,6 +123,8 @@ class ModelsPage(Viewer):
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.
         self.writing = Rested(self._write, REST)
+        for part in self.parts:
+            part.chosen = self.writing.ask
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
@@ -182,12 +185,21 @@ class ModelsPage(Viewer):
         self._say()
 
     def _say(self) -> None:
-        """Say how the models decide here, for the command and the Python that do so too."""
+        """Say the figures of the tab on show, or how the models decide here, as commands and as Python."""
+        if self._say_tab(self.parts[self.tabs.active]):
+            return
         view, name = self.state.view, self.choice.collective
         if name in view.collectives:
             with suppress(DecisionError):
                 decided = view.beside(name).choosing(self.choice.decision())
                 self.state.recipes = {**self.state.recipes, PAGE: decided}
+
+    def _say_tab(self, part: Part) -> bool:
+        """Say the commands of a tab, if it has any."""
+        commands = part.commands()
+        if commands:
+            self.state.recipes = {**self.state.recipes, PAGE: said(commands)}
+        return bool(commands)
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice
@@ -251,4 +263,6 @@ class ModelsPage(Viewer):
             curves = self.tabs.active < _CURVES
             self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
             if not (obstacle and curves):
-                self.parts[self.tabs.active].update()
+                part = self.parts[self.tabs.active]
+                part.update()
+                self._say_tab(part)

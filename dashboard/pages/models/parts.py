@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from html import escape
 from typing import Any
@@ -36,6 +36,8 @@ class Part(Viewer):
         self._quiet = False
         self._drawn: Any = None
         self.live = LiveSources()
+        #: Called when something was chosen in a menu of its own.
+        self.chosen: Callable[[], None] = lambda: None
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
         self.results = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
@@ -47,6 +49,10 @@ class Part(Viewer):
     def update(self) -> None:
         """Follow the choice."""
         raise NotImplementedError
+
+    def commands(self) -> list[list[str]]:
+        """Words of the commands that give its figures; none: the one that decides as the models do gives them."""
+        return []
 
     def tell(self, text: str) -> None:
         """Show a sentence instead of what there is to show; none shows it again."""
@@ -71,6 +77,7 @@ class Part(Viewer):
         """Update, unless it is the tab itself that sets its widgets."""
         if not self._quiet:
             self.update()
+            self.chosen()
 
     @contextmanager
     def filling(self) -> Iterator[None]:

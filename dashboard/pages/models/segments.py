@@ -67,6 +67,15 @@ class OptimalSegments(Part):
         if not obstacle and value is not None:
             self._draw(value)
 
+    def commands(self) -> list[list[str]]:
+        """One for each model on show."""
+        choice = self._choice
+        if not self.results.visible:
+            return []
+        what = ["-c", choice.collective, "--algorithm", str(self.algorithm.value)]
+        sizes = ["--comm-size", str(choice.comm_size), "--message-size", str(choice.message_size)]
+        return [["model", "segments", *what, "--model", name, *sizes, *choice.words()] for name in choice.view().models]
+
     def _draw(self, algorithm: str) -> None:
         choice = self._choice
         view = choice.view(axis="segment_size")
