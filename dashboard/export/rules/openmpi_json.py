@@ -98,9 +98,9 @@ def _never_acting(what: str, item: Set | Row, before: Sequence[Set | Row]) -> li
             lines.append(line)
     if start <= last:
         return []
-    where = ", ".join(str(line) for line in sorted(lines))
+    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, sorted(lines)))}"
     upto = f" to {last}" if last < INT_MAX else " and above"
-    text = f"{what} {item.bounds[0]}{upto}: all of it is decided before it (line{'s'[: len(lines) - 1]} {where})"
+    text = f"{what} {item.bounds[0]}{upto}: all of it is decided before it ({where})"
     return [Fault(item.line, "warning", text, _NEVER)]
 
 

@@ -43,21 +43,7 @@ class Fields:
                 self._fill(name, text)
 
     def _fill(self, name: str, text: str) -> None:
-        field, usual = self.fields[name], self._usual[name]
-        value: Any = text
-        if isinstance(usual, list):
-            value = [unquote(each) for each in text.split(",") if each]
-        elif isinstance(usual, str):
-            value = unquote(text)
-        else:
-            try:
-                value = json.loads(text)
-            except ValueError:
-                value = None
-            if isinstance(value, bool) != isinstance(usual, bool) or not isinstance(value, int | float):
-                raise OptionError(
-                    f"{name} is {text!r}, expected {'true or false' if usual in (True, False) else 'a number'}"
-                )
+        field, value = self.fields[name], self._value(name, text)
         if (options := getattr(field, "options", None)) is not None:
             values = options.values() if isinstance(options, Mapping) else options
             unknown = [each for each in (value if isinstance(value, list) else [value]) if each not in values]
@@ -67,6 +53,22 @@ class Fields:
                 further = {each: each for each in unknown}
                 field.options = {**options, **further} if isinstance(options, Mapping) else [*options, *unknown]
         field.value = value
+
+    def _value(self, name: str, text: str) -> Any:
+        """A value of the kind that the field has from the beginning."""
+        usual = self._usual[name]
+        if isinstance(usual, list):
+            return [unquote(each) for each in text.split(",") if each]
+        if isinstance(usual, str):
+            return unquote(text)
+        kind, expected = (bool, "true or false") if isinstance(usual, bool) else (int | float, "a number")
+        try:
+            value = json.loads(text)
+        except ValueError:
+            value = None
+        if not isinstance(value, kind) or isinstance(value, bool) != isinstance(usual, bool):
+            raise OptionError(f"{name} is {text!r}, expected {expected}")
+        return value
 
 
 def _written(value: Any) -> Any:

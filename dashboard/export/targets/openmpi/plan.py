@@ -263,7 +263,8 @@ def substitute(
 ) -> tuple[Method, Choice, str]:
     """The method that costs least in all the cells where the one that is decided cannot be said, and why it.
 
-    Where none was measured in all of them it is the library's own decision.
+    Its times where they are missing are those that a penalty counts. Where none was measured it is the library's own
+    decision.
 
     Parameters
     ----------
