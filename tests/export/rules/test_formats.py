@@ -275,11 +275,19 @@ def test_what_nccl_s_plugin_reads_otherwise_is_said(line: str, text: str, effect
     (fault,) = read_text(f"{line}\nallreduce,0,4096,ring,ll,2,1,1\n").faults
     assert fault.text.startswith(text)
     assert fault.effect.startswith(effect)
+    assert fault.line == 1
+
+
+def test_of_nccl_s_lines_255_bytes_are_read_at_once_and_the_wrong_way_round_is_no_error() -> None:
+    line = "allreduce,0,1,ring,ll,2,1,"
+    assert read_text(f"{line}{'1'.rjust(255 - len(line), ' ')}\n").faults == ()
+    (fault,) = read_text("allreduce,9,1,ring,ll,2,1,1\n").faults
+    assert (fault.severity, fault.text) == ("warning", "min_bytes 9 is above max_bytes 1")
 
 
 def test_a_largest_size_below_0_has_no_end_for_nccl_s_plugin() -> None:
     (fault,) = read_text("allreduce,0,-1,ring,ll,2,1,1\nallreduce,0,4096,tree,ll,2,1,1\n").faults
-    assert (fault.line, fault.effect) == (2, "the first that fits acts")
+    assert str(fault) == "line 2: warning: all it is for is covered by line 1 → the first that fits acts"
 
 
 def test_a_file_of_nccl_s_whose_collective_is_misspelt_is_one() -> None:

@@ -47,6 +47,8 @@ def test_the_address_brings_the_form_back(page: MeasurePage) -> None:
     assert again.form.asked(2) == page.form.asked(2)
     assert again.where.place().slurm == {**page.where.place().slurm, "environment": {}, "partition": ""}
     assert (again.where.limit.value, again.state.notice) == ("10 min", "")
+    again.where.offer("", [{"name": "long", "nodes": 2, "cores": 4}])
+    assert again.where.request["partition"].options == {"(default)": "(default)", "long, 2 × 4 cores": "long"}
     # What a job would be run with is no matter of a link.
     assert "UCX_TLS" not in page.state.campaign_asked
 
