@@ -20,7 +20,7 @@ from dashboard.pages.parts.fields import Fields
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields, value_of
 from dashboard.pages.parts.widgets import FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import read_values, written_options
+from dashboard.session.choice import read_values
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
@@ -49,17 +49,14 @@ class Form(Viewer):
     def __init__(self, changed: Callable[[], None]) -> None:
         super().__init__()
         self._changed = changed
-        self._filling = False
         self._installation: Installation | None = None
         asked = Asked()
         self.fields: dict[str, Any] = {**_what(asked), **_how(asked)}
         describe(self.fields, WHAT)
-        self.kept = Fields(self.fields, ("algorithms",))
+        self.kept = Fields(self.fields, self._take, ("algorithms",))
         self.goal = OptionFields(OPTIONS, self._take, HALF)
         self._ends = _pair(*(self.goal.widgets[option.name] for option in OPTIONS[1:]))
         self.offered = pn.pane.HTML("", width=WIDTH - 30, margin=(0, 10, 6, 10))
-        for field in self.fields.values():
-            field.param.watch(self._take, "value")
         self._refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -105,22 +102,17 @@ class Form(Viewer):
     def show(self, text: str) -> None:
         """Show what an address says of it; OptionError where that cannot be."""
         self.goal.show(read_values(OPTIONS, text))
-        self._filling = True
-        try:
-            self.kept.show(written_options(text))
-        finally:
-            self._filling = False
-            self._refresh()
+        self.kept.show(text)
+        self._refresh()
 
     def offer(self, installation: Installation | None) -> None:
         """Offer the methods of an installed library; None: there is none."""
         self._installation = installation
         self._refresh()
 
-    def _take(self, *_: Any) -> None:
-        if not self._filling:
-            self._refresh()
-            self._changed()
+    def _take(self) -> None:
+        self._refresh()
+        self._changed()
 
     def _refresh(self) -> None:
         """Follow the collectives: which algorithms there are, which fields mean something."""
@@ -128,8 +120,7 @@ class Form(Viewer):
         methods = _methods(self._installation, chosen, tuple(fields["providers"].value))
         names = list(dict.fromkeys(each for offered in methods.values() for each, _ in offered))
         self._ends.visible = self.adaptive
-        self._filling = True
-        try:
+        with self.kept.filling():
             if self._installation is not None:
                 kept = [name for name in fields["algorithms"].value if name in names]
                 fields["algorithms"].param.update(options=names, value=kept)
@@ -138,8 +129,6 @@ class Form(Viewer):
             fields["roots"].disabled = not set(chosen) & set(ROOTED)
             fields["operation"].disabled = fields["datatype"].disabled = not set(chosen) & set(REDUCING)
             fields["counts"].disabled = not any(name.endswith("v") for name in chosen)
-        finally:
-            self._filling = False
         self.offered.object = _offered(self._installation, methods)
 
 

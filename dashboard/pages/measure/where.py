@@ -18,7 +18,6 @@ from dashboard.pages.measure.help import WHERE, describe
 from dashboard.pages.parts.fields import Fields
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.widgets import IntInput, RadioButtonGroup, Select, TextInput
-from dashboard.session.choice import written_options
 
 HERE, SLURM = "This machine", "Slurm"
 _DEFAULT_PARTITION = "(default)"
@@ -38,7 +37,7 @@ class Where(Viewer):
 
     def __init__(self, changed: Callable[[], None], *, limited: bool = True) -> None:
         super().__init__()
-        self._limited, self._changed, self._filling = limited, changed, False
+        self._limited, self._changed = limited, changed
         self._no_slurm = "Slurm was not looked for yet."
         self.kind = RadioButtonGroup(label="", options=[HERE, SLURM], value=HERE, size="small", width=WIDTH)
         half = {"width": HALF, "size": "small"}
@@ -60,12 +59,10 @@ class Where(Viewer):
         }
         describe({"ranks": self.ranks, "limit": self.limit, **self.request}, WHERE)
         fields = {"where": self.kind, "ranks": self.ranks, "limit": self.limit, **self.request}
-        #: What stands in an address: nothing that a job would run with or hand to Slurm word by word.
-        self.kept = Fields({name: field for name, field in fields.items() if name not in _TYPED}, ("partition",))
+        # No address says what a job would be run with, or what Slurm would be handed word by word.
+        self.kept = Fields(fields, self._take, ("partition",), _TYPED)
         self.said = pn.pane.HTML("", width=WIDTH - 20, margin=(0, 10))
         self.slurm = pn.Column(*self._slurm_fields(), margin=0, visible=False)
-        for field in (self.kind, self.ranks, self.limit, *self.request.values()):
-            field.param.watch(self._take, "value")
         self._refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -128,17 +125,12 @@ class Where(Viewer):
 
     def show(self, text: str) -> None:
         """Show what an address says of it; OptionError where that cannot be."""
-        self._filling = True
-        try:
-            self.kept.show(written_options(text))
-        finally:
-            self._filling = False
-            self._refresh()
+        self.kept.show(text)
+        self._refresh()
 
-    def _take(self, _: Any) -> None:
-        if not self._filling:
-            self._refresh()
-            self._changed()
+    def _take(self) -> None:
+        self._refresh()
+        self._changed()
 
     def _refresh(self) -> None:
         self.ranks.visible, self.slurm.visible = self.here, not self.here and not self._no_slurm

@@ -38,7 +38,6 @@ class Fits(Part):
             return []
         labels = dict.fromkeys(map(str, fit.residuals["method"]))
         methods = [word for label in labels for word in ("--method", label)]
-        # The same methods; what the sliders changed since is no part of it.
         measured = [*origin_of(choice.results_id).words(), "-c", choice.collective]
         return [["model", "fit", *measured, *methods, "--model", str(self.model.value)]]
 

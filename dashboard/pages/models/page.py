@@ -19,7 +19,7 @@ from dashboard.pages.models.fits import Fits
 from dashboard.pages.models.grids import Grids
 from dashboard.pages.models.optimal import Optimal
 from dashboard.pages.models.parameters import ParameterPanel
-from dashboard.pages.models.parts import REST, Part
+from dashboard.pages.models.parts import REST
 from dashboard.pages.models.processes import OverProcesses
 from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
@@ -123,8 +123,9 @@ class ModelsPage(Viewer):
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.
         self.writing = Rested(self._write, REST)
+        self.saying = Rested(self._say, REST)
         for part in self.parts:
-            part.chosen = self.writing.ask
+            part.chosen = self.saying.ask
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
@@ -182,24 +183,17 @@ class ModelsPage(Viewer):
     def _write(self, _: Any = None) -> None:
         self._written = write_view(self.choice)
         self.state.model_view = self._written
-        self._say()
 
-    def _say(self) -> None:
+    def _say(self, _: Any = None) -> None:
         """Say the figures of the tab on show, or how the models decide here, as commands and as Python."""
-        if self._say_tab(self.parts[self.tabs.active]):
+        if commands := self.parts[self.tabs.active].commands():
+            self.state.recipes = {**self.state.recipes, PAGE: said(commands)}
             return
         view, name = self.state.view, self.choice.collective
         if name in view.collectives:
             with suppress(DecisionError):
                 decided = view.beside(name).choosing(self.choice.decision())
                 self.state.recipes = {**self.state.recipes, PAGE: decided}
-
-    def _say_tab(self, part: Part) -> bool:
-        """Say the commands of a tab, if it has any."""
-        commands = part.commands()
-        if commands:
-            self.state.recipes = {**self.state.recipes, PAGE: said(commands)}
-        return bool(commands)
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice
@@ -263,6 +257,5 @@ class ModelsPage(Viewer):
             curves = self.tabs.active < _CURVES
             self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
             if not (obstacle and curves):
-                part = self.parts[self.tabs.active]
-                part.update()
-                self._say_tab(part)
+                self.parts[self.tabs.active].update()
+        self.saying.ask()

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import unquote
 
 from dashboard.domain.errors import OptionError
+from dashboard.session.choice import written_options
 
 
 class Fields:
@@ -17,20 +19,46 @@ class Fields:
     ----------
     fields
         Widgets by name: of texts, numbers, choices and switches.
+    changed
+        Called when somebody has changed one of them.
     open_ended
         Those whose choices are not known before the machine was looked at: a name that is none of them is kept.
+    withheld
+        Those that no address says.
     """
 
-    def __init__(self, fields: Mapping[str, Any], open_ended: Collection[str] = ()) -> None:
-        self.fields, self._open_ended = fields, open_ended
-        self._usual = {name: field.value for name, field in fields.items()}
+    def __init__(
+        self,
+        fields: Mapping[str, Any],
+        changed: Callable[[], None],
+        open_ended: Collection[str] = (),
+        withheld: Collection[str] = (),
+    ) -> None:
+        self.fields = {name: field for name, field in fields.items() if name not in withheld}
+        self._changed, self._open_ended, self._filling = changed, open_ended, False
+        self._usual = {name: field.value for name, field in self.fields.items()}
+        for field in fields.values():
+            field.param.watch(self._take, "value")
+
+    def _take(self, _: Any) -> None:
+        if not self._filling:
+            self._changed()
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """While the form itself sets its fields."""
+        before, self._filling = self._filling, True
+        try:
+            yield
+        finally:
+            self._filling = before
 
     def changed(self) -> dict[str, Any]:
         """Values that are not as usual, as `dashboard.session.choice.write_options` takes them."""
         values = {name: field.value for name, field in self.fields.items() if field.value is not None}
         return {name: _written(value) for name, value in values.items() if value != self._usual[name]}
 
-    def show(self, given: Mapping[str, str]) -> None:
+    def show(self, text: str) -> None:
         """Show what an address says of them; what is no name of theirs is left out.
 
         Raises
@@ -38,9 +66,10 @@ class Fields:
         OptionError
             A value cannot be what the field holds.
         """
-        for name, text in given.items():
-            if name in self.fields:
-                self._fill(name, text)
+        with self.filling():
+            for name, value in written_options(text).items():
+                if name in self.fields:
+                    self._fill(name, value)
 
     def _fill(self, name: str, text: str) -> None:
         field, value = self.fields[name], self._value(name, text)
