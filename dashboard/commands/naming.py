@@ -66,9 +66,10 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
     for name in wanted:
         if name in cubes and name != POINT_TO_POINT:
-            without = lacking(TARGETS[args.to], cubes[name], options)
+            target = TARGETS[args.to]
+            without = lacking(target, cubes[name], options)
             _check_renamed(args, name, [method.algorithm for method in without])
-            unnamed = lacking(TARGETS[args.to], cubes[name], options, segments=False)
+            unnamed = without if target.segments else lacking(target, cubes[name], options, segments=False)
             _say(args, name, dict.fromkeys(method.algorithm for method in unnamed))
             if without and not args.only:
                 what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 from typing import Any
 
 import numpy as np
@@ -97,11 +97,12 @@ class _Measured:
     def penalty(self, decision: DecisionFunction) -> xr.Dataset:
         return penalty(self.cube, decision, weights=self.weights)
 
-    def hides(self, method: Method) -> bool:
-        """Whether it is the library's own decision, which tuned's rules do not reach: tuned's own was measured, too."""
+    @cached_property
+    def hidden(self) -> tuple[Method, ...]:
+        """The library's own decision where tuned's rules do not reach it: HAN answers, and tuned's own was measured."""
         methods = methods_of(self.cube)
-        own = normal(method.algorithm) == "default" and method in methods
-        return own and self.collective in SERVES[HAN] and any(named(each) == TUNED for each in methods)
+        apart = self.collective in SERVES[HAN] and any(named(method) == TUNED for method in methods)
+        return tuple(method for method in methods if normal(method.algorithm) == "default") if apart else ()
 
 
 def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, most_rules: int | None) -> Plan:
@@ -196,7 +197,7 @@ def _translated(decision: DecisionFunction, version: str, measured: _Measured | 
             places[place] = methods.index(other)
             choices[places[place]] = choice
             wanted = decision.methods[place]
-            replaced.setdefault((measured.hides(wanted), other.label, why), []).append(repr(wanted.label))
+            replaced.setdefault((wanted in measured.hidden, other.label, why), []).append(repr(wanted.label))
         for (hidden, other_label, why), labels in replaced.items():
             names = ", ".join(labels)
             lacks = f"Rules of tuned do not reach {names}" if hidden else f"Open MPI {version} has no {names}"
@@ -225,7 +226,7 @@ def _one_default(
 
 def _offered(decision: DecisionFunction, method: Method, version: str, measured: _Measured | None) -> Choice | None:
     """What rules of tuned say of a method; None where they cannot."""
-    return None if measured is not None and measured.hides(method) else choice_in(decision, method, version)
+    return None if measured is not None and method in measured.hidden else choice_in(decision, method, version)
 
 
 def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
