@@ -65,7 +65,6 @@ class _Version(argparse.Action):
         parser.exit()
 
 
-_METAVARS = {"numbers": "LIBRARY", "select": "FACET=VALUE,…", "join": "FACET,…", "scheduler": "ADDRESS"}
 #: Makes the parser of a command that reads results: name, summary, and parsers with further options.
 _Add = Callable[..., argparse.ArgumentParser]
 
@@ -354,5 +353,5 @@ def _hints() -> _Parser:
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
     for option in READING:
-        cli_trees.add_option(group, option, _METAVARS[option.name])
+        cli_trees.add_option(group, option)
     return parser

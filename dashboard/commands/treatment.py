@@ -26,7 +26,6 @@ if TYPE_CHECKING:
 _OF_MODELS = ("complete", "parameters")
 #: Those of decisions that are there already.
 JUDGED_BY = ("outliers", "keep_doubtful")
-_METAVARS = {"tolerance": "PCT", "statistical": "LEVEL", "ties": "WHICH"}
 
 
 def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
@@ -34,7 +33,7 @@ def add_options(parser: argparse.ArgumentParser, *names: str) -> None:
     group = parser.add_argument_group("measurements", "what is made of them before deciding")
     for option in OPTIONS:
         if option.name not in _OF_MODELS and option.name in (names or (option.name,)):
-            cli_trees.add_option(group, option, _METAVARS.get(option.name))
+            cli_trees.add_option(group, option)
     group.add_argument(
         "--without",
         action="append",

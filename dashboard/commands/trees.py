@@ -6,6 +6,7 @@ import argparse
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from dashboard.commands import values as cli_values
 from dashboard.commands.model import command as cli_model
 from dashboard.commands.usage import Usage
 
@@ -22,20 +23,11 @@ MODEL = cli_model.TREE
 #: Commands that make one tree, and so take its options.
 WITH_TREE = ("decide", "export", "portability", "report")
 
-_METAVAR = {
-    "max_depth": "D",
-    "threshold": "T",
-    "min_cases": "N",
-    "confidence": "CF",
-    "leaves": "K",
-    "max_leaves": "K",
-    "attributes": "A,B,…",
-    "trust": "MODEL=W,…",
-    "methods": "A,B,…",
-    "file": "FILE",
-    "read_by": "V",
-}
 _PREFIX = "tree_"
+#: How options that may be given again collect what they are given.
+_SEVERAL: dict[str, Any] = {"names": cli_values.Names, "words": "append"}
+#: So many choices are listed in the help.
+_FEW = 8
 
 
 def named(argv: Sequence[str]) -> str | None:
@@ -156,7 +148,7 @@ def words_of(options: Mapping[str, Any], family: Family) -> str:
     for option in family.options:
         value = options.get(option.name, option.default)
         plain = tuple(value) if isinstance(value, list) else value
-        usual = (option.default, SIZES) if option.kind == "attributes" else (option.default,)
+        usual = (option.default, SIZES) if option.kind == "names" else (option.default,)
         if plain not in usual:
             words.append(f"{option.name}={option.written(plain)}")
     return ",".join(words)
@@ -169,29 +161,33 @@ def _all_flags(option: Option) -> list[str]:
 
 def _help(option: Option) -> str:
     text = option.help.rstrip(".")
-    if option.kind == "name":
-        return text
+    if option.kind == "words":
+        return f"{text}; may be given again"
     if option.kind == "flag":
         return f"{text} (default {'yes' if option.default else 'no'})"
     default = option.unlimited if option.default is None else option.default
+    if default == "":
+        return text
     default = ",".join(default) if isinstance(default, tuple) else default
-    choices = f"{', '.join(option.choices)}; " if option.choices else ""
+    choices = f"{', '.join(option.choices)}; " if 0 < len(option.choices) <= _FEW else ""
     return f"{text} ({choices}default {f'{default:g}' if isinstance(default, float) else default})"
 
 
-def add_option(group: Any, option: Option, metavar: str | None = None) -> None:
+def add_option(group: Any, option: Option) -> None:
     """Add an option as it is declared, under its own name; where it is not given, its value is None."""
-    _add(group, option, _help(option).replace("%", "%%"), option.name, metavar)
+    _add(group, option, _help(option).replace("%", "%%"), option.name)
 
 
-def _add(group: Any, option: Option, text: str, dest: str = "", metavar: str | None = None) -> None:
+def _add(group: Any, option: Option, text: str, dest: str = "") -> None:
     flags = option.flags
     known: dict[str, Any] = {"dest": dest or _PREFIX + option.name, "default": None, "help": text}
     if option.kind == "flag":
         group.add_argument(*flags, action=argparse.BooleanOptionalAction, **known)
         return
-    metavar = metavar or _METAVAR.get(option.name, "NAME" if option.kind == "choice" else option.name.upper())
-    group.add_argument(*flags, type=_reader(option), metavar=metavar, **known)
+    known |= {"metavar": option.valued, "type": str if option.kind == "words" else _reader(option)}
+    if option.kind in _SEVERAL:
+        known["action"] = _SEVERAL[option.kind]
+    group.add_argument(*flags, **known)
 
 
 def _reader(option: Option) -> Callable[[str], Any]:
@@ -220,7 +216,7 @@ def _value(option: Option, text: str) -> Any:
         return {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}.get(
             text.lower(), text
         )
-    if option.kind == "attributes":
+    if option.kind == "names":
         return text.replace("+", ",")
     if option.kind not in ("int", "float"):
         return text

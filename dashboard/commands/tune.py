@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching
 from dashboard.commands import trees as cli_trees
-from dashboard.commands import values as cli_values
 from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
@@ -23,7 +22,6 @@ from dashboard.domain.tuning import OPTIONS
 if TYPE_CHECKING:
     from dashboard.benchmarks.launchers.launch import Launcher
     from dashboard.benchmarks.libraries.library import Installation
-    from dashboard.domain.options import Option
     from dashboard.tuning import Asked, Folder, Work
 
 
@@ -40,7 +38,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     cli_arguments.json(parser)
     group = parser.add_argument_group("what is tuned, and how much of it")
     for option in OPTIONS:
-        _add(group, option)
+        cli_trees.add_option(group, option)
     group.add_argument("--workload", metavar="FILE", help="collective, comm_size, message_size, calls")
     other = parser.add_argument_group("what was tuned before").add_mutually_exclusive_group()
     other.add_argument(
@@ -55,16 +53,6 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
     where.add_argument("--launch", metavar="COMMAND", help=launching.LAUNCH)
     bench_submit.slurm_options(parser)
-
-
-def _add(group: Any, option: Option) -> None:
-    """Add an option as it is declared; collectives may be named again and again, as everywhere."""
-    if option.kind != "attributes":
-        cli_trees.add_option(group, option, "GRID" if option.name.endswith("sizes") else None)
-        return
-    text = f"{option.title} (default: {', '.join(option.default)})"
-    flags, metavar = ("-c", "--collective"), "NAME[,NAME…]"
-    group.add_argument(*flags, dest=option.name, action=cli_values.Names, metavar=metavar, help=text)
 
 
 def tune(args: argparse.Namespace) -> None:

@@ -74,7 +74,8 @@ class Names(argparse.Action):
     ) -> None:
         """Take what stands behind the option once more."""
         before = getattr(namespace, self.dest) or ()
-        setattr(namespace, self.dest, list(names([*before, str(values)])))
+        further = [values] if isinstance(values, str) else list(values or ())
+        setattr(namespace, self.dest, list(names([*before, *further])))
 
 
 def size(text: str) -> int:

@@ -36,6 +36,7 @@ BUDGET = Option(
     "",
     "name",
     check=budget_seconds,
+    metavar="TIME",
 )
 UNTIL = Option(
     "until",
@@ -47,5 +48,6 @@ UNTIL = Option(
     high=100.0,
     unlimited="none",
     log=True,
+    metavar="PCT",
 )
 OPTIONS = (ADAPTIVE, BUDGET, UNTIL)

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
 from dashboard.domain.errors import OptionError
 
-#: Signs of a name, at most.
+#: Signs of a text, at most.
 LONGEST_NAME = 4000
+_METAVARS = {"int": "N", "float": "X", "choice": "NAME", "names": "NAME[,NAME…]"}
 
 
 @dataclass(frozen=True)
@@ -27,11 +29,14 @@ class Option:
     default
         Value when nothing is said; None only with `unlimited`.
     kind
-        What its values are: whole numbers, numbers, yes or no, one of `choices`, names of attributes, or any name.
+        What its values are: whole numbers, numbers, yes or no, one of `choices`, different ones of them (``names``, any
+        names where there are no choices), a text, or ``words``: texts that may hold anything, one by one.
     low, high
         Range of numbers, both ends allowed; None = open.
     choices
-        Of a choice, or the attributes that may be named.
+        Of a choice, or the names that there are.
+    titles
+        Of the choices, for people; empty: the choices themselves.
     unlimited
         What None stands for, such as ``no limit``; empty: None is not allowed.
     log
@@ -39,54 +44,62 @@ class Option:
     group
         Options of one group exclude each other: at most one of them is not None.
     flag
-        How the command spells it where that is not its name.
+        How the command spells it where that is not its name; a short form stands beside the long one.
+    metavar
+        What the command's help calls a value.
     check
-        Of a name: raises `ValueError` that says what is wrong with it.
+        Of a text: raises `ValueError` that says what is wrong with it.
     """
 
     name: str
     title: str
     help: str
     default: Any
-    kind: Literal["int", "float", "flag", "choice", "attributes", "name"]
+    kind: Literal["int", "float", "flag", "choice", "names", "name", "words"]
     low: float | None = None
     high: float | None = None
     choices: tuple[str, ...] = ()
+    titles: tuple[str, ...] = ()
     unlimited: str = ""
     log: bool = False
     group: str = ""
     flag: str = ""
+    metavar: str = ""
     check: Callable[[str], object] | None = None
 
     def checked(self, value: Any) -> Any:
         """Give the value as `grow` takes it, or raise `OptionError` that names the allowed range."""
         if value is None and self.unlimited:
             return None
-        if self.kind == "attributes":
-            return self._names(value)
-        if self.kind == "choice":
-            if value not in self.choices:
-                raise OptionError(f"{self.name} is {value!r}, expected one of {', '.join(self.choices)}")
-            return value
-        if self.kind == "name":
-            return self._name(value)
-        if self.kind == "flag":
-            if not isinstance(value, bool):
-                raise OptionError(f"{self.name} is {value!r}, expected yes or no (True or False)")
-            return value
-        return self._number(value)
+        readers: dict[str, Callable[[Any], Any]] = {
+            "names": self._names,
+            "words": self._words,
+            "choice": self._choice,
+            "name": self._name,
+            "flag": self._flag,
+        }
+        return readers.get(self.kind, self._number)(value)
 
     @property
     def flags(self) -> tuple[str, ...]:
         """How the command spells it; where a short form is declared, that and the long one."""
+        if " " in self.flag:
+            return tuple(self.flag.split())
         long = f"--{self.name.replace('_', '-')}"
         if not self.flag:
             return (long,)
         return (self.flag,) if self.flag.startswith("--") else (self.flag, long)
 
+    @property
+    def valued(self) -> str:
+        """What the command's help calls its values."""
+        return self.metavar or _METAVARS.get(self.kind, self.name.upper())
+
     def typed(self, value: Any) -> list[str]:
         """The words that say it on the command line."""
         flag = self.flags[0]
+        if self.kind == "words":
+            return [f"{flag}={word}" for word in value]
         if isinstance(value, bool):
             return [flag if value else "--no-" + self.flags[-1].removeprefix("--")]
         return [flag, self.written(value, ",")]
@@ -95,17 +108,30 @@ class Option:
         """The value as the command reads it: ``none`` for None, names with a sign between them."""
         if isinstance(value, bool):
             return "yes" if value else "no"
+        if self.kind == "words":
+            return shlex.join(value)
         if isinstance(value, list | tuple):
             return between.join(value)
         if isinstance(value, float):
             return repr(value).removesuffix(".0")
         return "none" if value is None else str(value)
 
-    def _name(self, value: Any) -> str:
-        # A semicolon stands between options in an address.
-        if not isinstance(value, str) or ";" in value or len(value) > LONGEST_NAME:
+    def _choice(self, value: Any) -> str:
+        if value not in self.choices:
+            raise OptionError(f"{self.name} is {value!r}, expected one of {', '.join(self.choices)}")
+        return str(value)
+
+    def _flag(self, value: Any) -> bool:
+        if not isinstance(value, bool):
+            raise OptionError(f"{self.name} is {value!r}, expected yes or no (True or False)")
+        return value
+
+    def _name(self, value: Any) -> str | None:
+        if value == "" and self.unlimited:
+            return None
+        if not isinstance(value, str) or len(value) > LONGEST_NAME:
             shown = f"text of {len(value):,} signs" if isinstance(value, str) else repr(value)
-            raise OptionError(f"{self.name} is {shown}, expected at most {LONGEST_NAME:,} signs without ';'")
+            raise OptionError(f"{self.name} is {shown}, expected text of at most {LONGEST_NAME:,} signs")
         try:
             if self.check is not None:
                 self.check(value)
@@ -113,16 +139,25 @@ class Option:
             raise OptionError(f"{self.name}: {error}") from error
         return value
 
-    def _names(self, value: Any) -> tuple[str, ...]:
+    def _names(self, value: Any) -> tuple[str, ...] | None:
         if isinstance(value, str):
-            names: tuple[Any, ...] = tuple(value.split(","))
+            names: tuple[Any, ...] = tuple(dict.fromkeys(filter(None, map(str.strip, value.split(",")))))
         else:
-            names = tuple(value or ()) if isinstance(value, Iterable | None) else (value,)
-        unknown = [name for name in names if name not in self.choices]
-        if unknown or not names or len(set(names)) < len(names):
+            names = tuple(dict.fromkeys(value or ())) if isinstance(value, Iterable | None) else (value,)
+        if not names and self.unlimited:
+            return None
+        known = self.choices or names
+        if not names or any(not isinstance(name, str) or name not in known for name in names):
             shown = ", ".join(map(str, names)) or "nothing"
-            raise OptionError(f"{self.name} is {shown}, expected different ones of {', '.join(self.choices)}")
+            raise OptionError(f"{self.name} is {shown}, expected some of {', '.join(map(str, known))}")
         return names
+
+    def _words(self, value: Any) -> tuple[str, ...]:
+        try:
+            words = tuple(shlex.split(value)) if isinstance(value, str) else tuple(value or ())
+        except (TypeError, ValueError) as error:
+            raise OptionError(f"{self.title} {value!r}: {error}") from error
+        return words
 
     def _number(self, value: Any) -> Any:
         try:

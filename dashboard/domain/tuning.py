@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.domain.jobs import RANKS
 from dashboard.domain.options import Option
 from dashboard.domain.units import parse_duration
 from loaders.collectives import COLLECTIVES as KNOWN
@@ -21,35 +22,28 @@ OPTIONS: tuple[Option, ...] = (
         "collectives",
         "Operations that are tuned, in turns for as long as the budget lasts.",
         COLLECTIVES,
-        "attributes",
+        "names",
         choices=tuple(KNOWN),
-        flag="-c",
+        flag="-c --collective",
     ),
-    Option(
-        "ranks",
-        "ranks",
-        "Processes that are started; without it those of the allocation, else one for each core.",
-        None,
-        "int",
-        low=2,
-        high=100_000,
-        unlimited="the cores",
-    ),
+    RANKS,
     Option(
         "budget",
         "budget",
-        "Time of measuring at most, such as 60s or 2h (default 10min); start, checks and proof come on top.",
+        "Time of measuring at most, such as 60s or 2h; start, checks and proof come on top.",
         BUDGET,
         "name",
         check=parse_duration,
+        metavar="TIME",
     ),
     Option(
         "message_sizes",
         "message sizes",
-        "Bytes to choose from, such as 4-1MiB:x4 (the default).",
+        "Bytes to choose from.",
         MESSAGE_SIZES,
         "name",
         flag="--sizes",
+        metavar="GRID",
     ),
     Option(
         "comm_sizes",
@@ -57,6 +51,7 @@ OPTIONS: tuple[Option, ...] = (
         "Processes to choose from, such as 2-16 or 8,64; without it all up to the ranks.",
         "",
         "name",
+        metavar="GRID",
     ),
     Option(
         "target",

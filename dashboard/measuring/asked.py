@@ -1,20 +1,27 @@
-"""What was asked for on the page, read into a plan with what it costs, within what is allowed."""
+"""What was asked for, read into a plan with what it costs, within what is allowed."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass
-from typing import Any, cast
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.groups import parse_group
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import Variants, components_of
+from dashboard.benchmarks.libraries.methods import LIBRARY, Variants, components_of
+from dashboard.benchmarks.libraries.own_settings import default_ranks
+from dashboard.benchmarks.providers import NAMES, orthogonal
+from dashboard.domain import adaptive
+from dashboard.domain.campaign import ALL, BY_NAME, OPTIONS, ORTHOGONAL
+from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 
 #: More would take hours to plan and to draw; such a grid is better cut into campaigns.
 MOST_POINTS = 200_000
@@ -23,156 +30,125 @@ _RANKS_PER_CORE, _RANKS_ANYWHERE = 4, 16
 _SHARE_OF_MEMORY = 0.5
 
 
-def default_ranks() -> int:
-    """Ranks that this machine measures well: one for each core."""
-    return max(2, os.cpu_count() or 2)
-
-
 @dataclass(frozen=True)
 class Asked:
-    """What the page's fields hold, as they were typed; grids as `dashboard.benchmarks.campaigns.ranges` reads them.
+    """What is to be measured, as `dashboard.domain.campaign.OPTIONS` declares it.
 
     Attributes
     ----------
-    collectives
-        At least one.
-    algorithms
-        Empty: all that the library has.
-    relative_error
-        Percent.
-    providers
-        Whose methods; none: the library's.
-    components
-        Parts of the library that are methods, too: names, ``all`` or ``none``; empty: none.
-    adaptive, budget, until
-        As `dashboard.domain.adaptive` declares them.
+    values
+        What is not as usual of it, by name, as it was typed; grids as `dashboard.benchmarks.campaigns.ranges` reads
+        them.
     """
 
-    collectives: tuple[str, ...] = ("bcast",)
-    algorithms: tuple[str, ...] = ()
-    segment_sizes: str = "0,1KiB,8KiB,64KiB"
-    fan_outs: str = "4"
-    radixes: str = "4"
-    comm_sizes: str = "2-{ranks}:x2"
-    message_sizes: str = "4-1MiB:x4"
-    ppns: str = ""
-    ranks: int = 2
-    protocol: str = "skampi"
-    repetitions: str = "9-60"
-    relative_error: float = 5.0
-    rounds: int = 3
-    iterations: int = 10
-    point_seconds: float = 5.0
-    buffers: str = "reuse"
-    roots: str = "first"
-    counts: str = "equal"
-    datatype: str = "float32"
-    operation: str = "sum"
-    providers: tuple[str, ...] = ("library",)
-    components: str = ""
-    memory: str = "256MiB"
-    launches: int = 1
-    graphs: bool = True
-    adaptive: bool = False
-    budget: str = ""
-    until: float | None = None
+    values: Mapping[str, Any]
 
-    def wish(self) -> control.Wish:
-        """Read the fields.
+    @classmethod
+    def of(cls, **given: Any) -> Asked:
+        """Of these values; PlanError for a name that is no option's."""
+        if unknown := [name for name in given if name not in BY_NAME]:
+            raise PlanError(f"{unknown[0]!r} cannot be asked for; allowed are {', '.join(BY_NAME)}")
+        return cls({name: value for name, value in given.items() if value != BY_NAME[name].default})
+
+    def but(self, **given: Any) -> Asked:
+        """The same with other values."""
+        return self.of(**{**self.values, **given})
+
+    def __getitem__(self, name: str) -> Any:
+        return self.values.get(name, BY_NAME[name].default)
+
+    @property
+    def ranks(self) -> int:
+        """Processes that are started."""
+        ranks = self["ranks"]
+        return default_ranks() if ranks is None else int(ranks)
+
+    def wish(self, *, spread: bool = False) -> control.Wish:
+        """Read the values.
+
+        Parameters
+        ----------
+        spread
+            Whether the ranks are on several nodes, where other parts of the library answer.
 
         Raises
         ------
         PlanError
             One of them cannot be read, or is out of its range; the message names it.
         """
-        if not self.collectives:
-            raise PlanError("no collective is chosen: choose at least one")
-        if type(self.ranks) is not int or self.ranks < 2:
-            raise PlanError(f"{self.ranks} ranks: collectives need at least 2")
-        for name in _NUMBERS:
-            # A field that was emptied.
-            if getattr(self, name) is None:
-                raise PlanError(f"{_TITLES.get(name, name.replace('_', ' '))}: there is no number; it needs one")
-        if not 0 < self.relative_error < _MOST_ERROR:
-            raise PlanError(
-                f"{_TITLES['relative_error']}: {self.relative_error:g} %; allowed are percent above 0 and below 100"
-            )
-        ends = _grid("repetitions", self.repetitions)
-        # Protocol itself looks whether these texts are among those allowed.
-        protocol = Protocol(
-            name=cast("Any", self.protocol),
-            min_repetitions=ends[0],
-            max_repetitions=ends[-1],
-            relative_error=self.relative_error / 100,
-            rounds=self.rounds,
-            iterations=self.iterations,
-            seconds=self.point_seconds,
-            buffers=cast("Any", self.buffers),
-            roots=cast("Any", self.roots),
-            counts=cast("Any", self.counts),
-            race=self.adaptive,
-        )
-        named = ("segment_sizes", "fan_outs", "radixes")
-        variants: dict[str, Any] = {name: _grid(name, getattr(self, name)) for name in named}
-        variants["components"] = components_of(self.components, spread=False)
+        asked = {option.name: self._checked(option) for option in OPTIONS}
+        ranks, algorithms = self.ranks, asked["algorithms"] or ()
+        comm_sizes = _grid("comm_sizes", (asked["comm_sizes"] or "2-{ranks}:x2").replace("{ranks}", str(ranks)))
+        providers = providers_of(asked["providers"], grids=bool(asked["grids"] or asked["inner"]))
+        variants: dict[str, Any] = {name: _grid(name, asked[name]) for name in _VARIANTS if asked[name]}
+        ends = _grid("repetitions", asked["repetitions"])
         return control.Wish(
-            ranks=self.ranks,
-            collectives=self.collectives,
-            comm_sizes=_grid("communicator sizes", self.comm_sizes.replace("{ranks}", str(self.ranks))),
-            message_sizes=_grid("message sizes", self.message_sizes),
-            algorithms=self.algorithms,
-            ppns=_grid("processes per node", self.ppns) if self.ppns.strip() else (),
-            variants=Variants(**variants),
-            protocol=protocol,
-            datatype=self.datatype,
-            operation=self.operation,
-            providers=tuple(self.providers) or ("library",),
-            memory=_most(self.memory),
-            graphs=self.graphs,
-            launches=self.launches,
-            goal=Goal.asked(adaptive=self.adaptive, budget=self.budget, until=self.until),
+            ranks=ranks,
+            collectives=asked["collectives"] or (),
+            comm_sizes=comm_sizes,
+            message_sizes=_grid("message_sizes", asked["message_sizes"]),
+            algorithms=algorithms,
+            ppns=_grid("ppn", asked["ppn"]) if asked["ppn"] else (),
+            variants=Variants(
+                **variants,
+                components=components_of(asked["components"], spread=spread),
+                grids=orthogonal.grids(asked["grids"] or "2", comm_sizes) if ORTHOGONAL in providers else (),
+                inner=asked["inner"] or (),
+                named=tuple(word for word in algorithms if ":" in word),
+                launched=asked["launch_per_method"],
+            ),
+            protocol=Protocol(
+                name=asked["protocol"],
+                min_repetitions=ends[0],
+                max_repetitions=ends[-1],
+                seconds=asked["point_seconds"],
+                race=asked["adaptive"],
+                **{name: asked[name] for name in _PROTOCOL},
+            ),
+            groups=tuple(map(parse_group, asked["groups"])),
+            apart=asked["launch_per_method"],
+            checked=not asked["unchecked"],
+            datatype=",".join(asked["datatype"] or BY_NAME["datatype"].default),
+            memory=_size("memory", asked["memory"]),
+            providers=providers,
+            goal=Goal.asked(**{option.name: asked[option.name] for option in adaptive.OPTIONS}),
+            **{name: asked[name] for name in ("operation", "graphs", "launches", "seed")},
         )
 
-    def changed(self) -> dict[str, Any]:
-        """What is not usual of it, by name; collectives and ranks always."""
-        usual = asdict(Asked())
-        always = ("collectives", "ranks")
-        given = {name: value for name, value in asdict(self).items() if value is not None}
-        return {name: value for name, value in given.items() if name in always or value != usual[name]}
+    def _checked(self, option: Option) -> Any:
+        try:
+            return option.checked(self[option.name])
+        except OptionError as error:
+            raise PlanError(str(error).replace(option.name, option.title, 1)) from error
 
     def words(self) -> list[str]:
         """What is asked for as ``colltune bench plan`` takes it; what is usual is left out."""
-        words = []
-        for name, value in self.changed().items():
-            flag = "--" + _FLAGS.get(name, name).replace("_", "-")
-            if isinstance(value, bool):
-                words.append(flag)
-            elif name == "relative_error":
-                words += [flag, f"{value / 100:g}"]
-            else:
-                words += [flag, ",".join(value) if isinstance(value, tuple) else str(value)]
-        return [word.replace("{ranks}", str(self.ranks)) for word in words]
+        known = {name: value for name, value in self.values.items() if value is not None}
+        return [word for option in OPTIONS if option.name in known for word in option.typed(known[option.name])]
 
 
-#: How the command spells what it does not call by its name here.
-_FLAGS = {"collectives": "collective", "ppns": "ppn", "providers": "provider", "graphs": "no_graphs"}
-_MOST_ERROR = 100.0
-_TITLES = {"relative_error": "standard error", "point_seconds": "longest time of a point"}
-_NUMBERS = ("relative_error", "rounds", "iterations", "point_seconds", "launches")
+_VARIANTS = ("segment_sizes", "fan_outs", "radixes", "max_requests", "first_segments")
+_PROTOCOL = ("relative_error", "rounds", "iterations", "buffers", "roots", "counts")
 
 
-def _most(text: str) -> int:
+def providers_of(named: Sequence[str] | None, *, grids: bool = False) -> tuple[str, ...]:
+    """Providers by name; who asks for grids asks for those who offer them, beside the library."""
+    further = (ORTHOGONAL,) if grids else ()
+    return NAMES if ALL in (named or ()) else tuple(dict.fromkeys((*(named or (LIBRARY,)), *further)))
+
+
+def _size(name: str, text: str) -> int:
     try:
         return parse_size(text)
     except PlanError as error:
-        raise PlanError(f"most bytes of buffers: {error}") from error
+        raise PlanError(f"{BY_NAME[name].title}: {error}") from error
 
 
 def _grid(name: str, text: str) -> tuple[int, ...]:
     try:
         return parse_sizes(text)
     except PlanError as error:
-        raise PlanError(f"{name.replace('_', ' ')}: {error}") from error
+        raise PlanError(f"{BY_NAME[name].title}: {error}") from error
 
 
 @dataclass(frozen=True)

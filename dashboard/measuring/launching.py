@@ -19,13 +19,12 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain import units
+from dashboard.domain.jobs import SLURM
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
 from dashboard.session.registry import Bounded
 
 UNDER_WAY = ("queued", "running")
-#: How the command spells what `Request` calls by another name.
-_FLAGS = {"extra": "sbatch", "modules": "module", "environment": "env", "start_options": "start_option"}
 SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
 
 
@@ -80,10 +79,10 @@ class Place:
         except PlanError:
             # The form says what is wrong with it.
             words = []
-        for name, value in (self.slurm or {}).items():
-            given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value
-            flag = _FLAGS.get(name, name).replace("_", "-")
-            words += [f"--{flag}={each}" for each in (given if isinstance(given, list | tuple) else [given]) if each]
+        for option in SLURM:
+            if value := (self.slurm or {}).get(option.name):
+                given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value
+                words += option.typed(given)
         return words
 
     def seconds(self, offered: Offer) -> float:

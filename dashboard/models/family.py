@@ -84,6 +84,7 @@ OPTIONS = (
     ),
     Option(
         name="trust",
+        metavar="MODEL=W,…",
         title="trust",
         help="Weight of each model's vote.",
         default=write_trust(TRUST),
@@ -92,6 +93,7 @@ OPTIONS = (
     ),
     Option(
         name="methods",
+        metavar="A,B,…",
         title="methods",
         help="Methods to choose from, with commas between them, such as binomial,pipeline 8KiB; empty: all measured.",
         default="",

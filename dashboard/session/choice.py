@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
+from urllib.parse import unquote
 
 from dashboard.decisions.grown.families import FAMILIES, GIVEN, family
 from dashboard.domain.errors import OptionError
@@ -94,8 +95,10 @@ def write_value(option: Option, value: Any) -> str:
         return option.unlimited
     if option.kind == "flag":
         return "on" if value else "off"
-    if option.kind == "attributes":
-        return ", ".join(value)
+    if option.kind in {"names", "words"}:
+        return option.written(value, ", ")
+    if option.kind == "choice" and option.titles:
+        return option.titles[option.choices.index(value)]
     if option.kind == "name":
         return str(value) if len(value) <= SHORT else f"{value[:SHORT]}…"
     return f"{value:g}" if isinstance(value, float) else str(value)
@@ -121,8 +124,11 @@ def write_options(options: Mapping[str, Any]) -> str:
 
     def text(value: Any) -> str:
         if isinstance(value, str):
-            return value
-        return ",".join(value) if isinstance(value, list | tuple) else json.dumps(value)
+            # What stands between options.
+            return value.replace("%", "%25").replace(";", "%3B")
+        if isinstance(value, list | tuple):
+            return ",".join(text(each).replace(",", "%2C") for each in value)
+        return json.dumps(value)
 
     return ";".join(f"{name}:{text(value)}" for name, value in options.items())
 
@@ -130,7 +136,7 @@ def write_options(options: Mapping[str, Any]) -> str:
 def read_options(name: str, text: str) -> dict[str, Any]:
     """Read what `write_options` wrote; `OptionError` says what is wrong."""
     known = family(name)
-    return {key: _of_text(known.option(key), value) for key, value in written_options(text).items()}
+    return {key: _of_text(known.option(key), value) for key, value in _pairs(text)}
 
 
 def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
@@ -142,13 +148,13 @@ def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
         A value is not allowed.
     """
     known = {option.name: option for option in options}
-    return {key: _of_text(known[key], value) for key, value in written_options(text).items() if key in known}
+    return {key: _of_text(known[key], value) for key, value in _pairs(text) if key in known}
 
 
-def written_options(text: str) -> dict[str, str]:
-    """What `write_options` wrote, as text by name."""
+def _pairs(text: str) -> list[tuple[str, str]]:
+    """Names and values that `write_options` wrote."""
     pairs = [part.partition(":") for part in text.split(";") if part]
-    return {key: value for key, _, value in pairs}
+    return [(key, value) for key, _, value in pairs]
 
 
 def _of_text(option: Option, text: str) -> Any:
@@ -158,8 +164,10 @@ def _of_text(option: Option, text: str) -> Any:
 def _parsed(option: Option, text: str) -> Any:
     if text == "null":
         return None
-    if option.kind in {"choice", "attributes", "name"}:
-        return text
+    if option.kind in {"names", "words"}:
+        return [unquote(each) for each in text.split(",") if each]
+    if option.kind in {"choice", "name"}:
+        return unquote(text)
     try:
         value = json.loads(text)
     except json.JSONDecodeError:

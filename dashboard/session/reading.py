@@ -9,6 +9,7 @@ from loaders.facet_names import FACETS
 
 SELECT = Option(
     name="select",
+    metavar="FACET=VALUE,…",
     title="results that are meant",
     help="Where files differ in one of the facets, the results of which value are meant, such as device=host; several "
     f"by commas. Facets are {', '.join(FACETS)}; 'info' lists their values.",
@@ -18,6 +19,7 @@ SELECT = Option(
 )
 JOIN = Option(
     name="join",
+    metavar="FACET,…",
     title="put together",
     help="Facets in which results are put together although they differ, such as campaign; how far apart they are is "
     "said.",
@@ -27,6 +29,7 @@ JOIN = Option(
 )
 NUMBERS = Option(
     name="numbers",
+    metavar="LIBRARY",
     title="whose numbers algorithms are",
     help="The library whose numbers algorithms are, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
     "intel-2019 to intel-2021.",
@@ -36,6 +39,7 @@ NUMBERS = Option(
 )
 SCHEDULER = Option(
     name="scheduler",
+    metavar="ADDRESS",
     title="scheduler",
     help="Address of a dask.distributed scheduler, such as tcp://head:8786, whose workers compute what is too large "
     "for this machine; results are in one Zarr store or netCDF file that all of them see.",

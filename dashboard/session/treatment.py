@@ -25,6 +25,7 @@ HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
 OPTIONS = (
     Option(
         name="tolerance",
+        metavar="PCT",
         title="tolerance (%)",
         help="Methods within so many percent of the best count as tied with it. Trees that learn the method of "
         "each cell (C4.5, CART, quadtrees) then take the simplest, which may be more stable (dissertation, 5.1); all "
@@ -36,6 +37,7 @@ OPTIONS = (
     ),
     Option(
         name="statistical",
+        metavar="LEVEL",
         title="level of the test",
         help="Methods that the repetitions cannot tell from the best at this level, such as 0.05, tie with it, too: "
         "Yuen's test (Biometrika 61, 1974), Welch's where there is a summary only. Many methods are allowed for (S. "

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import os
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
@@ -13,6 +12,7 @@ from dashboard.benchmarks.campaigns.control import refuse_unknown
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Library
+from dashboard.benchmarks.libraries.own_settings import default_ranks
 from dashboard.decisions.measured.workload import calls_on
 from dashboard.domain.tuning import BUDGET, COLLECTIVES, MESSAGE_SIZES, RULES
 from dashboard.domain.units import parse_duration
@@ -187,11 +187,3 @@ class Asked:
     def comparing(self) -> float:
         """Seconds for each comparison with the library's own decision; there may be two."""
         return (self.seconds - self.measuring) / 2
-
-
-def default_ranks() -> int:
-    """Processes where nobody says how many: those of the allocation, else one for each core."""
-    for name in ("SLURM_NTASKS", "PBS_NP", "LSB_DJOB_NUMPROC"):
-        if os.environ.get(name, "").isdecimal() and int(os.environ[name]) > 1:
-            return int(os.environ[name])
-    return max(2, len(os.sched_getaffinity(0)))

@@ -16,7 +16,7 @@ from playwright.sync_api import Page, expect
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers import processes
 from dashboard.pages.measure.page import MeasurePage
-from dashboard.pages.measure.where import SLURM
+from dashboard.pages.measure.where import ON_SLURM
 from tests.cluster.scheduler import ENVIRONMENT, Slurm
 from tests.conftest import WatchedPage, until
 from tests.measuring.served import ServedPage, check_in_time, serve_measure
@@ -42,10 +42,10 @@ def start(served: ServedPage, page: Page, name: str, limit: str = "", **request:
     given = {"nodes": 2, "tasks_per_node": 1, "partition": "debug", "extra": "--exclusive", "environment": environment}
 
     def fill(measure: MeasurePage) -> None:
-        measure.where.kind.value = SLURM
+        measure.where.widgets["where"].value = ON_SLURM
         for key, value in {**given, **request}.items():
-            measure.where.request[key].value = value
-        measure.where.limit.value = limit
+            measure.where.widgets[key].value = value
+        measure.where.widgets["limit"].value = limit
         measure.cost.named.value = ""
         measure.cost.named.value = name
 

@@ -18,7 +18,9 @@ SHARE = Option("threshold", "Threshold", "Share.", 1.0, "float", low=0, high=1)
 CASES = Option("min_cases", "Cases", "Cases in a branch.", 2, "int", low=1)
 PRUNED = Option("pruned", "Pruned", "Cut back.", True, "flag")
 RULE = Option("rule", "Rule", "Which.", "gain", "choice", choices=("gain", "ratio"))
-ATTRIBUTES = Option("attributes", "Attributes", "What.", ("a", "b"), "attributes", choices=("a", "b", "c"))
+ATTRIBUTES = Option("attributes", "Attributes", "What.", ("a", "b"), "names", choices=("a", "b", "c"))
+ANY = Option("any", "any", "What.", None, "names", unlimited="all")
+WORDS = Option("words", "words", "Which.", (), "words", flag="--word")
 FAMILY = Family(
     "bush", "Bush", "nobody", (DEPTH, SHARE, CASES, PRUNED, RULE, ATTRIBUTES), lambda *_: None, lambda _: []
 )
@@ -37,6 +39,12 @@ FAMILY = Family(
         (RULE, "ratio", "ratio"),
         (ATTRIBUTES, "c,a", ("c", "a")),
         (ATTRIBUTES, ["b"], ("b",)),
+        (ATTRIBUTES, "a, a,", ("a",)),
+        (ANY, "x,y=1", ("x", "y=1")),
+        (ANY, (), None),
+        (WORDS, "--a='b c' d,e;f", ("--a=b c", "d,e;f")),
+        (WORDS, ["b c"], ("b c",)),
+        (WORDS, "", ()),
     ],
 )
 def test_values_are_taken_as_grow_wants_them(option: Option, value: Any, taken: Any) -> None:
@@ -62,13 +70,13 @@ def test_values_are_taken_as_grow_wants_them(option: Option, value: Any, taken: 
         (PRUNED, 1, "yes or no"),
         (PRUNED, "yes", "yes or no"),
         (RULE, "gini", "rule is 'gini', expected one of gain, ratio"),
-        (ATTRIBUTES, "a,d", "a, d, expected different ones of a, b, c"),
-        (ATTRIBUTES, "a,a", "different ones"),
+        (ATTRIBUTES, "a,d", "a, d, expected some of a, b, c"),
         (ATTRIBUTES, "", "attributes is"),
         (ATTRIBUTES, (), "attributes is nothing"),
         (ATTRIBUTES, None, "attributes is nothing"),
         (ATTRIBUTES, 3, "attributes is 3"),
         (ATTRIBUTES, [1], "attributes is 1"),
+        (WORDS, "--a='b", "words .*: No closing quotation"),
     ],
 )
 def test_others_are_refused_with_the_name_and_what_is_allowed(option: Option, value: Any, words: str) -> None:

@@ -65,7 +65,7 @@ def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
         pn.extension("tabulator")
         page = MeasurePage(State(page="Measure"))
         for name, value in fields.items():
-            page.form.fields[name].value = value
+            page.form.widgets[name].value = value
         served.pages.append((page, pn.state.curdoc))
         return Page(title="colltune", main=[pn.Column(page, sizing_mode="stretch_width")])
 

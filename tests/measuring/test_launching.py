@@ -24,7 +24,7 @@ from dashboard.measuring.launching import Place, Surroundings, look_around, pars
 from tests.measuring.played import HERE, measured, play
 from tests.measuring.test_asked import LIBRARY
 
-ASKED = Asked(ranks=2, message_sizes="8", algorithms=("default", "binomial"))
+ASKED = Asked.of(ranks=2, message_sizes="8", algorithms=("default", "binomial"))
 REQUEST = {"nodes": 2, "tasks_per_node": 1, "partition": "debug"}
 
 

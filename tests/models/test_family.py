@@ -119,7 +119,6 @@ def test_several_at_once_are_each_by_itself(fast_ethernet: xr.DataTree) -> None:
         ("trust", "hockney=0", "weights above 0"),
         ("trust", "magic=1", "weights above 0"),
         ("trust", "hockney", "weights above 0"),
-        ("methods", "a;b", "without ';'"),
         ("encode", "octree", "expected one of exact"),
     ],
 )

@@ -19,7 +19,7 @@ from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, write
 from dashboard.benchmarks.campaigns.confined import own_handle
 from dashboard.benchmarks.campaigns.groups import Group, only
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
-from dashboard.benchmarks.campaigns.plan import SUM, Plan
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, leftovers
@@ -29,6 +29,7 @@ from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Meth
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.ranks.again import can_repeat, doubted
 from dashboard.benchmarks.ranks.world import FAILED, said
+from dashboard.domain.campaign import SUM
 from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES

@@ -16,13 +16,10 @@ from dashboard.benchmarks.campaigns.protocol import Cell, PointKey, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import LIBRARY, Method, serves
+from dashboard.domain.campaign import DATATYPES, FIRST, SUM
 from dashboard.domain.units import format_bytes
 from loaders.collectives import COLLECTIVES, REDUCING
 
-#: Bytes of an element of reductions.
-DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64": 8}
-#: Operations of reductions: a sum, and one that does not commute, whose result is the operand of the lowest rank.
-SUM, FIRST = "sum", "first"
 _VERSION, _MOST_LAUNCHES = 1, 1000
 #: Rotated buffers reach beyond the last-level cache.
 ROTATED_BYTES = 64 << 20

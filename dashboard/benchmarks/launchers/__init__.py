@@ -8,7 +8,7 @@ from pkgutil import resolve_name
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers.launch import Launcher
 
-__all__ = ["LAUNCHERS", "launch", "launcher_of", "local", "processes", "site", "slurm", "slurm_script"]
+__all__ = ["LAUNCHERS", "launch", "launcher_of", "local", "processes", "site", "slurm"]
 
 #: Where each launcher is, by its name.
 LAUNCHERS: Mapping[str, str] = {

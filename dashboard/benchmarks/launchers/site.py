@@ -77,7 +77,7 @@ class Site:
         CampaignError
             When a field is not known, or its value not allowed.
         """
-        said = {name: value for name, value in given.items() if value not in (None, "", (), {}, 0)}
+        said = {name: value for name, value in given.items() if value not in (None, "", (), [], {}, 0)}
         variables = {**self.slurm.get("environment", {}), **said.get("environment", {})}
         ppn = {"tasks_per_node": self.ppn} if self.ppn else {}
         return Request.from_record({**ppn, **self.slurm, **said, "environment": variables})

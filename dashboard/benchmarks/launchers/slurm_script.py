@@ -13,8 +13,8 @@ from typing import Any
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Job, own_environment, supervised
 from dashboard.benchmarks.libraries.own_settings import added
+from dashboard.domain.jobs import STARTS
 
-STARTS = ("mpiexec", "mpirun", "srun")
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@-]*")
 _CONSTRAINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:&|*()\[\]-]*")
 _MODULE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+/-]*")
@@ -53,7 +53,7 @@ class Request:
     environment
         Variables of MPI libraries and networks, such as ``OMPI_MCA_btl``; before those of `Job`.
     start
-        Start command, one of `STARTS`.
+        Start command, one of `dashboard.domain.jobs.STARTS`.
     start_options
         Of the start command, each in one word, such as ``--bind-to=none``.
     array

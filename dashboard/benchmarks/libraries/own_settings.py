@@ -54,6 +54,14 @@ def allocated_nodes(environment: Mapping[str, str] | None = None) -> int:
     return 1
 
 
+def default_ranks() -> int:
+    """Processes where nobody says how many: those of the allocation, else one for each core."""
+    for name in ("SLURM_NTASKS", "PBS_NP", "LSB_DJOB_NUMPROC"):
+        if os.environ.get(name, "").isdecimal() and int(os.environ[name]) > 1:
+            return int(os.environ[name])
+    return max(2, len(os.sched_getaffinity(0)))
+
+
 def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
     """Of settings of colltune's own those that nothing is said about.
 

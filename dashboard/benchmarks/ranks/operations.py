@@ -9,10 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.campaigns.plan import DATATYPES
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
 from dashboard.domain.arrays import Array
+from dashboard.domain.campaign import DATATYPES
 from loaders.collectives import COLLECTIVES, Part
 
 #: MPI's names of types of elements.

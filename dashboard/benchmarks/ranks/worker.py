@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.plan import SUM, Plan, missing, placed, point_key
+from dashboard.benchmarks.campaigns.plan import Plan, missing, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
@@ -42,12 +42,13 @@ from dashboard.benchmarks.ranks.world import FAILED, say
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
+from dashboard.domain.campaign import SUM
 from dashboard.domain.units import format_bytes
 from dashboard.export.components import TUNED
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive.worker import Choosing
-    from loaders import RunWriter
+from loaders import RunWriter
 
 _COMPLETE, _TIME_LIMIT = "complete", "time limit"
 

@@ -176,7 +176,7 @@ def _chosen(
     if given or not campaign.plan_file.exists():
         if not given:
             say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
-        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks, spread=spread))
+        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks=ranks, spread=spread))
     return campaign
 
 

@@ -6,10 +6,11 @@ import argparse
 from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING
 
-from dashboard.commands import values as cli_values
 from dashboard.commands.launching import site_option
 from dashboard.commands.output import say
+from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
+from dashboard.domain.jobs import SLURM, assignments
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaigns.campaign import Campaign
@@ -21,29 +22,13 @@ if TYPE_CHECKING:
 def slurm_options(parser: argparse.ArgumentParser) -> None:
     """Add the options that say what is asked of Slurm."""
     group = parser.add_argument_group("what is asked of Slurm")
-    group.add_argument("-N", "--nodes", type=cli_values.count, metavar="N", help="default: as many as the ranks need")
-    group.add_argument("--tasks-per-node", type=cli_values.count, metavar="N", help="ranks on each node at most")
-    for name in ("partition", "account", "qos", "constraint"):
-        group.add_argument(f"--{name}", default="", metavar="NAME", help="default: the site's")
-    group.add_argument(
-        "--sbatch", action="append", default=[], metavar="LINE", help="further line, such as --sbatch=--exclusive"
-    )
+    for option in SLURM:
+        add_option(group, option)
     group.add_argument(
         "--library",
         metavar="NAME-VERSION",
         help="plan with the methods of this one by the tables, such as openmpi-5.0 (default: the installed library's; "
         "where none is, that of --module)",
-    )
-    group.add_argument("--module", action="append", default=[], metavar="NAME", help="module to load first")
-    group.add_argument(
-        "--env", action="append", default=[], metavar="NAME=VALUE", help="such as OMPI_MCA_btl=self,tcp or UCX_TLS=rc"
-    )
-    group.add_argument("--start", metavar="NAME", help="mpiexec (default), mpirun or srun")
-    group.add_argument(
-        "--start-option", action="append", default=[], metavar="OPTION", help="of it, such as --start-option=--mpi=pmix"
-    )
-    group.add_argument(
-        "--array", type=cli_values.count, metavar="N", help="a job for each communicator size, N of them at once"
     )
     site_option(group)
     group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
@@ -93,23 +78,9 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
 
 def request(args: argparse.Namespace, site: Site) -> Request:
     """What the options ask for; for the rest what the site says."""
-    pairs = [text.partition("=") for text in args.env]
-    if wrong := next((name for name, equals, _ in pairs if not equals), None):
-        raise Usage(f"--env {wrong}: must be NAME=VALUE")
-    names = [name for name, _, _ in pairs]
-    if twice := next((name for name in names if names.count(name) > 1), None):
-        raise Usage(f"--env {twice}: is given twice")
-    return site.request(
-        nodes=args.nodes,
-        tasks_per_node=args.tasks_per_node,
-        partition=args.partition,
-        account=args.account,
-        qos=args.qos,
-        constraint=args.constraint,
-        extra=tuple(args.sbatch),
-        modules=tuple(args.module),
-        environment={name: value for name, _, value in pairs},
-        start=args.start,
-        start_options=tuple(args.start_option),
-        array=args.array or 0,
-    )
+    asked = {option.name: getattr(args, option.name) for option in SLURM}
+    try:
+        asked["environment"] = assignments(asked["environment"] or ())
+    except ValueError as error:
+        raise Usage(f"--env: {error}") from error
+    return site.request(**asked)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
+from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.output import Working, say, show, write
@@ -19,6 +20,7 @@ from dashboard.commands.tune_check.again import Again
 from dashboard.commands.tune_check.rules import Given, form_of, given, written
 from dashboard.commands.tune_check.text import LISTED, described, lines_of
 from dashboard.commands.usage import Usage
+from dashboard.domain.campaign import BY_NAME
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.libraries.library import Installation
@@ -27,6 +29,16 @@ if TYPE_CHECKING:
 _FOLDER = "tune-check"
 #: Of each of two methods that cannot be measured in one job.
 _LAUNCHES = 3
+#: Options of a campaign that it has, and what differs of them here.
+_MEASURED: dict[str, dict[str, Any]] = {
+    "ranks": {"unlimited": "as measured, else those of the allocation or the cores"},
+    "comm_sizes": {"help": "Processes; without it those of PATH…, else powers of two."},
+    "message_sizes": {"help": "Bytes; those of PATH… come before the default."},
+    "datatype": {},
+    "memory": {},
+    "launches": {"help": f"All is measured so often, ranks anew; {_LAUNCHES} where each of both needs its own."},
+    "seed": {},
+}
 _EPILOG = (
     "Both are measured in turns in one job; MPICH's, and Open MPI's across nodes, in launches of their own. An "
     "improvement of 50 % means half the time; a difference counts where it is beyond noise "
@@ -93,20 +105,8 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
 
 def _measuring(parser: argparse.ArgumentParser) -> None:
     group = parser.add_argument_group("what is measured", "grids of sizes as for 'colltune bench run'")
-    group.add_argument(
-        "--ranks", type=cli_values.count, metavar="N", help="processes to launch (default: as measured, else the cores)"
-    )
-    group.add_argument("--comm-sizes", metavar="GRID", help="communicator sizes (default: those of PATH…, or x2)")
-    group.add_argument("--message-sizes", metavar="GRID", help="bytes (default: those of PATH…, or 4-1MiB:x4)")
-    group.add_argument("--datatype", metavar="NAME", help="of reductions (default float32)")
-    group.add_argument("--memory", metavar="SIZE", help="buffers of one process at most (default 256MiB)")
-    group.add_argument(
-        "--launches",
-        type=cli_values.count,
-        metavar="N",
-        help="measure all so often, ranks anew (1; 3 where each of both needs its own)",
-    )
-    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of the order of turns (default 1)")
+    for name, otherwise in _MEASURED.items():
+        cli_trees.add_option(group, replace(BY_NAME[name], **otherwise))
     bench_plan.protocol_options(parser)
     parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 × estimate)")
     cli_launching.add_options(parser)
@@ -198,18 +198,21 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
     names = measurable(args.collective or rules.decided or rules.decisions)
-    planning = argparse.Namespace(**{**bench_plan.planning(), **vars(args), "ppn": None})
-    planning.collectives = list(names)
-    if installation.library.apart and args.launches is None:
-        # Launches differ by more than the repetitions within one of them show.
-        planning.launches = _LAUNCHES
-    # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
-    planning.no_graphs = True if cli_launching.spreads(args) else planning.no_graphs
     ranks = _ranks(args, rules)
-    sizes = [size for size in rules.comm_sizes if 2 <= size <= ranks]
-    planning.comm_sizes = args.comm_sizes or (",".join(map(str, sizes)) or None)
-    planning.message_sizes = args.message_sizes or (",".join(str(m) for m in rules.message_sizes if m > 0) or None)
-    campaign = prepare(folder, rules.text, bench_plan.planned(planning, installation, ranks))
+    otherwise: dict[str, Any] = {"ranks": ranks, "collectives": names}
+    if installation.library.apart:
+        # Launches differ by more than the repetitions within one of them show.
+        otherwise["launches"] = _LAUNCHES
+    if cli_launching.spreads(args):
+        # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
+        otherwise["graphs"] = False
+    if sizes := [size for size in rules.comm_sizes if 2 <= size <= ranks]:
+        otherwise["comm_sizes"] = ",".join(map(str, sizes))
+    if sizes := [size for size in rules.message_sizes if size > 0]:
+        otherwise["message_sizes"] = ",".join(map(str, sizes))
+    # That of the plan is how many are measured; here it says how ranks are placed.
+    measuring = argparse.Namespace(**{**vars(args), "ppn": None})
+    campaign = prepare(folder, rules.text, bench_plan.planned(measuring, installation, **otherwise))
     now = control.status(campaign)
     if now["measured"] + now["refused"] >= now["points"]:
         say(f"{folder}: everything is measured already")

@@ -165,7 +165,7 @@ TESTED = Option(
     "attributes",
     "What may be tested.",
     None,
-    "attributes",
+    "names",
     choices=tuple(ATTRIBUTES),
     unlimited="the two sizes, and ppn and collective where there are several",
 )

@@ -3,38 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
+from dataclasses import replace
 from html import escape
 from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.plan import DATATYPES, FIRST, SUM
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import DEFAULT, LIBRARY, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.benchmarks.providers import offered as offered_by
-from dashboard.domain.adaptive import ADAPTIVE, OPTIONS
-from dashboard.measuring.asked import Asked
-from dashboard.pages.measure.help import WHAT, describe
-from dashboard.pages.parts.fields import Fields
+from dashboard.domain.adaptive import ADAPTIVE, BUDGET, UNTIL
+from dashboard.domain.campaign import ALL, OPTIONS, ORTHOGONAL
+from dashboard.domain.jobs import RANKS
+from dashboard.measuring.asked import Asked, providers_of
 from dashboard.pages.parts.fold import Fold
-from dashboard.pages.parts.options import OptionFields, value_of
-from dashboard.pages.parts.widgets import FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import read_values
+from dashboard.pages.parts.options import OptionFields
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
 HALF = WIDTH // 2 - 10
-_PROTOCOLS = {
-    "SKaMPI-like: common start, latest end": "skampi",
-    "OCC-like: loop with barrier, less the barrier": "occ",
+_METHODS, _SIZES = ("collectives", "providers", "algorithms"), ("message_sizes", "comm_sizes")
+_FIRST, _EXACT = (*_METHODS, *_SIZES), ("repetitions", "relative_error")
+_ENDS = (BUDGET.name, UNTIL.name)
+#: What is otherwise here: a form opens with one collective; of the parts of the library all or none is asked for.
+_HERE: Mapping[str, Mapping[str, Any]] = {
+    "collectives": {"default": ("bcast",)},
+    "algorithms": {"title": "algorithms (none chosen: all)"},
+    "components": {"choices": ("", "all", "none"), "titles": ("across nodes", "always", "never")},
 }
-_PROVIDERS = {"the library": "library", "own methods": "own"}
-_OPERATIONS = {"a sum": SUM, "the first operand": FIRST}
-_BUFFERS = {"kept in the caches": "reuse", "rotated beyond them": "rotate"}
-_COUNTS = {"all equal": "equal", "in proportion to the rank": "skewed"}
-_COMPONENTS = {"across nodes": "", "always": "all", "never": "none"}
-_ROOTS = {"the first process": "first", "every process in turn": "rotate"}
+#: The ranks have a field beside where they run.
+_OFFERED = tuple(replace(option, **_HERE.get(option.name, {})) for option in OPTIONS if option is not RANKS)
 
 
 class Form(Viewer):
@@ -50,59 +49,47 @@ class Form(Viewer):
         super().__init__()
         self._changed = changed
         self._installation: Installation | None = None
-        asked = Asked()
-        self.fields: dict[str, Any] = {**_what(asked), **_how(asked)}
-        describe(self.fields, WHAT)
-        self.kept = Fields(self.fields, self._take, ("algorithms",))
-        self.goal = OptionFields(OPTIONS, self._take, HALF)
-        self._ends = _pair(*(self.goal.widgets[option.name] for option in OPTIONS[1:]))
+        self.fields = OptionFields(_OFFERED, self._take, HALF, typed=True)
+        self.widgets = self.fields.widgets
+        for name in (*_FIRST, "protocol"):
+            self.widgets[name].width = WIDTH
+        self._ends = _pair(*(self.widgets[name] for name in _ENDS))
         self.offered = pn.pane.HTML("", width=WIDTH - 30, margin=(0, 10, 6, 10))
         self._refresh()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        fields = self.fields
-        more = [fields[name] for name in _MORE]
+        field = self.widgets
+        above = (*_FIRST, ADAPTIVE.name, *_ENDS, "protocol", *_EXACT)
         return pn.Column(
-            fields["collectives"],
-            fields["providers"],
-            fields["algorithms"],
+            *(field[name] for name in _METHODS),
             self.offered,
-            fields["message_sizes"],
-            fields["comm_sizes"],
-            self.goal.widgets[ADAPTIVE.name],
+            *(field[name] for name in _SIZES),
+            field[ADAPTIVE.name],
             self._ends,
-            fields["protocol"],
-            _pair(fields["repetitions"], fields["relative_error"]),
-            Fold("More settings", *_pairs(more)),
+            field["protocol"],
+            _pair(*(field[name] for name in _EXACT)),
+            Fold("More settings", *_pairs([name for name in field if name not in above], self.fields)),
             width=WIDTH + 20,
             margin=0,
         )
 
     def asked(self, ranks: int, *, spread: bool = False) -> Asked:
         """Give what the fields hold, where the ranks are on several nodes or not."""
-        values = {name: field.value for name, field in self.fields.items()}
-        values["components"] = values["components"] or ("all" if spread else "")
-        for name in ("collectives", "algorithms", "providers"):
-            values[name] = tuple(values[name])
-        values["datatype"] = ",".join(values["datatype"]) or Asked.datatype
-        if self.adaptive:
-            # What does not fit is said by who reads it, as of all fields.
-            values |= {name: value_of(widget) for name, widget in self.goal.widgets.items()}
-        return Asked(ranks=ranks, **values)
+        values = self.fields.typed()
+        values["components"] = values["components"] or ("all" if spread else None)
+        if not self.adaptive:
+            # What was typed is kept for when it is switched on again.
+            values = {name: value for name, value in values.items() if name not in _ENDS}
+        return Asked.of(ranks=ranks, **values)
 
     @property
     def adaptive(self) -> bool:
         """Whether the campaign is to choose its points itself."""
-        return bool(self.goal.widgets[ADAPTIVE.name].value)
+        return bool(self.widgets[ADAPTIVE.name].value)
 
-    def changed(self) -> dict[str, Any]:
-        """What is not usual of it, as it stands in an address."""
-        return {**self.kept.changed(), **self.goal.changed()}
-
-    def show(self, text: str) -> None:
+    def read(self, text: str) -> None:
         """Show what an address says of it; OptionError where that cannot be."""
-        self.goal.show(read_values(OPTIONS, text))
-        self.kept.show(text)
+        self.fields.read(text)
         self._refresh()
 
     def offer(self, installation: Installation | None) -> None:
@@ -116,19 +103,19 @@ class Form(Viewer):
 
     def _refresh(self) -> None:
         """Follow the collectives: which algorithms there are, which fields mean something."""
-        fields, chosen = self.fields, tuple(self.fields["collectives"].value)
-        methods = _methods(self._installation, chosen, tuple(fields["providers"].value))
+        field, chosen = self.widgets, tuple(self.widgets["collectives"].value or COLLECTIVES)
+        methods = _methods(self._installation, chosen, providers_of(field["providers"].value))
         names = list(dict.fromkeys(each for offered in methods.values() for each, _ in offered))
         self._ends.visible = self.adaptive
-        with self.kept.filling():
+        with self.fields.filling():
             if self._installation is not None:
-                kept = [name for name in fields["algorithms"].value if name in names]
-                fields["algorithms"].param.update(options=names, value=kept)
-            skampi = fields["protocol"].value == "skampi"
-            fields["iterations"].disabled = skampi
-            fields["roots"].disabled = not set(chosen) & set(ROOTED)
-            fields["operation"].disabled = fields["datatype"].disabled = not set(chosen) & set(REDUCING)
-            fields["counts"].disabled = not any(name.endswith("v") for name in chosen)
+                kept = [name for name in field["algorithms"].value if name in names]
+                field["algorithms"].param.update(options=names, value=kept)
+        field["iterations"].disabled = field["protocol"].value == "skampi"
+        field["roots"].disabled = not set(chosen) & set(ROOTED)
+        field["operation"].disabled = field["datatype"].disabled = not set(chosen) & set(REDUCING)
+        field["counts"].disabled = not any(name.endswith("v") for name in chosen)
+        field["grids"].disabled = field["inner"].disabled = not {ORTHOGONAL, ALL} & set(field["providers"].value)
         self.offered.object = _offered(self._installation, methods)
 
 
@@ -141,7 +128,7 @@ def _methods(
     choices = {}
     for collective in chosen:
         variants = Variants(segment_sizes=(0, 1024))
-        methods = offered_by(providers or (LIBRARY,), installation.library, collective, variants)
+        methods = offered_by(providers, installation.library, collective, variants)
         cut = {method.algorithm for method in methods if method.segment_size}
         choices[collective] = [(name, name in cut) for name in dict.fromkeys(method.algorithm for method in methods)]
     return choices
@@ -168,57 +155,14 @@ def _offered(installation: Installation | None, methods: Mapping[str, list[tuple
     )
 
 
-def _what(asked: Asked) -> dict[str, Any]:
-    return {
-        "collectives": MultiChoice(
-            label="Collectives", options=list(COLLECTIVES), value=list(asked.collectives), width=WIDTH
-        ),
-        "providers": MultiChoice(label="Methods of", options=_PROVIDERS, value=list(asked.providers), width=WIDTH),
-        "algorithms": MultiChoice(label="Algorithms (none chosen: all)", options=[], value=[], width=WIDTH),
-        "message_sizes": TextInput(label="Message sizes", value=asked.message_sizes, width=WIDTH, size="small"),
-        "comm_sizes": TextInput(label="Communicator sizes", value=asked.comm_sizes, width=WIDTH, size="small"),
-    }
-
-
-def _how(asked: Asked) -> dict[str, Any]:
-    half = {"width": HALF, "size": "small"}
-    return {
-        "protocol": Select(label="Protocol", options=_PROTOCOLS, value=asked.protocol, width=WIDTH, size="small"),
-        "repetitions": TextInput(label="Repetitions, least-most", value=asked.repetitions, **half),
-        "relative_error": _number("Until standard error ≤ %", asked.relative_error, 0.1, 50.0, 0.5),
-        "segment_sizes": TextInput(label="Segment sizes", value=asked.segment_sizes, **half),
-        "fan_outs": TextInput(label="Fan-outs of chains", value=asked.fan_outs, **half),
-        "radixes": TextInput(label="Radixes of k-nomial trees", value=asked.radixes, **half),
-        "components": Select(label="Parts of the library", options=_COMPONENTS, value=asked.components, **half),
-        "ppns": TextInput(label="Processes per node", value=asked.ppns, placeholder="as placed", **half),
-        "launches": IntInput(label="Launches of the ranks", value=asked.launches, start=1, end=100, **half),
-        "rounds": IntInput(label="Turns of the methods", value=asked.rounds, start=1, end=1000, **half),
-        "iterations": IntInput(label="Operations in a loop (OCC)", value=asked.iterations, start=1, end=10_000, **half),
-        "point_seconds": _number("Longest time of a point, s", asked.point_seconds, 0.01, 3600.0, 1.0),
-        "memory": TextInput(label="Most bytes of buffers", value=asked.memory, **half),
-        "buffers": Select(label="Buffers", options=_BUFFERS, value=asked.buffers, **half),
-        "roots": Select(label="Root", options=_ROOTS, value=asked.roots, **half),
-        "counts": Select(label="Blocks of …v collectives", options=_COUNTS, value=asked.counts, **half),
-        "datatype": MultiChoice(
-            label="Elements of reductions", options=list(DATATYPES), value=asked.datatype.split(","), width=HALF
-        ),
-        "operation": Select(label="Operation of reductions", options=_OPERATIONS, value=asked.operation, **half),
-        "graphs": Switch(label="Record who sends to whom", value=asked.graphs, margin=(18, 10)),
-    }
-
-
-_MORE = ("segment_sizes", "fan_outs", "radixes", "ppns", "rounds", "launches", "iterations", "point_seconds", "memory")
-_MORE += ("components", "buffers", "roots", "datatype", "operation", "counts", "graphs")
-
-
-def _number(label: str, value: float, start: float, end: float, step: float) -> Any:
-    return FloatInput(label=label, value=value, start=start, end=end, step=step, width=HALF, size="small")
-
-
 def _pair(*fields: Any) -> pn.Row:
     return pn.Row(*fields, margin=0, width=WIDTH + 20)
 
 
-def _pairs(fields: list[Any]) -> Iterator[pn.Row]:
-    for at in range(0, len(fields), 2):
-        yield _pair(*fields[at : at + 2])
+def _pairs(names: list[str], fields: OptionFields) -> Iterator[pn.Row]:
+    """Fields side by side, and below them what is switched on."""
+    switches = [name for name in names if fields.options[name].kind == "flag"]
+    others = [fields.widgets[name] for name in names if name not in switches]
+    for at in range(0, len(others), 2):
+        yield _pair(*others[at : at + 2])
+    yield from (_pair(fields.widgets[name]) for name in switches)

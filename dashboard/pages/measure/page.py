@@ -100,7 +100,7 @@ class MeasurePage(Watching):
         self.campaign = pn.Column(
             self.watch, self.map, self.loss, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
         )
-        self._asked: tuple[Asked, Place | str, str] = (Asked(), Place(), "")
+        self._asked: tuple[Asked, Place | str, str] = (Asked.of(), Place(), "")
         self._read(self.state.campaign_asked)
         self._watch()
 
@@ -121,8 +121,8 @@ class MeasurePage(Watching):
     def _read(self, text: str) -> None:
         """Ask for what an address asks for."""
         try:
-            self.form.show(text)
-            self.where.show(text)
+            self.form.read(text)
+            self.where.read(text)
         except OptionError as error:
             self.state.notice = f"The address asks the page Measure for something else than it can be asked: {error}."
 
@@ -154,7 +154,7 @@ class MeasurePage(Watching):
         spread = isinstance(place, Place) and place.spread
         asked = self.form.asked(self.where.number_of_ranks, spread=spread)
         self._asked = asked, place, self.cost.named.value
-        self.state.campaign_asked = write_options({**self.form.changed(), **self.where.kept.changed()})
+        self.state.campaign_asked = write_options({**self.form.fields.changed(), **self.where.changed()})
         self.cost.start.disabled = True
         self.rested.ask()
 
@@ -163,7 +163,7 @@ class MeasurePage(Watching):
         installation = None if self.around is None else self.around.installation
         if installation is None:
             return _Worked()
-        free = free_name(self.root, asked.collectives or ("campaign",), asked.ranks)
+        free = free_name(self.root, asked["collectives"] or ("campaign",), asked.ranks)
         if isinstance(place, str):
             return _Worked(fault=place, name=free)
         try:

@@ -31,8 +31,8 @@ def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tup
     run = "run" if place.here else "submit"
     commands = [f"colltune bench plan {folder} {shlex.join(asked.words())}"]
     commands.append(f"colltune bench {run} {folder} {shlex.join(place.words())}".rstrip())
-    given = ", ".join(f"{key}={value!r}" for key, value in asked.changed().items())
-    python = [_IMPORTS, f"offered = offer(Asked({given}), find(), here={place.here})"]
+    given = ", ".join(f"{key}={value!r}" for key, value in asked.values.items())
+    python = [_IMPORTS, f"offered = offer(Asked.of({given}), find(), here={place.here})"]
     python.append("offered.points, offered.seconds, offered.core_hours")
     if shown:
         commands.append(f"colltune bench status {shlex.quote(str(root / shown))} --json")

@@ -93,7 +93,7 @@ class FamilyControls(Viewer):
                     known, value = dict(self.names[name]()), choice.options[name]
                     widget.options = known if value in known.values() else {"–": value, **known}
                 fill(widget, family.option(name), choice.options[name])
-                if family.option(name).kind == "attributes" and (possible := self.attributes()) is not None:
+                if family.option(name).kind == "names" and (possible := self.attributes()) is not None:
                     widget.options = [each for each in family.option(name).choices if each in possible]
         finally:
             self._filling = False
@@ -133,7 +133,7 @@ class FamilyControls(Viewer):
         now = self._get().options
         values = {n: value_of(w) for n, w in self.widgets.items()}
         for option in family.options:
-            if option.kind == "attributes" and not values.get(option.name):
+            if option.kind == "names" and not values.get(option.name):
                 # Where no attribute has no meaning, what was chosen before stays.
                 values[option.name] = None if option.unlimited else now[option.name]
         return values

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping
+import shlex
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import panel as pn
@@ -11,8 +13,8 @@ from panel.viewable import Viewer
 
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
-from dashboard.pages.parts.widgets import DiscreteSlider, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import write_value
+from dashboard.pages.parts.widgets import DiscreteSlider, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
+from dashboard.session.choice import read_values, write_value
 
 #: Where an option has no upper end, sliders end here.
 MOST_INT, MOST_FLOAT = 256, 100.0
@@ -73,12 +75,17 @@ def _switch(option: Option, value: Any) -> Any:
 
 
 def _select(option: Option, value: Any) -> Any:
-    return Select(options=list(option.choices), value=value, width=200, **common(option))
+    return Select(options=_choices(option), value=value, width=200, **common(option))
+
+
+def _choices(option: Option) -> Any:
+    """Choices, by title where they have some."""
+    return dict(zip(option.titles, option.choices, strict=True)) if option.titles else list(option.choices)
 
 
 def _several(option: Option, value: Any) -> Any:
     return MultiChoice(
-        options=list(option.choices),
+        options=list(dict.fromkeys((*option.choices, *(value or ())))),
         value=list(value or ()),
         placeholder=option.unlimited,
         min_width=260,
@@ -89,13 +96,24 @@ def _several(option: Option, value: Any) -> Any:
 
 def _name(option: Option, value: Any) -> Any:
     if option.choices:
-        return Select(options=_names(option, value), value=value, width=220, **common(option))
-    return TextInput(value=value, placeholder="all" if not option.default else "", width=260, **common(option))
+        return Select(options=_names(option, value or ""), value=value or "", width=220, **common(option))
+    return TextInput(value=value or "", placeholder=option.unlimited, width=260, **common(option))
+
+
+def _words(option: Option, value: Any) -> Any:
+    return TextInput(value=shlex.join(value), width=260, **common(option))
+
+
+def _typed(option: Option, value: Any) -> Any:
+    field = IntInput if option.kind == "int" else FloatInput
+    ends = {"start": option.low, "end": option.high}
+    return field(value=value, width=200, placeholder=option.unlimited, **ends, **common(option))
 
 
 def _names(option: Option, value: str) -> dict[str, str]:
     """Names that are offered by how they are shown, the current one among them."""
-    return {write_value(option, each): each for each in dict.fromkeys((*option.choices, value))}
+    shown = dict(zip(option.choices, option.titles, strict=False))
+    return {shown.get(each, write_value(option, each)): each for each in dict.fromkeys((*option.choices, value))}
 
 
 _MAKERS: dict[str, Callable[[Option, Any], Any]] = {
@@ -103,12 +121,14 @@ _MAKERS: dict[str, Callable[[Option, Any], Any]] = {
     "float": _slider,
     "flag": _switch,
     "choice": _select,
-    "attributes": _several,
+    "names": _several,
     "name": _name,
+    "words": _words,
 }
+_SMALL = ("choice", "name", "words", "int", "float")
 
 
-def widget_of(option: Option, value: Any, width: int | None = None) -> Any:
+def widget_of(option: Option, value: Any, width: int | None = None, *, typed: bool = False) -> Any:
     """The widget of an option, by what its values are.
 
     Parameters
@@ -117,8 +137,13 @@ def widget_of(option: Option, value: Any, width: int | None = None) -> Any:
         It shows.
     width
         In pixels, instead of the usual one.
+    typed
+        Whether numbers are typed, in fields as small as they can be, rather than chosen on a slider.
     """
-    widget = _MAKERS[option.kind](option, value)
+    maker = _typed if typed and option.kind in {"int", "float"} else _MAKERS[option.kind]
+    widget = maker(option, value)
+    if typed and option.kind in _SMALL:
+        widget.size = "small"
     if width is not None and option.kind != "flag":
         widget.width = width
     return widget
@@ -131,15 +156,21 @@ def value_of(widget: Any) -> Any:
 
 def fill(widget: Any, option: Option, value: Any) -> None:
     """Have a widget of `widget_of` show another value."""
-    if option.kind == "attributes":
+    slider = isinstance(widget, DiscreteSlider)
+    if option.kind == "names":
         value = list(value or ())
-    elif value is None:
+        widget.options = list(dict.fromkeys((*widget.options, *value)))
+    elif option.kind == "words":
+        value = shlex.join(value)
+    elif value is None and slider:
         value = UNLIMITED
+    elif value is None and option.kind == "name":
+        value = ""
     if option.kind == "name" and option.choices:
         widget.options = _names(option, value)
-    if widget.value == value and not (option.kind in {"int", "float"} and value not in widget.options.values()):
+    if widget.value == value and not (slider and value not in widget.options.values()):
         return
-    if option.kind in {"int", "float"}:
+    if slider:
         widget.param.update(options=steps(option, None if value == UNLIMITED else value), value=value)
     else:
         widget.value = value
@@ -156,13 +187,19 @@ class OptionFields(Viewer):
         Called when somebody has changed one of them.
     width
         Of each widget, pixels.
+    typed
+        As `widget_of` has it.
     """
 
-    def __init__(self, options: Iterable[Option], changed: Callable[[], None], width: int) -> None:
+    def __init__(
+        self, options: Iterable[Option], changed: Callable[[], None], width: int, *, typed: bool = False
+    ) -> None:
         super().__init__()
         self.options = {option.name: option for option in options}
         self._changed, self._filling = changed, False
-        self.widgets = {name: widget_of(option, option.default, width) for name, option in self.options.items()}
+        self.widgets = {
+            name: widget_of(option, option.default, width, typed=typed) for name, option in self.options.items()
+        }
         for widget in self.widgets.values():
             widget.param.watch(self._take, "value")
 
@@ -172,6 +209,15 @@ class OptionFields(Viewer):
     def _take(self, _: Any) -> None:
         if not self._filling:
             self._changed()
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """While not somebody but the page itself sets them."""
+        before, self._filling = self._filling, True
+        try:
+            yield
+        finally:
+            self._filling = before
 
     def values(self) -> dict[str, Any]:
         """All values by name.
@@ -183,23 +229,36 @@ class OptionFields(Viewer):
         """
         return {name: option.checked(value_of(self.widgets[name])) for name, option in self.options.items()}
 
+    def typed(self) -> dict[str, Any]:
+        """All values by name; what is not allowed as it was typed."""
+        values = {}
+        for name, option in self.options.items():
+            value = value_of(self.widgets[name])
+            with suppress(OptionError):
+                value = option.checked(value)
+            values[name] = value
+        return values
+
     def changed(self) -> dict[str, Any]:
         """Values that are not at their defaults; what is not allowed counts as not there."""
         values = {}
         for name, option in self.options.items():
-            try:
-                value = option.checked(value_of(self.widgets[name]))
-            except OptionError:
-                continue
-            if value != option.default:
-                values[name] = value
-        return values
+            with suppress(OptionError):
+                values[name] = option.checked(value_of(self.widgets[name]))
+        return {name: value for name, value in values.items() if value != self.options[name].default}
+
+    def read(self, text: str) -> None:
+        """Show what `dashboard.session.choice.write_options` wrote; what is none of them is left out.
+
+        Raises
+        ------
+        OptionError
+            A value is not allowed.
+        """
+        self.show(read_values(self.options.values(), text))
 
     def show(self, given: Mapping[str, Any]) -> None:
         """Show these values; what is not given goes to its default."""
-        self._filling = True
-        try:
+        with self.filling():
             for name, option in self.options.items():
                 fill(self.widgets[name], option, given.get(name, option.default))
-        finally:
-            self._filling = False

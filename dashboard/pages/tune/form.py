@@ -28,7 +28,7 @@ from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
 from dashboard.plots.tuning import plan_table
-from dashboard.session.choice import read_values, write_options
+from dashboard.session.choice import write_options
 from dashboard.tuning import Asked
 from dashboard.tuning.look import plan_of
 
@@ -106,13 +106,13 @@ class TuneForm(Viewer):
 
     def written(self) -> str:
         """What is not usual of it, as it stands in an address."""
-        return write_options({**self.fields.changed(), **self.where.kept.changed()})
+        return write_options({**self.fields.changed(), **self.where.changed()})
 
     def read(self, text: str) -> str:
         """Show what `written` wrote; why it cannot be, else empty."""
         try:
-            self.fields.show(read_values(self.fields.options.values(), text))
-            self.where.show(text)
+            self.fields.read(text)
+            self.where.read(text)
         except OptionError as error:
             return str(error)
         return ""

@@ -15,9 +15,9 @@ def page_of(**chosen: Any) -> MeasurePage:
     state = State(page="Measure")
     state.navigated = True
     page = MeasurePage(state)
-    page.where.ranks.value = 2
+    page.where.widgets["ranks"].value = 2
     for name, value in {"message_sizes": "8,64,512", "comm_sizes": "2", **chosen}.items():
-        page.form.fields[name].value = value
+        page.form.widgets[name].value = value
     return page
 
 

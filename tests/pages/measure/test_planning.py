@@ -12,7 +12,7 @@ from dashboard.measuring.asked import Asked
 from dashboard.measuring.kept import create
 from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
-from dashboard.pages.measure.where import SLURM
+from dashboard.pages.measure.where import ON_SLURM
 from dashboard.server.permission import Permission
 from dashboard.session.recipes import as_command
 from dashboard.session.state import State
@@ -21,34 +21,34 @@ from tests.pages.measure.opened import page_of, press
 
 
 def test_the_methods_are_those_of_the_installed_library(page: MeasurePage) -> None:
-    assert page.form.fields["algorithms"].options == ["default", "basic_linear", "binomial"]
-    page.form.fields["collectives"].value = ["reduce"]
-    assert page.form.fields["algorithms"].options == ["default", "binomial"]
+    assert page.form.widgets["algorithms"].options == ["default", "basic_linear", "binomial"]
+    page.form.widgets["collectives"].value = ["reduce"]
+    assert page.form.widgets["algorithms"].options == ["default", "binomial"]
     assert "Open MPI 5.0.11" in page.form.offered.object
 
 
 def test_an_algorithm_that_the_collective_lacks_is_no_longer_chosen(page: MeasurePage) -> None:
-    page.form.fields["algorithms"].value = ["basic_linear", "binomial"]
-    page.form.fields["collectives"].value = ["reduce"]
-    assert page.form.fields["algorithms"].value == ["binomial"]
+    page.form.widgets["algorithms"].value = ["basic_linear", "binomial"]
+    page.form.widgets["collectives"].value = ["reduce"]
+    assert page.form.widgets["algorithms"].value == ["binomial"]
 
 
 def test_the_address_brings_the_form_back(page: MeasurePage) -> None:
-    fields = page.form.fields
+    fields = page.form.widgets
     fields["message_sizes"].value = "4-64KiB:x2"
     fields["algorithms"].value = ["binomial"]
     fields["rounds"].value, fields["graphs"].value, fields["operation"].value = 5, False, "first"
     where = page.where
-    where.kind.value, where.limit.value = SLURM, "10 min"
-    where.request["nodes"].value, where.request["account"].value = 3, "a;b%c"
-    where.request["partition"].param.update(options=["(default)", "long"], value="long")
-    where.request["environment"].value = "UCX_TLS=rc"
+    where.widgets["where"].value, where.widgets["limit"].value = ON_SLURM, "10 min"
+    where.widgets["nodes"].value, where.widgets["account"].value = 3, "a;b%c"
+    where.widgets["partition"].param.update(options=["", "long"], value="long")
+    where.widgets["environment"].value = "UCX_TLS=rc"
     again = MeasurePage(State(page="Measure", campaign_asked=page.state.campaign_asked))
     assert again.form.asked(2) == page.form.asked(2)
     assert again.where.place().slurm == {**page.where.place().slurm, "environment": {}, "partition": ""}
-    assert (again.where.limit.value, again.state.notice) == ("10 min", "")
+    assert (again.where.widgets["limit"].value, again.state.notice) == ("10 min", "")
     again.where.offer("", [{"name": "long", "nodes": 2, "cores": 4}])
-    assert again.where.request["partition"].options == {"(default)": "(default)", "long, 2 × 4 cores": "long"}
+    assert again.where.widgets["partition"].options == {"(default)": "", "long, 2 × 4 cores": "long"}
     # What a job would be run with is no matter of a link.
     assert "UCX_TLS" not in page.state.campaign_asked
 
@@ -57,22 +57,22 @@ def test_the_address_brings_the_form_back(page: MeasurePage) -> None:
 def test_what_the_form_cannot_hold_is_said_of_an_address(launcher: Played, text: str) -> None:
     page = MeasurePage(State(page="Measure", campaign_asked=text))
     assert f"{text.partition(':')[0]} is " in page.state.notice
-    assert page.form.asked(2) == Asked(ranks=2)
+    assert page.form.asked(2) == Asked.of(ranks=2, collectives=("bcast",))
 
 
 def test_on_several_nodes_the_parts_of_the_library_are_methods(page: MeasurePage) -> None:
-    page.where.kind.value = SLURM
-    assert page._asked[0].components == "all"
+    page.where.widgets["where"].value = ON_SLURM
+    assert page._asked[0]["components"] == "all"
     assert "--components all" in as_command(page.state).splitlines()[0]
-    page.form.fields["components"].value = "none"
-    assert page._asked[0].components == "none"
-    page.form.fields["components"].value = ""
-    page.where.request["nodes"].value = 1
-    assert page._asked[0].components == ""
+    page.form.widgets["components"].value = "none"
+    assert page._asked[0]["components"] == "none"
+    page.form.widgets["components"].value = ""
+    page.where.widgets["nodes"].value = 1
+    assert page._asked[0]["components"] is None
 
 
 def test_of_the_most_bytes_of_buffers_there_is_one_size(page: MeasurePage) -> None:
-    page.form.fields["memory"].value = "1KiB,2KiB"
+    page.form.widgets["memory"].value = "1KiB,2KiB"
     assert "most bytes of buffers: &#x27;1KiB,2KiB&#x27; is not a size" in page.cost.fault.object
 
 
@@ -80,19 +80,19 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
     before = page._worked.offered
     assert before is not None
     assert f"{before.points:,} in 3 cells" in page.cost.estimate.object
-    page.form.fields["message_sizes"].value = "8"
+    page.form.widgets["message_sizes"].value = "8"
     assert page._worked.offered.points < before.points
-    page.where.limit.value = "2 h"
+    page.where.widgets["limit"].value = "2 h"
     assert "2.0 h" in page.cost.estimate.object
     assert "run 2 ranks in" in page.cost.script.object
     assert "<b>" not in page.cost.script.object
     assert not page.cost.start.disabled
     # Of a reduction each type of elements has points of its own; none chosen is the usual one.
-    page.form.fields["collectives"].value = ["reduce"]
+    page.form.widgets["collectives"].value = ["reduce"]
     one_type = page._worked.offered.points
-    page.form.fields["datatype"].value = ["float64", "int32"]
+    page.form.widgets["datatype"].value = ["float64", "int32"]
     assert page._worked.offered.points == 2 * one_type
-    page.form.fields["datatype"].value = []
+    page.form.widgets["datatype"].value = []
     assert page._worked.offered.points == one_type
 
 
@@ -102,15 +102,15 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
         ("message_sizes", "8-4", "ends at 4"),
         ("comm_sizes", "2-64", "allowed are 2 to 2"),
         ("message_sizes", "1-4000", "at most 200,000 make one campaign"),
-        ("collectives", [], "no collective is chosen"),
+        ("memory", "much", "most bytes of buffers: &#x27;much&#x27; is not a size"),
     ],
 )
 def test_what_cannot_be_planned_is_said_and_cannot_be_started(
     page: MeasurePage, monkeypatch: pytest.MonkeyPatch, field: str, value: Any, message: str
 ) -> None:
     if "at most" in message:
-        page.form.fields["segment_sizes"].value = "0-4000"
-    page.form.fields[field].value = value
+        page.form.widgets["segment_sizes"].value = "0-4000"
+    page.form.widgets[field].value = value
     assert message in page.cost.fault.object
     assert page.cost.start.disabled
     press(page.start)
@@ -120,7 +120,7 @@ def test_what_cannot_be_planned_is_said_and_cannot_be_started(
 def test_what_was_not_costed_yet_is_not_started(page: MeasurePage, monkeypatch: pytest.MonkeyPatch) -> None:
     # In a browser the press comes right after the change that it has ended, before anything is worked out.
     monkeypatch.setattr(page.rested, "ask", lambda: None)
-    page.form.fields["message_sizes"].value = "8,64"
+    page.form.widgets["message_sizes"].value = "8,64"
     press(page.start)
     assert "The form has changed" in page.doing.message.object
     assert list(page.root.iterdir()) == []
@@ -140,7 +140,7 @@ def test_a_name_that_could_be_a_path_is_refused(page: MeasurePage, name: str) ->
 def test_a_name_that_was_typed_is_kept(page: MeasurePage) -> None:
     assert page.cost.named.value == "bcast-2-ranks"
     page.cost.named.value = "mine"
-    page.form.fields["collectives"].value = ["reduce"]
+    page.form.widgets["collectives"].value = ["reduce"]
     assert page.cost.named.value == "mine"
 
 
@@ -204,7 +204,7 @@ def test_without_permission_one_may_plan_and_watch_but_not_launch(
 
 
 def test_where_there_is_no_slurm_it_says_so(page: MeasurePage) -> None:
-    page.where.kind.value = SLURM
+    page.where.widgets["where"].value = ON_SLURM
     assert "sbatch not on the PATH" in page.where.said.object
     assert page.cost.start.disabled
 
@@ -213,9 +213,9 @@ def test_slurm_is_asked_for_what_the_fields_say(launcher: Played, monkeypatch: p
     partition = {"name": "debug", "default": True, "up": True, "nodes": 4, "cores": 8, "seconds": 3600}
     monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, no_slurm="", partitions=(partition,)))
     page = page_of(comm_sizes="2-{ranks}")
-    page.where.kind.value = SLURM
-    assert page.where.request["partition"].options == {"(default)": "(default)", "debug, 4 × 8 cores": "debug"}
-    request = page.where.request
+    page.where.widgets["where"].value = ON_SLURM
+    assert page.where.widgets["partition"].options == {"(default)": "", "debug, 4 × 8 cores": "debug"}
+    request = page.where.widgets
     for name, value in {
         "nodes": 3,
         "tasks_per_node": 2,
@@ -240,14 +240,14 @@ def test_slurm_is_asked_for_what_the_fields_say(launcher: Played, monkeypatch: p
     press(page.start)
     assert launcher.jobs[0].ranks == 6
     request["extra"].value = "--comment='a"
-    assert "extra" in page.cost.fault.object
+    assert "further lines of sbatch" in page.cost.fault.object
     assert page.cost.start.disabled
 
 
 def test_a_variable_that_is_given_twice_is_refused_by_its_name(page: MeasurePage) -> None:
     page.where.offer("", ())
-    page.where.kind.value = SLURM
-    page.where.request["environment"].value = "UCX_TLS=tcp OMPI_MCA_btl=self OMPI_MCA_btl=tcp"
+    page.where.widgets["where"].value = ON_SLURM
+    page.where.widgets["environment"].value = "UCX_TLS=tcp OMPI_MCA_btl=self OMPI_MCA_btl=tcp"
     with pytest.raises(ValueError, match="'OMPI_MCA_btl=tcp': OMPI_MCA_btl is given twice"):
         page.where.place()
     assert "OMPI_MCA_btl is given twice" in page.cost.fault.object

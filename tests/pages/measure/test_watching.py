@@ -143,7 +143,7 @@ def test_another_session_finds_the_campaign_by_itself_and_by_name(started: Measu
 
 
 def test_two_campaigns_at_once(started: MeasurePage, launcher: Played) -> None:
-    started.form.fields["collectives"].value = ["reduce"]
+    started.form.widgets["collectives"].value = ["reduce"]
     press(started.start)
     assert {entry.name for entry in started.list.entries} == {"bcast-2-ranks", "reduce-2-ranks"}
     assert started.state.campaign == "reduce-2-ranks"

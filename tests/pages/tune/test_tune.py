@@ -108,7 +108,7 @@ def test_what_is_started_is_what_the_form_asks_for(root: Path, started: list[tup
     fields["collectives"].value = ["bcast"]
     fields["budget"].value = "90s"
     fields["target"].value = "c"
-    page.form.where.ranks.value = 3
+    page.form.where.widgets["ranks"].value = 3
     assert page.state.tuning_asked == "collectives:bcast;budget:90s;target:c;ranks:3"
     assert not page.form.fault.visible
     asyncio.run(page.start())
