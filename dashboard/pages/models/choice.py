@@ -23,6 +23,7 @@ from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.plots.models.curves import AXES, AxisName, View
 from dashboard.plots.models.methods import SEGMENTS, ModelMethod, model_methods
 from dashboard.session.choice import Choice
+from dashboard.session.registry import origin_of
 from dashboard.session.state import State
 from loaders.collectives import POINT_TO_POINT
 
@@ -214,6 +215,20 @@ class ModelChoice(param.Parameterized):
         """Its parameters and formulas as the commands take them."""
         printed = ["--as-published"] if self.variant == "as_published" else []
         return ["--parameters", write_set(self.network()), *printed]
+
+    def predicting(self, method: ModelMethod, model: ModelName, comm_size: int) -> list[str]:
+        """Words of the command that predicts a method at the message size that is held."""
+        size = ["--message-size", str(self.message_size)] if self.collective != "barrier" else []
+        cut = ["--segment-size", str(method.segment_size)] if method.segment_size else []
+        best = ["--best-case"] if self.case == "best" else []
+        what = ["-c", self.collective, "--algorithm", method.algorithm, "--model", model]
+        return ["model", "predict", *what, "--comm-size", str(comm_size), *size, *cut, *best, *self.words()]
+
+    def measured_words(self) -> list[str]:
+        """The measurements of the collective on show as the commands take them."""
+        ppn = self._state.ppn
+        of_nodes = [] if ppn is None else ["--ppn", str(ppn)]
+        return [*origin_of(self.results_id).words(), "-c", self.collective, *of_nodes]
 
     @property
     def results_id(self) -> str:

@@ -78,6 +78,12 @@ class Curves(Part):
             self.below.visible = any(points.at.size for points in lines.points)
         self.rested.ask()
 
+    def commands(self) -> list[list[str]]:
+        """One for each curve: its time at the sizes that are held."""
+        view = self._choice.view()
+        modelled = [method for method in view.methods if method.modelled]
+        return [self._choice.predicting(method, name, view.comm_size) for method in modelled for name in view.models]
+
     def _move_residuals(self) -> None:
         with hold(pn.state.curdoc):
             model_chart.move_residuals(self._columns, self.live)

@@ -9,7 +9,6 @@ from dashboard.models import MODEL_TITLES
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.plots.models import fits as model_fits
-from dashboard.session.registry import origin_of
 
 _NONE = "These parameters were not fitted here: choose 'Fit to the measurements', or a set that was fitted."
 
@@ -38,8 +37,7 @@ class Fits(Part):
             return []
         labels = dict.fromkeys(map(str, fit.residuals["method"]))
         methods = [word for label in labels for word in ("--method", label)]
-        measured = [*origin_of(choice.results_id).words(), "-c", choice.collective]
-        return [["model", "fit", *measured, *methods, "--model", str(self.model.value)]]
+        return [["model", "fit", *choice.measured_words(), *methods, "--model", str(self.model.value)]]
 
     def update(self) -> None:
         """Follow the choice."""

@@ -133,6 +133,28 @@ class Grids(Part):
                 if list(slider.options) != list(sizes):
                     slider.param.update(options=sizes, value=list(sizes.values())[end])
 
+    def commands(self) -> list[list[str]]:
+        """The one that gives the same improvements; of a published machine those at the ends of the interval."""
+        if not self.results.visible or not self.original.value:
+            return []
+        choice, ends = self._choice, sorted((self.low.value, self.high.value))
+        if self.times.value == MEASURED:
+            between = f"{ends[0]}-{ends[1]}"
+            return [
+                [
+                    "orthogonal",
+                    "improve",
+                    *choice.measured_words(),
+                    "--original",
+                    self.original.value,
+                    "--between",
+                    between,
+                ]
+            ]
+        what = ["-c", choice.collective, "--processes", str(self.processes.value), "--machine", self.times.value]
+        phases = ["--dimensions", str(self.dimensions.value)] if self.dimensions.value else []
+        return [["orthogonal", "predict", *what, *phases, "--message-size", str(size)] for size in dict.fromkeys(ends)]
+
     def _draw(self) -> None:
         cube = self._cube()
         if cube is None or not self.original.value:

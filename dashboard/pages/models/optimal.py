@@ -13,7 +13,7 @@ from panel.io import hold
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import decision_of_optimal
 from dashboard.models.optimal_map import optimal_map
-from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_set import ParameterSet, write_set
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Rested
@@ -65,6 +65,16 @@ class Optimal(Part):
         """Follow the choice."""
         self.offer(self.model, {MODEL_TITLES[name]: name for name in self._choice.effective()})
         self.rested.ask()
+
+    def commands(self) -> list[list[str]]:
+        """The one that makes the same map."""
+        choice, (comm_sizes, message_sizes) = self._choice, self._sizes()
+        if not self.results.visible or self.model.value not in choice.effective():
+            return []
+        what = ["-c", choice.collective, "--optimal", "--model", self.model.value]
+        sizes = ["--comm-size", *map(str, comm_sizes), "--message-size", *map(str, message_sizes)]
+        parameters = ["--parameters", write_set(choice.network()), "--multiple", str(self.multiple.value)]
+        return [["model", "map", *what, *sizes, *parameters]]
 
     def _save(self) -> io.BytesIO:
         network = ParameterSet(self._choice.current().name, self._choice.effective())

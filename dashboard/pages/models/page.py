@@ -186,14 +186,15 @@ class ModelsPage(Viewer):
 
     def _say(self, _: Any = None) -> None:
         """Say the figures of the tab on show, or how the models decide here, as commands and as Python."""
-        if commands := self.parts[self.tabs.active].commands():
-            self.state.recipes = {**self.state.recipes, PAGE: said(commands)}
-            return
+        recipes = {page: recipe for page, recipe in self.state.recipes.items() if page != PAGE}
         view, name = self.state.view, self.choice.collective
-        if name in view.collectives:
+        if commands := self.parts[self.tabs.active].commands():
+            recipes[PAGE] = said(commands)
+        elif name in view.collectives:
             with suppress(DecisionError):
-                decided = view.beside(name).choosing(self.choice.decision())
-                self.state.recipes = {**self.state.recipes, PAGE: decided}
+                recipes[PAGE] = view.beside(name).choosing(self.choice.decision())
+        if recipes != self.state.recipes:
+            self.state.recipes = recipes
 
     def _follow(self, *_: Any) -> None:
         state, choice = self.state, self.choice

@@ -34,6 +34,18 @@ class OverProcesses(Part):
         self.bar.objects = [self.method, self.model, self.total]
         self.results.objects = [self.title, self.chart, self.legend]
 
+    def commands(self) -> list[list[str]]:
+        """One for each line: its time at the message size that is held."""
+        choice, method = self._choice, self.method.value
+        if not self.results.visible or method is None or not method.modelled or self.model.value is None:
+            return []
+        return [choice.predicting(method, self.model.value, size) for size in self._sizes()]
+
+    def _sizes(self) -> list[int]:
+        cube = self._choice.cube()
+        known = self._choice.sizes("comm_size") if cube is None else [int(p) for p in cube["comm_size"].values]
+        return list(shown_sizes(known))
+
     def update(self) -> None:
         """Follow the choice."""
         choice, cube = self._choice, self._choice.cube()
@@ -47,12 +59,11 @@ class OverProcesses(Part):
         model = self.offer(self.model, titles, *view.models)
         self.total.visible = COLLECTIVES[choice.collective].by_block
         total = bool(self.total.value) and self.total.visible
-        sizes = shown_sizes(choice.sizes("comm_size") if cube is None else [int(p) for p in cube["comm_size"].values])
         self.tell("" if method is not None else "There is no method to draw.")
         if method is None:
             return
         alone, lines = by_processes(
-            model_chart.with_models(view, model), method, sizes, choice.effective(), cube, total=total
+            model_chart.with_models(view, model), method, self._sizes(), choice.effective(), cube, total=total
         )
         columns = model_chart.chart_columns(alone, lines)
         what = "total buffer" if total else "message size"

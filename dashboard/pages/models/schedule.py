@@ -131,6 +131,13 @@ class Scheduled(Part):
         root = int(self.root.value) if COLLECTIVES[collective].rooted else 0
         return schedule(Call(collective, processes, count, root, element), algorithm.name, **given)
 
+    def commands(self) -> list[list[str]]:
+        """The one that draws the same."""
+        algorithm = ALGORITHMS.get(self._choice.collective, {}).get(self.algorithm.value)
+        if algorithm is None or not self.results.visible:
+            return []
+        return [_drawing(self._made(algorithm))]
+
     def _draw(self) -> None:
         algorithm = ALGORITHMS.get(self._choice.collective, {}).get(self.algorithm.value)
         if algorithm is None:
@@ -163,15 +170,20 @@ def in_theme(svg: str) -> str:
     return re.sub(r"hsl\(\d+ 80% 38%\)", lambda dark: f"color-mix(in oklab, {dark[0]} 65%, {_INK})", svg)
 
 
-def _counts(made: Schedule, last: int) -> str:
-    sent = [sum(row[0] == SEND for row in program.rows.tolist()) for program in made.programs]
+def _drawing(made: Schedule) -> list[str]:
+    """Words of the command that draws a schedule."""
     call = made.call
-    words = [f"{call.collective}", "--algorithm", made.algorithm.name, "--processes", str(call.processes)]
+    words = [call.collective, "--algorithm", made.algorithm.name, "--processes", str(call.processes)]
     options = [word for name, value in made.parameters.items() if value for word in ("--set", f"{name}={value}")]
     root = ["--root", str(call.root)] if call.root else []
     size = [] if call.collective == "barrier" else ["--bytes", str(call.count * call.element_size)]
     size += [] if call.collective == "barrier" else ["--element-size", str(call.element_size)]
-    command = " ".join(["colltune methods draw -c", *words, *root, *size, *options])
+    return ["methods", "draw", "-c", *words, *root, *size, *options]
+
+
+def _counts(made: Schedule, last: int) -> str:
+    sent = [sum(row[0] == SEND for row in program.rows.tolist()) for program in made.programs]
+    command = " ".join(["colltune", *_drawing(made)])
     total = int(made.messages[:, 2].sum())
     return (
         f"<p>{len(made.messages)} messages of {format_bytes(total)} in all, {last} steps; a rank sends "

@@ -19,6 +19,10 @@ class Formulas(Part):
         self.text = html(stylesheets=[model_formulas.STYLE])
         self.results.objects = [self.text]
 
+    def commands(self) -> list[list[str]]:
+        """The one that writes the same formulas."""
+        return [["model", "list", "-c", self._choice.collective, "--formulas"]]
+
     def update(self) -> None:
         """Follow the choice."""
         self.tell("")
@@ -42,6 +46,10 @@ class Errata(Part):
         self.bar.objects = [self.all]
         self.results.objects = [self.text]
         self.all.param.watch(self.again, "value")
+
+    def commands(self) -> list[list[str]]:
+        """The one that lists those of all collectives."""
+        return [["model", "errata"]]
 
     def update(self) -> None:
         """Follow the choice."""

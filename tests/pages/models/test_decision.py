@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import shlex
 from typing import Any
 
 import numpy as np
 import pytest
 
-from dashboard import cli
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command, as_python, tree_words
@@ -78,31 +76,6 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     *lines, last = [line for line in python.splitlines() if not line.startswith("results =")]
     exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
     assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
-
-
-def test_the_command_of_a_tab_gives_its_figures(
-    page: ModelsPage, state: State, capsys: pytest.CaptureFixture[str]
-) -> None:
-    def answers() -> list[dict[str, Any]]:
-        made = []
-        for line in as_command(state).splitlines():
-            assert cli.main([*shlex.split(line)[1:], "--json"]) == 0
-            made.append(json.loads(capsys.readouterr().out))
-        return made
-
-    state.page = "Models"
-    part = open_tab(page, "Segment size")
-    part.algorithm.value = "binary"
-    assert {answer["algorithm"] for answer in answers()} == {"binary"}
-    for answer in answers():
-        assert f"{round(answer['segment_size']):,} B" in part.table.object
-    open_tab(page, "Fit")
-    assert as_command(state).startswith("colltune decide")
-    page.panel._fit()
-    (fitted,) = answers()
-    known = page.choice.fits["fitted, bcast"]["hockney"].parameters
-    assert fitted["parameters"]["hockney"]["alpha"] == pytest.approx(known.alpha)
-    assert fitted["parameters"]["hockney"]["beta"] == pytest.approx(known.beta)
 
 
 def test_bad_weights_are_told(page: ModelsPage) -> None:

@@ -1,0 +1,113 @@
+"""The commands of the tabs of the page *Models*: run, they give the figures that the tabs show."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from dashboard import cli
+from dashboard.pages.models.page import ModelsPage
+from dashboard.plots.models.curves import evaluate
+from dashboard.session.recipes import as_command
+from dashboard.session.state import State
+from tests.pages.models.test_grids import page_of
+from tests.pages.models.viewing import open_tab
+
+Answers = Callable[[State], list[Any]]
+
+
+@pytest.fixture
+def answers(capsys: pytest.CaptureFixture[str]) -> Answers:
+    def run(state: State) -> list[Any]:
+        """What the commands that a page says give."""
+        made = []
+        for line in as_command(state).splitlines():
+            assert cli.main([*shlex.split(line)[1:], "--json"]) == 0
+            made.append(json.loads(capsys.readouterr().out))
+        return made
+
+    return run
+
+
+def test_of_segments_and_fits(page: ModelsPage, state: State, answers: Answers) -> None:
+    part = open_tab(page, "Segment size")
+    part.algorithm.value = "binary"
+    assert {answer["algorithm"] for answer in answers(state)} == {"binary"}
+    for answer in answers(state):
+        assert f"{round(answer['segment_size']):,} B" in part.table.object
+    open_tab(page, "Fit")
+    assert as_command(state).startswith("colltune decide")
+    page.panel._fit()
+    (fitted,) = answers(state)
+    known = page.choice.fits["fitted, bcast"]["hockney"].parameters
+    assert fitted["parameters"]["hockney"]["alpha"] == pytest.approx(known.alpha)
+    assert fitted["parameters"]["hockney"]["beta"] == pytest.approx(known.beta)
+
+
+@pytest.mark.parametrize("variant", ["corrected", "as_published"])
+def test_of_curves_at_the_sizes_that_are_held(page: ModelsPage, state: State, answers: Answers, variant: str) -> None:
+    page.variant.value = variant
+    page.choice.param.update(axis="message_size", message_size=4096, comm_size=8)
+    view = page.choice.view()
+    curves = evaluate(view, page.choice.effective(), page.choice.cube()).curves
+    slots = [slot for slot, method in enumerate(view.methods) if method.modelled]
+    drawn = [curves[name, slot] for slot in slots for name in view.models]
+    given = answers(state)
+    assert {(answer["comm_size"], answer["message_size"], answer["variant"]) for answer in given} == {
+        (8, 4096, variant)
+    }
+    for answer, (sizes, times) in zip(given, drawn, strict=True):
+        assert np.interp(4096, sizes, times) == pytest.approx(answer["time"], rel=0.02)
+
+
+def test_of_one_method_on_several_numbers_of_processes(page: ModelsPage, state: State, answers: Answers) -> None:
+    part = open_tab(page, "Processes")
+    page.choice.message_size = 65536
+    page.choice.fit_to_results()
+    assert [answer["comm_size"] for answer in answers(state)] == part._sizes()
+    assert {answer["message_size"] for answer in answers(state)} == {65536}
+    page.choice.show("barrier")
+    assert "barrier has no message sizes" in part.message.object
+    page._say()
+    assert "model predict" not in as_command(state)
+
+
+def test_of_the_optimal_implementation(page: ModelsPage, state: State, answers: Answers) -> None:
+    part = open_tab(page, "Optimal")
+    part.multiple.value = 1024
+    (answer,) = answers(state)
+    assert part.optimal is not None
+    assert answer["time"] == part.optimal["time"].values.tolist()
+    assert answer["segment_size"] == part.optimal["segment_size"].values.tolist()
+
+
+def test_of_a_schedule_and_of_texts(page: ModelsPage, state: State, answers: Answers) -> None:
+    part = open_tab(page, "Schedule")
+    part.algorithm.value = "pipeline"
+    part.processes.value, part.segments.value = 5, 3
+    (answer,) = answers(state)
+    assert {edge["to"] for edge in answer["edges"]} == {1, 2, 3, 4}
+    assert f"<code>{as_command(state)}</code>" in part.counts.object
+    open_tab(page, "Formulas")
+    assert {each["collective"] for each in answers(state)[0]["models"]} == {"bcast"}
+    open_tab(page, "Errata")
+    assert answers(state)[0]["errata"]
+
+
+def test_of_grids_that_were_measured_and_of_published_ones(
+    page: ModelsPage, state: State, answers: Answers, tmp_path: Any
+) -> None:
+    measured = page_of(tmp_path)
+    part = open_tab(measured, "Grids")
+    part.original.value, part.low.value = "linear", 10_000
+    (rows,) = [answer["layouts"] for answer in answers(measured.state)]
+    assert all(f"{row['average']:.1f}" in part.figures.object for row in rows)
+    part = open_tab(page, "Grids")
+    assert part.times.value != "these results"
+    low, high = answers(state)
+    assert (low["message_size"], high["message_size"]) == (part.low.value, part.high.value)
