@@ -302,8 +302,8 @@ def _differ(collective: str, name: str, files: Mapping[str, int], far: str) -> M
     values = " and ".join([*listed[:_NAMED], *more])
     first = f"{name}={next(iter(files))}"
     return MissingHintError(
-        f"{name} of {collective} is {values}{far}; choose one with --select {shlex.quote(first)}, load them apart, or "
-        f"join them with --join {name}",
+        f"{name} of {collective} is {values}{far}; choose one with --select {shlex.quote(first)} (page Data: "
+        f"menu {name.capitalize()}), load them apart, or join them with --join {name}",
         hints=("select",),
         examples={"select": first},
     )

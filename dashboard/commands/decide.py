@@ -36,6 +36,8 @@ _DRAWN_LEAVES = 64
 def decide(args: argparse.Namespace) -> None:
     """Show a decision function with its size and penalty, or how these change with a limit."""
     if args.sweep:
+        if args.link:
+            raise Usage("--link: an address tells one tree, no sweep; the page Decisions has the sweep below the tree")
         _sweep(args)
         return
     results = load(args)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from dashboard.session.state import State
 
 
+#: Pages that show the decision itself, and those whose figures a command of their own gives.
+_DECIDING, _OTHERS = ("Home", "Decisions", "Export"), ("Compare", "Frontier")
 #: Where a dashboard that was started without further words answers.
 DASHBOARD = "http://localhost:5006/dashboard"
 
@@ -41,6 +43,7 @@ def view(args: argparse.Namespace) -> None:
         There is nothing to show, or the address asks for what these results cannot show.
     """
     from dashboard.session.address import PARAMETERS, opening
+    from dashboard.session.recipes import as_command
 
     state = _opened(args)
     # A bare query, or a whole address.
@@ -60,6 +63,12 @@ def view(args: argparse.Namespace) -> None:
         raise Usage("there are no results to decide on")
     for remark in state.view.remarks():
         say(f"note: {remark}")
+    if state.page in _OTHERS:
+        say(f"note: the address is of the page {state.page}; this is its decision, and the page's own figures are:")
+        for line in as_command(state).splitlines():
+            say(f"next: {line}")
+    elif state.page not in _DECIDING:
+        say(f"note: the address is of the page {state.page}, which needs a browser; this is the decision on the others")
     answer = decided.answer()
     show(args, answer, lambda: cli_text.decision_text(answer, "", None))
 

@@ -20,6 +20,7 @@ from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
 from dashboard.models.p2p import CLASSES, Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import as_written
 
 #: Relative residual from which on the loss grows linearly only.
 SCALE = 0.1
@@ -144,7 +145,8 @@ def fit(
     unknowns = _unknowns(observed, model, start, gamma, knots)
     residuals = _residuals(observed, unknowns, model, progress)
     solution = _solve(residuals, unknowns, scale)
-    parameters = unknowns.build(np.exp(solution))
+    # As they are written in addresses and commands, which would else predict something else.
+    parameters = as_written(unknowns.build(np.exp(solution)))
     intervals = _intervals(residuals, solution, unknowns, scale, level)
     notes = (*unknowns.notes, *_remarks(intervals, observed))
     return Fit(parameters, intervals, level, residual_table(observed, parameters), notes, observed.sources)

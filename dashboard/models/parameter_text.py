@@ -26,6 +26,11 @@ def write_parameters(known: PointToPointModel) -> str:
     return ",".join(words)
 
 
+def as_written(known: PointToPointModel) -> PointToPointModel:
+    """The same with the digits that `write_parameters` writes."""
+    return read_parameters(write_parameters(known), known.name)
+
+
 def read_parameters(text: str, model: ModelName | str) -> PointToPointModel:
     """Read what `write_parameters` wrote, or someone typed.
 

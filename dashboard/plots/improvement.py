@@ -29,6 +29,12 @@ _LINES = {"default": ("#e06c1a", "square", "dashed"), "tuned": ("#2f8fd8", "circ
 _GREY = "#9a9a9a"
 _TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99)
 _TIME_TICKS = [(power + step, 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
+#: Which times and which means the tables are of, since those of other pages are others.
+_TIMES = (
+    "<p>Times are those that are tested: of single repetitions the mean of the logarithms without the highest and the "
+    "lowest fifth. The mean is of the percents, as in the dissertation (Table 6.9).</p>"
+)
+_RATIOS = "<p>The mean is that of the ratios, which is what is tested.</p>"
 _ABOUT = {"no difference": "within noise", "faster": "faster beyond noise", "slower": "slower beyond noise"}
 
 
@@ -112,7 +118,7 @@ def improvement_table(improvements: Mapping[str, Improvement]) -> str:
             size = "all" if not row.comm_size else f"{row.comm_size:,}"
             figures = [_signed(value) for value in (row.min, row.max, row.mean)]
             rows.append([escape(title), size, f"{row.cells:,}", *figures, f"{row.faster:,}", f"{row.slower:,}"])
-    return table("Improvement over the library's own decision; positive is better", heads, rows, apart=apart)
+    return table("Improvement over the library's own decision; positive is better", heads, rows, apart=apart) + _TIMES
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:
@@ -131,7 +137,7 @@ def verdict_table(verdicts: Sequence[Verdict]) -> str:
     ]
     left = len(verdicts) - len(measured)
     note = f"<p>{format_count(left, 'rule')} without a measured cell</p>" if left else ""
-    return table("What each rule gains", [*heads, ("", False)], rows) + note
+    return table("What each rule gains", [*heads, ("", False)], rows) + note + _RATIOS
 
 
 def _axis(improvements: Mapping[str, Improvement], along: Along) -> Axis:

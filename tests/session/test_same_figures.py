@@ -143,8 +143,34 @@ def test_results_are_the_same_wherever_their_file_lies(
     shutil.copy(sample, tmp_path)
     monkeypatch.chdir(tmp_path)
     link = answered(capsys, "decide", sample.name, "-c", "bcast", "--tree", "exact", "--link")[-1]
-    assert cli.main(["view", link, str(sample)]) == 0
-    assert "made with other results" not in capsys.readouterr().err
+    # Nor does it matter what it is called, or that it was saved as another format.
+    other = shutil.copy(sample, tmp_path / f"renamed{sample.suffix}")
+    for file in (sample, other):
+        assert cli.main(["view", link, str(file)]) == 0
+        assert "made with other results" not in capsys.readouterr().err
+
+
+def test_saved_times_are_the_results_that_they_came_from(tmp_path: Path) -> None:
+    measured = ROOT / "sample_data" / "one-machine" / "results.jsonl"
+    loaded = load_results([measured])
+    assert load_results([save_results(loaded.tree, tmp_path / "results.nc")]).digest == loaded.digest
+
+
+def test_what_an_address_shows_beside_its_decision_is_said(sample: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    tree = "collective=bcast&tree=exact"
+    assert cli.main(["view", f"?page=Compare&{tree}&other=quadtree?max_depth:3", str(sample)]) == 0
+    *_, note, command = capsys.readouterr().err.splitlines()
+    assert "is of the page Compare" in note
+    words = shlex.split(command.partition("next: ")[2])
+    assert words[:2] == ["colltune", "compare"]
+    assert words[words.index("--trees") + 2] == "quadtree:max_depth=3"
+    assert cli.main(["view", f"?page=Online&{tree}", str(sample)]) == 0
+    assert "is of the page Online, which needs a browser" in capsys.readouterr().err
+    assert cli.main(["view", f"?{tree}", str(sample)]) == 0
+    assert "of the page" not in capsys.readouterr().err
+    order = ["decide", str(sample), "-c", "bcast", "--tree", "quadtree", "--sweep", "depth", "--link"]
+    assert cli.main(order) == 2
+    assert "an address tells one tree, no sweep" in capsys.readouterr().err
 
 
 def test_rules_cost_what_they_do_as_a_tree(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -19,7 +19,9 @@ def words_of(record: Mapping[str, Any]) -> list[str]:
     list of str
         Lines; none before anything is known.
     """
-    losses = [f"{name} {loss:.3g} %" for name, loss in record.get("loss", {}).items() if loss is not None]
+    known = record.get("loss", {})
+    losses = [f"{name} {loss:.3g} %" for name, loss in known.items() if loss is not None]
+    losses += [f"{name} unknown (nothing measured)" for name, loss in known.items() if loss is None and losses]
     why = [f"chosen last: {record['why']}"] if record.get("why") else []
     if not losses:
         return why

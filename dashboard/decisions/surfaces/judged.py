@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
@@ -76,7 +77,8 @@ class Judged:
 
     def words(self) -> str:
         """As ``by kind: 1.9 % ± 0.3``."""
-        return f"{self.name}: {self.mean:.2g} % ± {self.error:.1g}"
+        places = min(2, max(0, -math.floor(math.log10(self.error)))) if self.error > 0 else 2
+        return f"{self.name}: {self.mean:.{places}f} % ± {self.error:.{places}f}"
 
 
 def left_out(table: Table) -> list[Left]:

@@ -88,8 +88,15 @@ class Dropper(JSComponent):
             sending = false
             show()
         }
+        // Files of one name may be of several folders: the later ones are numbered.
+        const named = (file) => {
+            const dot = file.name.lastIndexOf('.'), end = dot > 0 ? dot : file.name.length
+            let name = file.name
+            for (let n = 2; files.has(name); n++) name = `${file.name.slice(0, end)} (${n})${file.name.slice(end)}`
+            return name === file.name ? file : new File([file], name)
+        }
         const take = (given) => {
-            for (const file of given) { files.set(file.name, file); waiting.push(file) }
+            for (const file of [...given].map(named)) { files.set(file.name, file); waiting.push(file) }
             write()
             void send()
         }

@@ -274,6 +274,10 @@ class Maps(Viewer):
         if (sureness := self._state.view.sureness()) is not None:
             text += ties.sureness_legend(sureness, self._state.view.predictor())
         self.methods.object = text
+        if self._state.view.penalty() is None:
+            # Nothing is chosen yet, which is not to say that it was not measured.
+            self.classes.object = None
+            return
         classes = legend.penalty_legend(penalty.class_shares(penalties))
         self.classes.object = classes + ties.counted_legend(penalties["unmeasured"].values)
 

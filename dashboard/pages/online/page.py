@@ -326,6 +326,9 @@ class OnlinePage(Viewer):
     def _follow(self, *_: Any) -> None:
         """Look for as long as this page is the one on show."""
         if self.state.on_show(PAGE):
+            if self.shown.kind == FOLDER and not self.state.online:
+                # Which folder comes first is another one as soon as a loop begins.
+                self.state.online = self._written = write_view(self.shown)
             self.compute()
             self.rhythm.start()
         else:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.surfaces import PREDICTORS, Surfaces
+from dashboard.decisions.surfaces.judged import Judged
 from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, openness, weighed
 from dashboard.decisions.surfaces.surface import UNTOLD
 from loaders import open_results
@@ -146,3 +147,16 @@ def test_values_are_weighed_as_by_a_product(known: list[int], leave_out: bool) -
         values = np.random.default_rng(1).normal(size=(3, sizes.size, 4))
         assert weighed(weights, values, 1) == pytest.approx(weights @ values)
         assert weighed(weights, values.swapaxes(1, 2), 2) == pytest.approx((weights @ values).swapaxes(1, 2))
+
+
+@pytest.mark.parametrize(
+    ("mean", "error", "words"),
+    [
+        (1.94, 0.31, "1.9 % ± 0.3"),
+        (35.2, 17.4, "35 % ± 17"),
+        (417.0, 398.2, "417 % ± 398"),
+        (0.5, 0.0, "0.50 % ± 0.00"),
+    ],
+)
+def test_a_mean_has_as_many_places_as_its_error_deserves(mean: float, error: float, words: str) -> None:
+    assert Judged("by kind", mean, error).words() == f"by kind: {words}"

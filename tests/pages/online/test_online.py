@@ -60,6 +60,8 @@ def test_a_folder_is_shown_first_with_all_its_pictures(root: Path) -> None:
     assert "Iterations" in page.charts.texts["table"].object
     assert not page.numbers.visible
     assert not page.message.visible
+    # Another folder will be the first one some time: the link says which it is.
+    assert page.state.online == "folder:loop"
 
 
 @pytest.mark.slow
