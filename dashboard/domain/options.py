@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from dashboard.domain.errors import OptionError
+from dashboard.domain.errors import OptionError, meant
 
 #: Signs of a text, at most.
 LONGEST_NAME = 4000
@@ -147,9 +147,10 @@ class Option:
         if not names and self.unlimited:
             return None
         known = self.choices or names
-        if not names or any(not isinstance(name, str) or name not in known for name in names):
-            shown = ", ".join(map(str, names)) or "nothing"
-            raise OptionError(f"{self.name} is {shown}, expected some of {', '.join(map(str, known))}")
+        unknown = [str(name) for name in names if not isinstance(name, str) or name not in known]
+        if unknown or not names:
+            shown, near = ", ".join(map(str, names)) or "nothing", "".join(meant(name, known) for name in unknown[:1])
+            raise OptionError(f"{self.name} is {shown}, expected some of {', '.join(map(str, known))}{near}")
         return names
 
     def _words(self, value: Any) -> tuple[str, ...]:

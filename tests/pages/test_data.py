@@ -52,7 +52,7 @@ def test_the_sample_data_load_whole(page: DataPage) -> None:
     load(page)
     assert page.state.error == ""
     # The ping-pong beside them is measured, but no collective.
-    assert "of 5 collectives · 12,087 measured cells" in page.headline.object
+    assert "59 methods of 5 collectives · 12,067 measured cells" in page.headline.object
     assert "no row skipped" in page.headline.object
     assert (page.overview.files["result"] == "loaded").all()
     assert len(page.overview.files) == 60

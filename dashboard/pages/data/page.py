@@ -165,9 +165,10 @@ class DataPage(Viewer):
         if self.overview.summary is None:
             return
         table = self.overview.summary.coverage
-        collectives = int((table["collective"] != POINT_TO_POINT).sum())
+        # A ping-pong is none of the collectives, and no method of theirs.
+        table = table[table["collective"] != POINT_TO_POINT]
         reports = Results(self.state.results, self.state.results_id).sources
-        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), collectives)
+        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
         self.overview.show_reports(reports, self.chooser.folders)
         self._offer(reports)
 
