@@ -40,6 +40,7 @@ __all__ = [
     "scan",
     "source",
     "suggesting",
+    "ucc",
     "workload",
 ]
 

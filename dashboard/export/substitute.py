@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import itertools
+from collections.abc import Iterator, Mapping
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -55,19 +57,34 @@ def with_substitutes(
     sayable: dict[tuple[Any, ...], bool] = {}
     for method in known.values():
         sayable.setdefault(_key(method), said(target, decision.collective, method, decision.provenance, target_options))
-    allowed = {label for label, method in known.items() if sayable[_key(method)]}
-    if all(decision.methods[place].label in allowed for place in decision.used):
+    allowed = {label: method for label, method in known.items() if sayable[_key(method)]}
+    together = list(_together(target, decision.collective, allowed))
+    if any(labels.issuperset(decision.methods[place].label for place in decision.used) for labels in together):
         return decision, []
     if not allowed and not said(target, decision.collective, OWN_DECISION, decision.provenance, target_options):
         # In its own words.
         target.write([decision], None, **target_options)
-    reduced, replaced = without(problem, decision, allowed, OWN_DECISION)
+    ways = [without(problem, decision, labels, OWN_DECISION) for labels in together]
+    costs = [problem.summary(reduced) for reduced, _ in ways]
+    order = [(cost.unmeasured, np.nan_to_num(cost.mean, nan=np.inf)) for cost in costs]
+    reduced, replaced = ways[order.index(min(order))]
     notes = [
-        f"It has no {old!r}; written instead, what costs least there: {', '.join(new)}."
+        f"It has no {old!r}{' beside others' if old in allowed else ''}; "
+        f"written instead, what costs least there: {', '.join(new)}."
         for old, new in replaced.items()
     ]
     facts = {**reduced.provenance, "substitutes": " ".join(notes)}
     return reduced.changed(provenance=facts), notes
+
+
+def _together(target: Target, collective: str, methods: Mapping[str, Method]) -> Iterator[set[str]]:
+    """Labels of methods that one file can say beside each other: a set for each way to choose what it has once."""
+    settings: dict[str, dict[str, set[str]]] = {}
+    for label, method in methods.items():
+        name, value = target.once(collective, method) if target.once else ("", "")
+        settings.setdefault(name, {}).setdefault(value, set()).add(label)
+    for chosen in itertools.product(*(values.values() for values in settings.values())):
+        yield set().union(*chosen)
 
 
 def takes_substitutes(target: Target) -> bool:

@@ -11,7 +11,7 @@ from loaders.openmpi import series
 if TYPE_CHECKING:
     import xarray as xr
 
-    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions import DecisionFunction, Method
 
 #: What a writer is given, see `Target`.
 Decisions: TypeAlias = "DecisionFunction | Sequence[DecisionFunction]"
@@ -81,6 +81,9 @@ class Target:
         Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
     names
         ``names(collective, version)``: what its library calls the algorithms of a collective; None where it takes any.
+    once
+        ``once(collective, method)``: name and value of a setting that a method needs and a file has but once, so that
+        methods of different values are not said beside each other; an empty name where it needs none.
     """
 
     name: str
@@ -95,6 +98,7 @@ class Target:
     segments: bool = True
     says: tuple[str, ...] = ()
     names: Callable[[str, str | None], Sequence[str]] | None = None
+    once: Callable[[str, Method], tuple[str, str]] | None = None
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
         """Tell how a file of this name, which decides some collectives, is used."""

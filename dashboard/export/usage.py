@@ -86,7 +86,7 @@ def ucc(name: str, _collectives: Sequence[str]) -> list[Step]:
     return [
         Step("Source it where the job is started:", f". ./{name}"),
         Step(
-            "Open MPI leaves its collectives to UCC when it is told to:",
+            "Open MPI leaves its collectives to UCC when it is told to; what else the script sets needs an -x, too:",
             "mpirun --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 -x UCC_TL_UCP_TUNE -n 16 ./program",
         ),
         Step("UCC says what it takes:", "UCC_COLL_TRACE=info UCC_LOG_LEVEL=info mpirun … ./program"),

@@ -62,7 +62,8 @@ def test_what_can_be_said_reads_back_as_it_was_decided(target: str) -> None:
 def test_a_target_that_lacks_methods_gets_the_best_of_those_it_has() -> None:
     written = write(Order("ucc", (decided(),), {"bcast": cube()}))
     (part,) = written.parts
-    # UCC has of these four binomial alone (as knomial): slower than the best by 900 % at 1 B, by 100 % at 4 and 64 KiB.
+    # UCC has of these four binomial alone (as knomial of radix 2): slower than the best by 900 % at 1 B, by 100 % at 4
+    # and 64 KiB.
     assert part.after is not None
     assert part.after.mean == pytest.approx((900 + 0 + 100 + 100) / 4)
     assert part.otherwise == 6
@@ -73,6 +74,23 @@ def test_a_target_that_lacks_methods_gets_the_best_of_those_it_has() -> None:
     ]
     assert "@knomial" in written.text
     assert "It has no 'pipeline'" in written.text
+
+
+@pytest.mark.parametrize(("large", "expected"), [(1.5, "knomial"), (9.0, "binomial")])
+def test_what_is_written_for_ucc_is_judged_as_what_was_chosen(large: float, expected: str) -> None:
+    # Its knomial has one radix a file: of 4 by itself, of 2 for the binomial tree. The better one of both stays.
+    names = ["linear", "binomial", "knomial"]
+    measured = cube_of(np.array([[[1.0, 1.0]], [[2.0, 1.4]], [[1.2, large]]]), [4], [1, 1024])
+    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    by_size = Split((Test("message_size", 1),), (Leaf(0), Leaf(0)))
+    decision = DecisionFunction("bcast", [Method("linear", "linear")], by_size)
+    (part,) = write(Order("ucc", (decision,), {"bcast": measured})).parts
+    assert part.notes == (f"It has no 'linear'; written instead, what costs least there: {expected}.",)
+    assert part.read is not None
+    assert {part.read.methods[place].label for place in part.read.used} == {expected}
+    times = {"knomial": (1.2, large), "binomial": (2.0, 1.4)}[expected]
+    assert part.after is not None
+    assert part.after.mean == pytest.approx(100 * (sum(times) / 2 - 1))
 
 
 def test_substitutes_follow_the_workload() -> None:

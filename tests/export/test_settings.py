@@ -5,18 +5,19 @@ from __future__ import annotations
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.export import TARGETS
+from dashboard.export.naming import known
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
-from dashboard.export.targets.settings import UCC_NAMES as WRITTEN
 from dashboard.export.targets.settings import to_intel, to_ucc
 from tests.export.trees import random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
 UCC_NAMES = {
-    "bcast": {"binomial": "knomial", "scatter_allgather": "sag_knomial", "default": "default"},
-    "allreduce": {"recursive_doubling": "knomial", "rabenseifner": "sra_knomial"},
-    "allgather": {"ring": "ring", "bruck": "bruck", "default": "default"},
-    "alltoall": {"pairwise": "pairwise", "bruck": "bruck"},
+    "bcast": ["binomial", "scatter_allgather", "default"],
+    "allreduce": ["recursive_doubling", "rabenseifner"],
+    "allgather": ["knomial", "ring", "bruck", "default"],
+    "alltoall": ["pairwise", "bruck"],
 }
 
 
@@ -59,7 +60,7 @@ def test_ucc_strings_decide_the_same_on_100000_points(collective: str) -> None:
     function = read.decisions[collective]
     comm, message = random_sizes(2, 100_000)
     theirs = [function.methods[k].algorithm for k in function.predict(comm, message)]
-    assert theirs == [names[decision.methods[k].algorithm] for k in decision.predict(comm, message)]
+    assert theirs == [decision.methods[k].algorithm for k in decision.predict(comm, message)]
 
 
 def test_ucc_refuses_what_it_lacks_by_name() -> None:
@@ -91,12 +92,40 @@ def test_what_most_rules_of_intel_s_say_needs_no_condition() -> None:
     assert 'BCAST="1;9:9-2147483647@5-2147483647"' in to_intel(decision)
 
 
-@pytest.mark.parametrize("collective", WRITTEN)
+@pytest.mark.parametrize("collective", [*UCC_NAMES, "reduce_scatter", "barrier"])
 def test_all_that_is_written_for_ucc_is_what_it_takes(collective: str) -> None:
     # UCC has a single barrier, and refuses a whole string that names it (ucc_tl_ucp_alg_id_to_init).
-    methods = [Method(name, name) for name in WRITTEN[collective]]
+    methods = [Method(name, name, 0, {"named": 1}) for name in known(TARGETS["ucc"], collective)]
     decisions = [DecisionFunction(collective, [method], Leaf(0)) for method in methods]
+    assert decisions
     for decision in decisions:
         text = to_ucc(decision)
         assert ("nothing is set" in text) == (collective == "barrier")
         assert collective == "barrier" or read_text(text).faults == ()
+
+
+@pytest.mark.parametrize(
+    ("collective", "method", "variable"),
+    [
+        # openucx/ucc, tl_ucp.c: BCAST_KN_RADIX and the others; a k-nomial tree of radix 2 is the binomial one.
+        ("bcast", Method("binomial", "binomial"), "BCAST_KN_RADIX"),
+        ("bcast", Method("knomial", "knomial", 0, {"radix": 8}), "BCAST_KN_RADIX"),
+        ("bcast", Method("knomial", "knomial"), None),
+        ("allreduce", Method("rabenseifner", "rabenseifner"), "ALLREDUCE_SRA_KN_RADIX"),
+        ("reduce_scatter", Method("recursive_halving", "recursive_halving"), "REDUCE_SCATTER_KN_RADIX"),
+    ],
+)
+def test_ucc_is_told_a_radix_that_is_not_its_own(collective: str, method: Method, variable: str | None) -> None:
+    text = to_ucc(DecisionFunction(collective, [method], Leaf(0)))
+    wanted = f'export UCC_TL_UCP_{variable}="{method.parameters.get("radix", 2)}"\n'
+    assert (wanted in text, "RADIX" in text) == (variable is not None, variable is not None)
+    read = read_text(text).decisions[collective]
+    (said,) = (read.methods[place] for place in read.used)
+    assert said.algorithm == method.algorithm
+
+
+def test_a_file_for_ucc_has_one_radix_for_all_of_a_collective() -> None:
+    methods = [Method("binomial", "binomial"), Method("knomial", "knomial")]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 8),), (Leaf(0), Leaf(1))))
+    with pytest.raises(ExportError, match="UCC has one UCC_TL_UCP_BCAST_KN_RADIX for all, not 2 and auto"):
+        to_ucc(decision)

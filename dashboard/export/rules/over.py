@@ -19,7 +19,8 @@ from dashboard.export.library_names import Choice, choice_of, is_of_library, nor
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.targets.openmpi.nodes import word_of
-from dashboard.export.targets.settings import UCC_NAMES, intel_named
+from dashboard.export.targets.settings import intel_named, ucc_choice
+from loaders import ucc
 
 #: Collectives that were not measured are named up to so many.
 _FEW = 3
@@ -96,14 +97,14 @@ def _component(name: str, measured: tuple[Method, ...]) -> Method | None:
 
 def _same(method: Method, measured: Method, collective: str, library: str) -> bool:
     """Whether a method of rules is one that was measured, as this library calls it or as it numbers it."""
-    wanted, name = normal(method.algorithm, collective), normal(measured.algorithm, collective)
-    if library == "UCC":
-        name = UCC_NAMES.get(collective, {}).get(name, name)
+    if library == ucc.NAME and (choice := ucc_choice(collective, method)) is not None:
+        return choice == ucc_choice(collective, measured)
     if library == "Intel MPI" and "library_id" in method.parameters:
         known = intel_named(collective, measured)
         number = measured.parameters.get("library_id") if known is None else known
         return str(number) == str(method.parameters["library_id"])
-    return wanted == name and is_of_library(measured)
+    same = normal(method.algorithm, collective) == normal(measured.algorithm, collective)
+    return same and is_of_library(measured)
 
 
 def _choice(method: Method, collective: str, version: str) -> Choice | None:

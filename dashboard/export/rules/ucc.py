@@ -2,7 +2,9 @@
 
 Source: openucx/ucc docs/user_guide.md and contrib/ucc.conf. A string is a list of parts that ``#`` separates; a part
 is ``collective:message range:memory:[team sizes]:score:@algorithm`` in any order, of which only a score or an algorithm
-must be there. Where parts overlap the highest score wins; of equal ones the later part is taken here.
+must be there. Where parts overlap the highest score wins; of equal ones the later part is taken here. Numbers of
+tl/ucp's algorithms are read as their names, and those of radix 2 (``UCC_TL_UCP_BCAST_KN_RADIX``) as what others call
+them.
 """
 
 from __future__ import annotations
@@ -16,6 +18,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from loaders.ucc import ALGORITHMS, NAME, OF_RADIX_2, radix_variable
 
 INF = 2**62
 COLLECTIVES = (
@@ -36,19 +39,6 @@ COLLECTIVES = (
     "scatter",
     "scatterv",
 )
-#: Algorithms of tl/ucp by their numbers, from 0: of UCC 1.10; older ones have fewer, and dbt and sliding_window changed
-#: places. For all other collectives it takes none, even where there is a single one.
-ALGORITHMS: Mapping[str, tuple[str, ...]] = {
-    "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit", "linear", "batched"),
-    "allgatherv": ("ring", "knomial"),
-    "allreduce": ("knomial", "sra_knomial", "sliding_window", "dbt", "ring"),
-    "alltoall": ("pairwise", "bruck", "onesided"),
-    "alltoallv": ("pairwise", "hybrid", "onesided"),
-    "bcast": ("knomial", "sag_knomial", "dbt"),
-    "reduce": ("knomial", "dbt", "srg"),
-    "reduce_scatter": ("ring", "knomial"),
-    "reduce_scatterv": ("ring",),
-}
 MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
 _OF_UCP = "UCC_TL_UCP_TUNE"
 _LAYERS = ("TL_UCP", "TL_CUDA", "TL_NCCL", "TL_RCCL", "TL_SHARP", "TL_MLX5", "TL_SELF", "CL_BASIC", "CL_HIER")
@@ -79,6 +69,8 @@ def read(text: str) -> RulesFile:
     """Read all tune strings of a file."""
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
+    tuned: list[tuple[str, str, list[Part]]] = []
+    set_in: dict[str, dict[str, str]] = {"": {}}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
         if not line.strip() or line.lstrip().startswith("#"):
@@ -100,11 +92,16 @@ def read(text: str) -> RulesFile:
                 faults.append(Fault(number, "error", what, "never read; UCC decides by itself"))
                 continue
             parts = _parts(setting[2].strip("\"'"), number, faults, of_ucp=setting[1] == _OF_UCP)
-            for collective in dict.fromkeys(name for part in parts for name in _named(part)):
-                key = f"{collective} [{section}]" if section else collective
-                while key in built:
-                    key += "'"
-                built[key] = _decision(collective, parts, section)
+            tuned.append((section, setting[1], parts))
+        else:
+            set_in.setdefault(section, {})[setting[1]] = setting[2].strip("\"'")
+    for section, variable, parts in tuned:
+        settings = {**set_in[""], **set_in.get(section, {})}
+        for collective in dict.fromkeys(name for part in parts for name in _named(part)):
+            key = f"{collective} [{section}]" if section else collective
+            while key in built:
+                key += "'"
+            built[key] = _decision(collective, parts, section, settings if variable == _OF_UCP else None)
     return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
 
 
@@ -182,12 +179,13 @@ def size(text: str) -> int:
     return INF if match is None else min(int(match[1]) * _UNITS[match[2].lower()], INF)
 
 
-def _decision(collective: str, parts: list[Part], section: str) -> DecisionFunction:
+def _decision(collective: str, parts: list[Part], section: str, settings: Mapping[str, str] | None) -> DecisionFunction:
     """The decision of one collective; ranges hold from their first size to before their last."""
     mine = [part for part in parts if collective in part.collectives]
-    names = list(dict.fromkeys(part.algorithm for part in mine if part.algorithm))
-    methods = [_DEFAULT, *(Method(name, name, 0, {"library_id": name}) for name in names)]
-    places = {"": 0, **{name: place for place, name in enumerate(names, start=1)}}
+    words = dict.fromkeys(part.algorithm for part in mine if part.algorithm)
+    meant = {word: Method(word, word) if settings is None else _method(collective, word, settings) for word in words}
+    methods = list({method.label: method for method in (_DEFAULT, *meant.values())}.values())
+    places = {"": 0, **{word: methods.index(method) for word, method in meant.items()}}
     team_edges = _edges([ends for part in mine for ends in part.teams], 1, closed=True)
     message_edges = _edges([ends for part in mine for ends in part.messages], 0, closed=False)
     # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
@@ -198,8 +196,20 @@ def _decision(collective: str, parts: list[Part], section: str) -> DecisionFunct
         leaves = [Leaf(places[_winner(here, message)]) for message in message_edges]
         rows.append(search_tree(message_edges, leaves, attribute))
     root = search_tree(team_edges, rows, COMM_SIZE)
-    facts = {"library": "UCC", **({"section": section} if section else {})}
+    facts = {"library": NAME, **({"section": section} if section else {})}
     return DecisionFunction(collective, methods, root, kind="ucc", provenance=facts).simplified()
+
+
+def _method(collective: str, word: str, settings: Mapping[str, str]) -> Method:
+    """What tl/ucp takes for a number or name of its own, with the radix that is set."""
+    name = ALGORITHMS[collective][int(word)] if word.isdigit() else word
+    radix = settings.get(radix_variable(collective, name), "")
+    if radix in ("", "auto"):
+        return Method(name, name)
+    if radix == "2":
+        name = OF_RADIX_2[collective][name]
+        return Method(name, name)
+    return Method(f"{name} radix={radix}", name, 0, {"radix": radix})
 
 
 def _edges(ranges: list[tuple[int, int]], least: int, *, closed: bool) -> list[int]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import provenance as origin
@@ -12,7 +14,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library, norma
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Decisions, ExportError, Facts, Target
-from loaders import intelmpi
+from loaders import intelmpi, ucc
 
 _INT_MAX = 2**31 - 1
 _INTEL = (
@@ -30,33 +32,20 @@ _UCC_COMPARED: Mapping[str, Compared] = {
     "alltoall": "total",
     "barrier": "nothing",
 }
-#: Algorithms of UCC's tl/ucp, by the normalised names of other sources.
-UCC_NAMES: Mapping[str, Mapping[str, str]] = {
-    "bcast": {
-        "binomial": "knomial",
-        "knomial": "knomial",
-        "scatter_allgather": "sag_knomial",
-        "sag_knomial": "sag_knomial",
-    },
-    "allreduce": {
-        "recursive_doubling": "knomial",
-        "knomial": "knomial",
-        "rabenseifner": "sra_knomial",
-        "sra_knomial": "sra_knomial",
-    },
-    "allgather": {
-        "recursive_doubling": "knomial",
-        "knomial": "knomial",
-        "ring": "ring",
-        "neighbor": "neighbor",
-        "bruck": "bruck",
-        "sparbit": "sparbit",
-    },
-    "alltoall": {"pairwise": "pairwise", "bruck": "bruck"},
-    "reduce_scatter": {"ring": "ring", "recursive_halving": "knomial", "knomial": "knomial"},
+#: Algorithms of UCC's tl/ucp that are the same where others call theirs so; all of `loaders.ucc.ALGORITHMS` are where
+#: UCC itself was measured, or the user says so.
+_UCC_SAME: Mapping[str, tuple[str, ...]] = {
+    "bcast": ("knomial", "sag_knomial"),
+    "allreduce": ("knomial", "sra_knomial"),
+    "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit"),
+    "alltoall": ("pairwise", "bruck"),
+    "reduce_scatter": ("ring", "knomial"),
     # A single one, which UCC refuses to be told.
-    "barrier": {"knomial": ""},
+    "barrier": ("knomial",),
 }
+_OWN_RADIX = "auto"
+#: A radix, or radixes by message size as UCC takes them: ``0-8k:host:8,8k-inf:host:2``.
+_RADIX = re.compile(r"[0-9A-Za-z:,-]+")
 
 
 def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
@@ -87,10 +76,10 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
     used = [numbers[method] for band in bands.bands for _, method in band.rules]
     missing = next((method for b in bands.bands for _, method in b.rules if numbers[method] is None), None)
     if missing is not None:
-        label = decision.methods[missing].label
+        lacks, names = decision.methods[missing], intelmpi.ALGORITHMS.get(decision.collective, ())
         raise ExportError(
-            f"{decision.collective}: {label!r} has no number of Intel MPI; measure with Intel MPI, or say what "
-            "it is called there (--name)"
+            f"{decision.collective}: {lacks.label!r} has no number of Intel MPI; measure with Intel MPI, or say what "
+            f"it is called there (--name {lacks.algorithm}=NAME): {', '.join(names)}"
         )
     rest = max(set(used), key=used.count)
     conditions = []
@@ -127,22 +116,25 @@ def intel_named(collective: str, method: Method) -> int | None:
 def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as a shell script that sets ``UCC_TL_UCP_TUNE``.
 
-    Sizes are converted to what UCC compares: for allgather and alltoall the total of all processes.
+    Sizes are converted to what UCC compares: for allgather and alltoall the total of all processes. What others call
+    binomial, recursive doubling or Rabenseifner's is UCC's k-nomial algorithm of radix 2, which is set beside.
 
     Raises
     ------
     ExportError
-        When UCC lacks a method, or its sizes are not known for a collective.
+        When UCC lacks a method, its sizes are not known for a collective, or methods need different radixes.
     """
-    lines, values = [], []
+    lines, values, radixes = [], [], {}
     for decision in per_collective(decisions):
         value, bands = _ucc_value(decision)
         # What is left to the library needs no word, and an empty part makes UCC refuse the whole string.
         values += [value] if value else []
+        radixes.update(_ucc_radixes(decision))
         lines += ["#", *hashed(about(decision, provenance, bands.notes))]
-    use = "Settings for UCC: source this file before mpirun, or put the last line without 'export' into ucc.conf."
-    setting = f'export UCC_TL_UCP_TUNE="{"#".join(values)}"' if values else "# All is left to UCC: nothing is set."
-    return "\n".join([*hashed([use, origin.generated(provenance)]), *lines, setting]) + "\n"
+    use = "Settings for UCC: source this file before mpirun, or put its settings without 'export' into ucc.conf."
+    settings = [f'export {name}="{radix}"' for name, radix in radixes.items()]
+    settings += [f'export UCC_TL_UCP_TUNE="{"#".join(values)}"' if values else "# All is left to UCC: nothing is set."]
+    return "\n".join([*hashed([use, origin.generated(provenance)]), *lines, *settings]) + "\n"
 
 
 def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
@@ -163,13 +155,58 @@ def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
 
 
 def _ucc_name(decision: DecisionFunction, method: Method) -> str:
+    """UCC's name of a method, empty where nothing is to be said."""
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
-    known = UCC_NAMES[decision.collective]
-    if normal(method.algorithm, decision.collective) not in known or not is_of_library(method):
-        has = ", ".join(dict.fromkeys(name or alias for alias, name in known.items()))
+    known: Sequence[str] = _UCC_SAME[decision.collective]
+    if method.parameters.get(NAMED) or decision.provenance.get("library") == ucc.NAME:
+        known = _ucc_algorithms(decision.collective)
+    choice = ucc_choice(decision.collective, method)
+    if choice is None or choice.algorithm not in known:
+        has = ", ".join(known)
         raise ExportError(f"{decision.collective}: UCC has no {method.label!r}; its tl/ucp has {has}")
-    return known[normal(method.algorithm, decision.collective)]
+    return choice.algorithm if decision.collective in ucc.ALGORITHMS else ""
+
+
+def _ucc_radixes(decision: DecisionFunction) -> dict[str, str]:
+    """Radixes that are not UCC's own, by their variables."""
+    radixes: dict[str, str] = {}
+    for place in decision.used:
+        name, radix = ucc_radix(decision.collective, decision.methods[place])
+        if name and radixes.setdefault(name, radix) != radix:
+            raise ExportError(f"{decision.collective}: UCC has one {name} for all, not {radixes[name]} and {radix}")
+    return {name: radix for name, radix in radixes.items() if radix != _OWN_RADIX}
+
+
+def _ucc_algorithms(collective: str) -> tuple[str, ...]:
+    return ucc.ALGORITHMS.get(collective) or _UCC_SAME.get(collective, ())
+
+
+class UccChoice(NamedTuple):
+    """An algorithm of UCC's tl/ucp, and its radix where it has one."""
+
+    algorithm: str
+    radix: str = ""
+
+
+def ucc_choice(collective: str, method: Method) -> UccChoice | None:
+    """What UCC has to be told for a method; None where it has none, or the method runs over the library."""
+    name = normal(method.algorithm, collective)
+    if not is_of_library(method):
+        return None
+    for algorithm, other in ucc.OF_RADIX_2.get(collective, {}).items():
+        if name == other:
+            return UccChoice(algorithm, "2")
+    if name not in _ucc_algorithms(collective):
+        return None
+    radix = str(method.parameters.get("radix", _OWN_RADIX)) if ucc.radix_variable(collective, name) else ""
+    return UccChoice(name, radix) if not radix or _RADIX.fullmatch(radix) else None
+
+
+def ucc_radix(collective: str, method: Method) -> tuple[str, str]:
+    """Variable of the radix that a method needs, and its value, for `Target.once`; empty where it needs none."""
+    choice = ucc_choice(collective, method)
+    return ("", "") if choice is None else (ucc.radix_variable(collective, choice.algorithm), choice.radix)
 
 
 INTEL = Target(
@@ -193,5 +230,6 @@ UCC = Target(
     own_methods=True,
     segments=False,
     says=("device",),
-    names=lambda collective, _: tuple(UCC_NAMES.get(collective, ())),
+    names=lambda collective, _: (*_ucc_algorithms(collective), *ucc.OF_RADIX_2.get(collective, {}).values()),
+    once=ucc_radix,
 )

@@ -123,12 +123,12 @@ def test_ucc_strings_act_by_range_team_and_score() -> None:
     text = "UCC_TL_UCP_TUNE=bcast:0-4k:host:[2-8]:@0#bcast:4k-inf:@sag_knomial#bcast:0-1k:[4-4]:10:@1\n"
     read = read_text(text)
     assert read.faults == ()
-    assert [method.label for method in read.decisions["bcast"].methods] == ["default", "0", "sag_knomial", "1"]
+    assert [method.label for method in read.decisions["bcast"].methods] == ["default", "knomial", "sag_knomial"]
     assert algorithms(read, "bcast", [2, 2, 4, 4, 9, 9], [0, 4096, 0, 1024, 0, 4096]) == [
-        "0",
+        "knomial",
         "sag_knomial",
-        "1",
-        "0",
+        "sag_knomial",
+        "knomial",
         "default",
         "sag_knomial",
     ]
@@ -136,7 +136,7 @@ def test_ucc_strings_act_by_range_team_and_score() -> None:
 
 def test_ucc_compares_whole_buffers_of_allgather() -> None:
     read = read_text("UCC_TL_UCP_TUNE=allgather:0-4k:@0#allgather:4k-inf:@1\n")
-    assert algorithms(read, "allgather", 4, [1023, 1024]) == ["0", "1"]
+    assert algorithms(read, "allgather", 4, [1023, 1024]) == ["knomial", "ring"]
 
 
 @pytest.mark.parametrize("part", ["bcast:0-4q:@0", "bcast", "brodcast:@0", "bcast:8-4:@0", "bcast:[2-:@0", ""])
@@ -151,6 +151,17 @@ def test_sections_of_a_ucc_conf_are_told_apart(samples: Path) -> None:
     read = read_rules(samples / "ucc" / "ucc.conf")
     section = "vendor=intel model=broadwell team_size=28 ppn=28 nnodes=1"
     assert read.decisions[f"allreduce [{section}]"].provenance["section"] == section
+
+
+def test_the_radix_of_a_section_tells_what_ucc_s_algorithms_are(samples: Path) -> None:
+    # By contrib/ucc.conf: KN_RADIX=2 with SRA_KN_RADIX=7, and 2 for both.
+    read = read_rules(samples / "ucc" / "ucc.conf")
+    section = "[vendor=intel model=broadwell team_size={0} ppn={1} nnodes={2}]"
+    for sizes, expected in (((28, 28, 1), "sra_knomial radix=7"), ((2, 1, 2), "rabenseifner")):
+        methods = read.decisions[f"allreduce {section.format(*sizes)}"].methods
+        assert [method.label for method in methods] == ["default", "recursive_doubling", expected]
+    (other,) = read_text("UCC_TL_CUDA_TUNE=allreduce:@0\n").decisions.values()
+    assert "0" in [method.label for method in other.methods]
 
 
 def test_intel_conditions_hold_with_both_ends() -> None:
