@@ -16,11 +16,21 @@ from loaders.collectives import POINT_TO_POINT
 if TYPE_CHECKING:
     import xarray as xr
 
+    from dashboard.decisions import DecisionFunction
+
 _LISTED = 8
 
 
 def add_options(parser: Any) -> None:
     """Add ``--name`` and ``--only``."""
+    add_name(parser, "the results")
+    parser.add_argument(
+        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
+    )
+
+
+def add_name(parser: Any, given: str) -> None:
+    """Add ``--name``."""
     parser.add_argument(
         "--name",
         dest="names",
@@ -28,11 +38,7 @@ def add_options(parser: Any) -> None:
         default=[],
         type=cli_values.pair("THEIRS=NAME", "bin_tree=binary_tree"),
         metavar="THEIRS=NAME",
-        help="what the target calls an algorithm of the results, such as bin_tree=binary_tree; may be given several "
-        "times",
-    )
-    parser.add_argument(
-        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
+        help=f"what the target calls an algorithm of {given}, such as bin_tree=binary_tree; may be given several times",
     )
 
 
@@ -51,25 +57,22 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     """
     import xarray as xr
 
+    from dashboard.decisions.measured.map import methods_of
     from dashboard.export import TARGETS
     from dashboard.export.naming import lacking, renamed
 
     results = load(args)
     cubes = {name: node.to_dataset() for name, node in results.children.items()}
-    there = dict.fromkeys(str(name) for cube in cubes.values() for name in cube["algorithm"].values)
-    names = dict(args.names)
-    for theirs in names:
-        if theirs not in there:
-            near = meant(theirs, there) or f"; they have {', '.join(there)}"
-            raise Usage(f"--name {theirs}: the results have no algorithm of that name{near}")
-    cubes = {name: renamed(cube, names) for name, cube in cubes.items()}
+    _check_there(args, (str(name) for cube in cubes.values() for name in cube["algorithm"].values), "results have")
+    cubes = {name: renamed(cube, dict(args.names)) for name, cube in cubes.items()}
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
     for name in wanted:
         if name in cubes and name != POINT_TO_POINT:
             target = TARGETS[args.to]
-            without = lacking(target, cubes[name], options)
-            _check_renamed(args, name, [method.algorithm for method in without])
-            unnamed = without if target.segments else lacking(target, cubes[name], options, segments=False)
+            methods, facts = methods_of(cubes[name]), cubes[name].attrs
+            without = lacking(target, name, methods, facts, options)
+            _check_renamed(args, name, [method.algorithm for method in without], args.version)
+            unnamed = without if target.segments else lacking(target, name, methods, facts, options, segments=False)
             _say(args, name, dict.fromkeys(method.algorithm for method in unnamed))
             if without and not args.only:
                 what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
@@ -80,12 +83,39 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     return made
 
 
-def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[str]) -> None:
+def named_rules(
+    args: argparse.Namespace, rules: Mapping[str, DecisionFunction], options: Mapping[str, Any]
+) -> dict[str, DecisionFunction]:
+    """Rules with the target's names; `options` of the target as for `named`, and so `Usage`."""
+    from dashboard.export import TARGETS
+    from dashboard.export.naming import lacking, renamed_rules
+
+    _check_there(args, (method.algorithm for decision in rules.values() for method in decision.methods), "rules have")
+    made = {name: renamed_rules(decision, dict(args.names)) for name, decision in rules.items()}
+    if args.names:
+        for decision in made.values():
+            methods = [decision.methods[place] for place in decision.used]
+            without = lacking(
+                TARGETS[args.to], decision.collective, methods, decision.provenance, options, segments=False
+            )
+            _check_renamed(args, decision.collective, [each.algorithm for each in without], options.get("version"))
+    return made
+
+
+def _check_there(args: argparse.Namespace, algorithms: Iterable[str], have: str) -> None:
+    """Usage when an algorithm is to be renamed that is not there."""
+    there = dict.fromkeys(algorithms)
+    for theirs, _ in args.names:
+        if theirs not in there:
+            near = meant(theirs, there) or f"; they have {', '.join(there)}"
+            raise Usage(f"--name {theirs}: the {have} no algorithm of that name{near}")
+
+
+def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[str], version: str | None) -> None:
     """Usage when the name that an algorithm is to have is none of the target's."""
     from dashboard.export import TARGETS
     from dashboard.export.naming import known, near
 
-    version = getattr(args, "version", None)
     for theirs, name in args.names:
         there = known(TARGETS[args.to], collective, version)
         if name in without and name not in there:

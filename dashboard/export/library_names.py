@@ -131,7 +131,7 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
     known = algorithms(collective, version)
     if not is_of_library(method):
         raise LookupError(f"{method.label!r} is not a method of Open MPI: it runs over the library")
-    number = method.parameters.get("library_id") if trust_number else None
+    number = method.parameters.get("library_id") if trust_number and not method.parameters.get(NAMED) else None
     if number is not None and int(number) < 0:
         # In a cube where others have numbers.
         number = None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -13,7 +13,6 @@ import xarray as xr
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.grown.default import NAMES
-from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import NAMED, is_of_library
 from dashboard.export.target import ExportError, LeftAloneError, Target
 
@@ -36,29 +35,35 @@ def near(target: Target, collective: str, algorithm: str, version: str | None = 
 
 
 def lacking(
-    target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None, *, segments: bool = True
+    target: Target,
+    collective: str,
+    methods: Iterable[Method],
+    facts: Mapping[str, Any],
+    options: Mapping[str, Any] | None = None,
+    *,
+    segments: bool = True,
 ) -> list[Method]:
-    """Methods of a cube that a target cannot say.
+    """Methods that a target cannot say.
 
     Parameters
     ----------
     target
         The target.
-    cube
-        Measurements of one collective.
+    collective, methods
+        What was measured, or what rules decide.
+    facts
+        Of the measurements or rules: ``library``.
     options
         Of the target: ``version``, ``base``.
     segments
         Whether methods that it has without their segments alone count, too.
     """
-    collective = str(cube.attrs["collective"])
-    facts = {name: cube.attrs[name] for name in ("library", "library_version") if name in cube.attrs}
     target_options = {name: value for name, value in (options or {}).items() if name in target.options}
     if not said(target, collective, OWN_DECISION, facts, target_options):
         # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
-    methods = (method for method in methods_of(cube) if method.algorithm.lower() not in NAMES)
-    wanted = ((method, method if segments else replace(method, segment_size=0)) for method in methods)
+    named = (method for method in methods if method.algorithm.lower() not in NAMES)
+    wanted = ((method, method if segments else replace(method, segment_size=0)) for method in named)
     return [method for method, asked in wanted if not said(target, collective, asked, facts, target_options)]
 
 
@@ -84,3 +89,14 @@ def renamed(cube: xr.Dataset, names: Mapping[str, str]) -> xr.Dataset:
     words = [names.get(str(name), str(name)) for name in cube["algorithm"].values]
     given = np.array([int(str(name) in names) for name in cube["algorithm"].values])
     return cube.assign_coords({"algorithm": ("method", np.array(words)), NAMED: ("method", given)})
+
+
+def renamed_rules(decision: DecisionFunction, names: Mapping[str, str]) -> DecisionFunction:
+    """The same for the methods of rules."""
+    methods = [
+        replace(each, algorithm=names[each.algorithm], parameters={**each.parameters, NAMED: 1})
+        if each.algorithm in names
+        else each
+        for each in decision.methods
+    ]
+    return decision.changed(methods=methods)

@@ -59,6 +59,9 @@ def test_open_mpi_rules_become_source_and_version_3(colltune: Run, samples: Path
         (["--to", "intel"], "nothing can be translated"),
         (["--to", "c", "-c", "scan"], "no rules for scan"),
         (["--to", "mpich"], "complete files only"),
+        (["--to", "c", "--section", "rome"], "sections are none"),
+        (["--to", "intel", "--name", "binomal=binomial"], "did you mean binomial?"),
+        (["--to", "intel", "--name", "binomial=binomal"], "for bcast intel has no 'binomal', but binomial"),
     ],
 )
 def test_what_cannot_be_translated_is_one_clear_line(
@@ -66,3 +69,50 @@ def test_what_cannot_be_translated_is_one_clear_line(
 ) -> None:
     rules = samples / "rules_ompi" / "own_v1.conf"
     assert_one_clear_line(colltune("translate", rules, *arguments), words)
+
+
+def test_what_was_written_for_ucc_is_translated(colltune: Run, bcast_files: list[Path], tmp_path: Path) -> None:
+    rules = tmp_path / "u.conf"
+    given = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko", "--tree", "optimal", "--leaves", "4")
+    colltune("export", *bcast_files, *given, "--to", "ucc", "-o", rules)
+    ours, theirs = (
+        read.decisions["bcast"]
+        for read in (read_rules(rules), read_text(colltune("translate", rules, "--to", "openmpi").out))
+    )
+    sizes = np.arange(2, 17)[:, None], np.array([1, 1024, 4096, 1 << 18])
+    said = [[each.methods[k].algorithm for k in each.predict(*sizes).ravel()] for each in (ours, theirs)]
+    assert said[0] == said[1]
+    assert set(said[0]) == {"knomial", "scatter_allgather"}
+
+
+def test_names_of_another_library_are_given(colltune: Run, samples: Path) -> None:
+    rules = samples / "rules_ompi" / "own_v1.conf"
+    lacking = colltune("translate", rules, "--to", "intel").err
+    assert "(--name " in lacking
+    algorithms = {method.algorithm for decision in read_rules(rules).meant.values() for method in decision.methods} - {
+        "default"
+    }
+    names = [word for name in sorted(algorithms) for word in ("--name", f"{name}=binomial")]
+    answer = colltune("translate", rules, "--to", "intel", "-c", "bcast", *names)
+    assert answer.status == 0
+    assert "export I_MPI_ADJUST_BCAST=" in answer.out
+    assert "intel cuts no messages into segments, written without: pipeline 1KiB" in answer.err
+
+
+def test_numbers_and_sections_of_ucc_s_own_file_are_read(colltune: Run, samples: Path) -> None:
+    rules = samples / "ucc" / "ucc.conf"
+    answer = colltune("translate", rules, "--to", "ucc", "--section", "rome team_size=4 ")
+    assert (answer.status, answer.err) == (0, "")
+    assert "@knomial#allreduce:16384-inf:[1-inf]:@sra_knomial" in answer.out
+    assert 'UCC_TL_UCP_ALLREDUCE_SRA_KN_RADIX="4"' in answer.out
+    first = colltune("translate", rules, "--to", "c")
+    assert "23 further decisions for allreduce: allreduce [vendor=intel model=broadwell team_size=2 " in first.err
+    assert "--section chooses" in first.err
+    assert_one_clear_line(colltune("translate", rules, "--to", "c", "--section", "rame"), "sections are [vendor=intel ")
+
+
+def test_what_is_checked_but_not_translated_is_said(colltune: Run, samples: Path) -> None:
+    answer = colltune("translate", samples / "nccl_tuner" / "nccl_tuner.conf", "--to", "c")
+    assert_one_clear_line(
+        answer, "NCCL tuner configuration", "translated are rules of Open MPI, MPICH, Intel MPI or UCC"
+    )

@@ -71,6 +71,10 @@ def test_segments_and_fan_out_are_said_only_where_the_algorithm_takes_them() -> 
     assert "coll_tuned_bcast_algorithm_knomial_radix" in unsaid(knomial, choice_of(knomial, "bcast"), "bcast")[0]
 
 
+def test_a_name_that_the_user_gives_stands_above_a_number() -> None:
+    assert choice_of(Method("ours", "binomial", 0, {"library_id": 1, "named": 1}), "bcast") == Choice(6)
+
+
 def test_a_chain_that_says_no_fan_out_is_the_one_that_is_forced_without() -> None:
     # coll_tuned_bcast_algorithm_chain_fanout is 4; a rule that says 0 is the pipeline (tests/bench/proof).
     assert choice_of(Method("chain", "chain"), "bcast") == Choice(2, 4)
