@@ -52,6 +52,8 @@ _TEAM = re.compile(r"\[((?:[0-9]{1,9}-(?:[0-9]{1,9}|inf),?)+)\]")
 _UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
 _DEFAULT = Method("default", "default")
 _REFUSED = "UCC refuses the whole string with a message and decides by itself"
+#: As its parser has it (src/utils/ucc_parser.c): a name that is there already ends in an error of the file.
+_TWICE = "UCC refuses a ucc.conf as a whole; of a script that sets it, the later setting acts"
 
 
 @dataclass
@@ -69,7 +71,7 @@ def read(text: str) -> RulesFile:
     """Read all tune strings of a file."""
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
-    tuned: list[tuple[str, str, list[Part]]] = []
+    tuned: dict[tuple[str, str], tuple[int, list[Part]]] = {}
     set_in: dict[str, dict[str, str]] = {"": {}}
     section = ""
     for number, line in enumerate(text.split("\n"), start=1):
@@ -92,15 +94,18 @@ def read(text: str) -> RulesFile:
                 faults.append(Fault(number, "error", what, "never read; UCC decides by itself"))
                 continue
             parts = _parts(setting[2].strip("\"'"), number, faults, of_ucp=setting[1] == _OF_UCP)
-            tuned.append((section, setting[1], parts))
+            if (before := tuned.get((section, setting[1]))) is not None:
+                faults.append(
+                    Fault(number, "error", f"{setting[1]} is set a second time, after line {before[0]}", _TWICE)
+                )
+            tuned[section, setting[1]] = number, parts
         else:
             set_in.setdefault(section, {})[setting[1]] = setting[2].strip("\"'")
-    for section, variable, parts in tuned:
+    for (section, variable), (_, parts) in tuned.items():
         settings = {**set_in[""], **set_in.get(section, {})}
         for collective in dict.fromkeys(name for part in parts for name in _named(part)):
             key = f"{collective} [{section}]" if section else collective
-            while key in built:
-                key += "'"
+            key = f"{key} ({variable})" if key in built else key
             built[key] = _decision(collective, parts, section, settings if variable == _OF_UCP else None)
     return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
 

@@ -392,3 +392,17 @@ def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:
     (fault,) = read.faults
     assert (fault.line, fault.severity) == (1, "warning")
     assert fault.text == "allreduce has no algorithm 99 in Intel MPI's reference; it has 1 to 12"
+
+
+def test_a_variable_that_is_set_twice_is_one_decision_and_an_error() -> None:
+    rules = read_text("UCC_TL_UCP_TUNE=bcast:0-1k:@knomial:inf\nUCC_TL_UCP_TUNE=bcast:@sag_knomial\n")
+    assert list(rules.decisions) == ["bcast"]
+    assert [rules.decisions["bcast"].methods[place].label for place in rules.decisions["bcast"].used] == ["sag_knomial"]
+    (fault,) = rules.faults
+    assert (fault.line, fault.text) == (2, "UCC_TL_UCP_TUNE is set a second time, after line 1")
+    assert "refuses a ucc.conf as a whole" in fault.effect
+    # Two layers may each be told of the same collective, and so may each section.
+    both = "UCC_TL_UCP_TUNE=bcast:@knomial\nUCC_CL_BASIC_TUNE=bcast:@1\n[team_size=4]\nUCC_TL_UCP_TUNE=bcast:@dbt\n"
+    rules = read_text(both)
+    assert list(rules.decisions) == ["bcast", "bcast (UCC_CL_BASIC_TUNE)", "bcast [team_size=4]"]
+    assert not rules.faults
