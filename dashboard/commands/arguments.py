@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Subcommands:
-    """The subcommands of a command; each takes ``--json``.
+    """The subcommands of a command; each that has an answer takes ``--json``.
 
     Parameters
     ----------
@@ -29,10 +29,13 @@ class Subcommands:
         self._parsers = parser.add_subparsers(dest=f"{name}_command", metavar="SUBCOMMAND", required=True)
         self._common = tuple(common)
 
-    def add(self, name: str, about: str, *parents: argparse.ArgumentParser, **more: Any) -> argparse.ArgumentParser:
-        """Add a subcommand."""
+    def add(
+        self, name: str, about: str, *parents: argparse.ArgumentParser, answers: bool = True, **more: Any
+    ) -> argparse.ArgumentParser:
+        """Add a subcommand; `answers`: whether it has an answer of its own."""
         made = command(self._parsers, name, about, *parents, *self._common, **more)
-        json(made)
+        if answers:
+            json(made)
         return made
 
 

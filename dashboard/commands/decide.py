@@ -58,8 +58,6 @@ def decide(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
-    from dashboard.export import ExportError, bundle, writing
-
     target = cli_arguments.target(args.to)
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
@@ -72,20 +70,29 @@ def export(args: argparse.Namespace) -> None:
         decisions.append(decided.decision)
     provenance = {"statistics": statistics, "sources": sources}
     order = _order(args, given, made, cli_beyond.bounded(args, decisions), provenance)
-    written = writing.write(order)
-    if written.left_out:
-        raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
-    loses = _say_losses(written, args.allow_loss)
-    if args.output == "-":
-        answer(written.text)
-    else:
-        for name, text in bundle.files_of(args.output, written.text):
-            write(name, text)
-        what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
-        say(f"wrote {args.output}: {what}, {written.text.count(chr(10)):,} lines")
+    loses = deliver(order, args.output, args.allow_loss)
+    if args.output != "-":
         cli_beside.write(args, order.decisions, provenance)
     if loses:
         raise SystemExit(LOSES)
+
+
+def deliver(order: Order, output: str, allowed: float = 0.0) -> bool:
+    """Write what is asked for to standard output (``-``) or a file; whether that costs more points than are allowed."""
+    from dashboard.export import ExportError, bundle, writing
+
+    written = writing.write(order)
+    if written.left_out:
+        raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
+    loses = _say_losses(written, allowed)
+    if output == "-":
+        answer(written.text)
+    else:
+        for name, text in bundle.files_of(output, written.text):
+            write(name, text)
+        what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
+        say(f"wrote {output}: {what}, {written.text.count(chr(10)):,} lines")
+    return loses
 
 
 def _say_losses(written: Written, allowed: float) -> bool:
@@ -95,6 +102,8 @@ def _say_losses(written: Written, allowed: float) -> bool:
             say(f"note: {part.source.collective}: {note}")
         if part.differs:
             say(f"note: {part.source.collective}: {part.costs}")
+        if part.leaves_alone:
+            say(f"note: {part.source.collective}: the file decides nothing of it: all is left to the library")
     worst = max((part.loss for part in written.parts), default=0.0)
     if worst > allowed and math.isinf(worst):
         say("what the file costs is not known: nothing of what it says was measured")

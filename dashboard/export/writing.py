@@ -144,6 +144,11 @@ class Part:
             return False
         return self.loss > 0 or self.after.unmeasured > self.before.unmeasured
 
+    @property
+    def leaves_alone(self) -> bool:
+        """Whether the file leaves all of it to the library, though something was decided."""
+        return self.read is not None and is_default(self.read) and not is_default(self.source)
+
 
 @dataclass(frozen=True, eq=False)
 class Written:

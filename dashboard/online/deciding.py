@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import numpy.typing as npt
+import pandas as pd
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
@@ -16,10 +17,26 @@ from dashboard.online.selection import DEFAULT, Choice, SelectionModel
 _OWN = Method("default", "default", 0, {"library_id": 0})
 
 
-def decision_of(model: SelectionModel, collective: str) -> DecisionFunction:
+def seen_ppns(calls: pd.DataFrame, collective: str) -> list[int]:
+    """Processes per node of the timings of a collective, those of most timings first.
+
+    Parameters
+    ----------
+    calls
+        As `dashboard.online.state.Folder.calls` gives them.
+    """
+    return [int(ppn) for ppn in calls.loc[calls["collective"] == collective, "ppn"].value_counts().index]
+
+
+def decision_of(model: SelectionModel, collective: str, ppn: int | None = None) -> DecisionFunction:
     """The best known method of each bin as a tree over message size, nodes and processes per node.
 
     Where nothing was learnt the method is ``default``, the library's own decision.
+
+    Parameters
+    ----------
+    ppn
+        Processes per node where nothing tells them, as in rules.
     """
     choice = model.choices[collective]
     methods = (_OWN, *model.table.methods[collective])
@@ -28,6 +45,8 @@ def decision_of(model: SelectionModel, collective: str) -> DecisionFunction:
     kept = model.provenance
     known: Mapping[str, Any] = {name: kept[name] for name in ("iteration", "timings") if name in kept}
     facts = {"learnt": "online", "library": model.table.library, "library_version": model.table.version, **known}
+    if ppn is not None:
+        facts["ppn"] = ppn
     used = sorted({int(each) for each in np.unique(best)} | {DEFAULT})
     places = {alg: place for place, alg in enumerate(used)}
     made = DecisionFunction(collective, [methods[alg] for alg in used], _renumbered(root, places), provenance=facts)

@@ -69,7 +69,8 @@ def load(path: Path) -> SelectionModel:
     try:
         content = disk.read_bytes(path, _MOST_BYTES)
     except OSError as error:
-        raise OnlineError(f"{path}: the model cannot be read: {error.strerror or error}") from None
+        reason = error.strerror or error
+        raise OnlineError(f"{path}: the model cannot be read: {reason}; 'colltune online train' makes it") from None
     try:
         return of_bytes(content)
     except (struct.error, ValueError, LookupError, TypeError, AttributeError, OverflowError) as error:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split
+from dashboard.decisions import Test as NodeTest
 from dashboard.export import TARGETS
 from dashboard.export.holds import unsaid
 from dashboard.export.writing import Order, write
@@ -45,3 +46,12 @@ def test_the_file_and_its_notes_say_it() -> None:
     said = f"Measured with buffers on the device cuda. {EVERYWHERE}."
     assert f"# {said}" in written.text
     assert written.parts[0].notes == (said,)
+
+
+def test_a_collective_of_which_a_file_decides_nothing_is_told() -> None:
+    methods = [Method("default", "default"), Method("ring", "ring", 0, {"library_id": 4})]
+    # On one process per node, which rules are written for, all is left to the library.
+    by_ppn = Split((NodeTest("ppn", 1),), (Leaf(0), Leaf(1)))
+    left, said = DecisionFunction("allreduce", methods, by_ppn), DecisionFunction("allgather", methods, Leaf(1))
+    written = write(Order("openmpi", (left, said), {}))
+    assert [part.leaves_alone for part in written.parts] == [True, False]

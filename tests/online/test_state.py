@@ -178,6 +178,40 @@ def test_the_commands_train_show_export_and_profile(
     assert "colltune online init" in capsys.readouterr().err
 
 
+def test_rules_are_of_the_processes_per_node_that_were_seen_most(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["online", "export", str(folder.path), "--to", "openmpi"]) == 2
+    assert "'colltune online train' makes it" in capsys.readouterr().err
+
+    def exported(*given: str) -> tuple[str, list[str]]:
+        assert main(["online", "train", str(folder.path)]) == 0
+        capsys.readouterr()
+        assert main(["online", "export", str(folder.path), "--to", "openmpi", *given]) == 0
+        said = capsys.readouterr()
+        return said.err, [line for line in said.out.splitlines() if not line.startswith("#")]
+
+    write_run(folder.traces, "one", calls(), TABLE)
+    said, rules = exported()
+    assert "written for 2" in said
+    assert "seen most" not in said
+    assert rules == exported("--ppn", "2")[1]
+    assert any(line.endswith(f"# {TABLE.methods['allreduce'][2].label}") for line in rules)
+    write_run(folder.traces, "two", [{**call, "nodes": 1, "ppn": 4} for call in calls(480)], TABLE)
+    said, rules = exported()
+    assert "allreduce: where processes per node are not told they are 4, seen most of 2, 4" in said
+    assert rules == exported("--ppn", "4")[1]
+    # Nothing was seen there: no file that decides nothing is written in silence.
+    assert main(["online", "export", str(folder.path), "--to", "openmpi", "--ppn", "1"]) == 2
+    assert "everything is left to the library's own decision" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("words", [["export", "FOLDER", "--to", "c"], ["run", "FOLDER", "--", "true"]])
+def test_what_has_no_answer_takes_no_json(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["online", words[0], "--json", *words[1:]]) == 2
+    assert "--json" in capsys.readouterr().err
+
+
 def test_what_is_missing_of_a_run_is_said(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     write_run(folder.traces, "one", [*calls(), {"end": 1e200, "call": 240}], TABLE)
     write_run(folder.traces, "two", calls(), TABLE)

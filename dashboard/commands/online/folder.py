@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import output
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
@@ -32,8 +31,8 @@ def learning_of(args: argparse.Namespace) -> dict[str, Any]:
 def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None]) -> None:
     """Add the subcommands; `learning` adds the options of the learning."""
 
-    def of_folder(name: str, summary: str) -> argparse.ArgumentParser:
-        made = add(name, summary)
+    def of_folder(name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
+        made = add(name, summary, **more)
         made.add_argument("folder", metavar="FOLDER", type=Path)
         return made
 
@@ -41,7 +40,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     _what_is_tried(init)
     _block(init)
     learning(init)
-    run = of_folder("run", "Run a program under the library.")
+    run = of_folder("run", "Run a program under the library.", answers=False)
     run.add_argument("--mode", choices=_MODES, default="tuning", help="(default tuning)")
     run.add_argument("--run", dest="run_name", metavar="NAME", help="of the run (default: made up)")
     run.add_argument("words", nargs="+", metavar="COMMAND", help="after --, such as -- mpiexec -n 4 ./program")
@@ -65,7 +64,8 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     )
     _block(shown)
     learning(shown)
-    export = of_folder("export", "Write what was learnt as a decision function, for a library or a program.")
+    about = "Write what was learnt as a decision function, for a library or a program."
+    export = of_folder("export", about, answers=False)
     export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
     export.add_argument(
         "-c",
@@ -74,7 +74,12 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
         metavar="NAME[,NAME…]",
         help="of these (default: all that were learnt)",
     )
-    export.add_argument("--ppn", type=cli_values.count, metavar="N", help="fix the processes per node, for rules files")
+    export.add_argument(
+        "--ppn",
+        type=cli_values.count,
+        metavar="N",
+        help="fix the processes per node (default, for rules files: those seen most)",
+    )
     export.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
 
 
@@ -306,24 +311,33 @@ def _shown_lines(folder: Folder, result: Mapping[str, Any]) -> list[str]:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from dashboard.online.deciding import decision_of
+    from dashboard.commands.decide import deliver
+    from dashboard.export.writing import Order
+    from dashboard.online.deciding import decision_of, seen_ppns
     from dashboard.online.model_file import load
     from dashboard.online.state import Folder
 
     folder = Folder.open(args.folder)
-    target = cli_arguments.target(args.to)
+    cli_arguments.target(args.to)
     model = load(folder.model)
     names = args.collective or [name for name, choice in model.choices.items() if choice.best.any()]
     if unknown := [name for name in names if name not in model.choices]:
         raise Usage(f"-c {unknown[0]}: what was learnt is of {', '.join(model.choices)}")
     if not names:
         raise Usage(f"{args.folder}: no collective was learnt yet; 'colltune online show' says how far each is")
-    decisions = [decision_of(model, name) for name in names]
-    if args.ppn is not None:
-        decisions = [decision.restricted(ppn=args.ppn) for decision in decisions]
-    options = {"version": model.table.version} if "version" in target.options else {}
-    text = target.write(decisions, **options)
-    output.deliver(args.output, text, f": {', '.join(names)}")
+    calls = folder.calls()
+    decisions = []
+    for name in names:
+        seen = seen_ppns(calls, name)
+        decision = decision_of(model, name, seen[0] if seen else None)
+        decisions.append(decision if args.ppn is None else decision.restricted(ppn=args.ppn))
+        if args.ppn is None and len(seen) > 1 and "ppn" in decision.needs:
+            others = ", ".join(map(str, sorted(seen)))
+            say(
+                f"note: {name}: where processes per node are not told they are {seen[0]}, seen most of {others}; "
+                "--ppn fixes them"
+            )
+    deliver(Order.of(args.to, decisions, (), version=model.table.version), args.output)
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {
