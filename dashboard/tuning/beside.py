@@ -6,15 +6,13 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.decisions.grown.default import FAMILY as DEFAULT
-from dashboard.decisions.judged.penalty import penalty, summarise
-from dashboard.domain.errors import OptionError
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs
 from dashboard.export.usage import han_name
 from dashboard.session.prepared import prepare
+from dashboard.tuning.decide import default_penalty
 from dashboard.tuning.folder import Folder
 from loaders import open_results
 from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
@@ -41,15 +39,14 @@ def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
     prepared = {name: prepare(results[name].to_dataset()) for name in shared}
     cubes = {name: preparation.problem.slices[0].cube for name, preparation in prepared.items()}
     means = [_means(tuning, cubes) for tuning in (folder, other)]
-    rows = []
-    for name, preparation in prepared.items():
-        try:
-            default = summarise(penalty(cubes[name], DEFAULT.grow(preparation.problem))).mean
-        except OptionError:
-            default = None
-        pair = (each.get(name) for each in means)
-        rows.append({"collective": name, "default": default, **dict(zip(("own", "other"), pair, strict=True))})
-    return rows
+    return [
+        {
+            "collective": name,
+            "default": default_penalty(preparation.problem),
+            **dict(zip(("own", "other"), (each.get(name) for each in means), strict=True)),
+        }
+        for name, preparation in prepared.items()
+    ]
 
 
 def _collectives(folder: Folder) -> list[str]:

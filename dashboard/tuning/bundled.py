@@ -134,6 +134,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "proof": compared.get("proof") or work.facts("prove"),
         "harmed": compared.get("harmed", []),
         "not_compared": compared.get("not_compared", {}),
+        "untrusted": compared.get("untrusted", {}),
         "not_as_decided": work.facts("export").get("notes", []),
         "excluded": records,
         "decided": work.facts("decide")["collectives"],
@@ -240,6 +241,10 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     lines += [
         f"- left to the library: {name}: {format_count(count, 'rule')}, not compared: the time was up (--budget)"
         for name, count in summary["not_compared"].items()
+    ]
+    lines += [
+        f"- left to the library: {name}: {format_count(count, 'rule')}, compared by times that cannot be trusted"
+        for name, count in summary.get("untrusted", {}).items()
     ]
     lines += [
         f"- left to the library: {name}: slower where HAN decides, whose own calls follow the rules, too"

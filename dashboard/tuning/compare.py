@@ -23,6 +23,7 @@ from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge, leaves_at
 from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.map import DIMS, select_ppn
 from dashboard.domain.units import format_count, format_percent
 from dashboard.tuning import decide
 from dashboard.tuning.compared import PROMISING, Compared, marked
@@ -118,7 +119,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         if not harmed and not any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name)):
             return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
-    return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide else "nothing")
+    return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide or last.too_wide else "nothing")
 
 
 def _file(work: Work, turn: int) -> Path:
@@ -144,15 +145,15 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
     spread = between_launches(campaign.results, DEFAULT, TUNED)
-    improvements = {}
+    improvements, untrusted = {}, {}
     for name, child in open_results(campaign.results).children.items():
-        cube = trust.without_doubtful(child.to_dataset())
+        measured = child.to_dataset()
+        cube = trust.without_doubtful(measured)
         improvements[name] = improvement(cube, between_launches=spread.get(name, 0.0))
-    return Compared(
-        named,
-        improvements,
-        {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()},
-    )
+        known, left = (np.isfinite(select_ppn(each)[0]["time"].transpose(*DIMS).values) for each in (measured, cube))
+        untrusted[name] = (known & ~left).any(axis=0)
+    verdicts = {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()}
+    return Compared(named, improvements, verdicts, untrusted=untrusted)
 
 
 def _refuted(verdict: Verdict) -> bool:
@@ -222,22 +223,26 @@ def _left(
         "gain": {} if file is None else {name: last.gain(name) for name in last.improvements},
         "outcome": outcome,
         "harmed": sorted(_harmed(work, first) | _harmed(work, last)),
-        "not_compared": _not_compared(work, first),
+        **_not_compared(work, first),
     }
     files = [] if file is None else [path for path in (file, han_of(work, file)) if path]
     return {**facts, "said": _said(outcome, facts)}, files
 
 
-def _not_compared(work: Work, compared: Compared) -> dict[str, int]:
-    """By collective the rules that decide sizes of the grid, none of which was compared."""
-    counts = {}
+def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, int]]:
+    """By collective the rules that decide sizes of the grid, none of which was compared.
+
+    ``untrusted`` are those whose times could not be trusted; for ``not_compared`` the time did not suffice.
+    """
+    counts: dict[str, dict[str, int]] = {"not_compared": {}, "untrusted": {}}
     for name, decision in compared.decisions.items():
         sizes = np.meshgrid(work.asked.rows, work.asked.columns, indexing="ij")
         deciding = set(leaves_at(decision, *sizes).ravel().tolist())
         judged = compared.verdicts.get(name, ())
-        own = {verdict.node for verdict in judged if not verdict.default and not verdict.cells}
-        counts[name] = len(own & deciding)
-    return {name: count for name, count in counts.items() if count}
+        for node in {verdict.node for verdict in judged if not verdict.default and not verdict.cells} & deciding:
+            why = counts["untrusted" if compared.lost(name, node) else "not_compared"]
+            why[name] = why.get(name, 0) + 1
+    return counts
 
 
 def _records(compared: Compared, *, kept: bool, later: Compared | None = None) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ import xarray as xr
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import default_of, is_default
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_of
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_at, leaves_of
 from dashboard.domain.arrays import BoolArray
 
 #: Variance of a gain below which none is surer.
@@ -33,25 +33,40 @@ class Compared:
         By collective: the rules, what was measured, and what it says of each of them.
     before
         An earlier comparison of the same rules among others, which counts as much.
+    untrusted
+        By collective ``(comm_size, message_size)``: where times were measured that cannot be trusted.
     """
 
     decisions: Mapping[str, DecisionFunction]
     improvements: Mapping[str, Improvement]
     verdicts: Mapping[str, Sequence[Verdict]]
     before: Compared | None = None
+    untrusted: Mapping[str, BoolArray] = field(default_factory=dict)
 
     @property
     def too_wide(self) -> bool:
-        """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules."""
+        """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules.
+
+        It would not where more of these could not be trusted than could.
+        """
         halves = []
         for name, comparison in self.improvements.items():
             leaves = leaves_of(comparison, self.decisions[name])
             for verdict in self.verdicts[name]:
                 errors = comparison.cells["error"].values[leaves == verdict.node]
                 errors = errors[np.isfinite(errors)]
-                if errors.size and not verdict.default:
-                    halves.append(1.96 * np.sqrt(errors.sum()) / errors.size)
+                lost = self.lost(name, verdict.node)
+                if errors.size + lost and not verdict.default:
+                    halves.append(np.inf if lost > errors.size else 1.96 * np.sqrt(errors.sum()) / errors.size)
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
+
+    def lost(self, name: str, node: int) -> int:
+        """Cells that a rule decides whose times were measured, and cannot be trusted."""
+        if name not in self.untrusted:
+            return 0
+        cells = self.improvements[name].cells
+        sizes = np.meshgrid(cells[COMM_SIZE].values, cells[MESSAGE_SIZE].values, indexing="ij")
+        return int((self.untrusted[name] & (leaves_at(self.decisions[name], *sizes) == node)).sum())
 
     def alone(self, name: str, level: float | None = None) -> list[Verdict]:
         """Verdicts on the rules of a collective, each by itself: not corrected for their number.

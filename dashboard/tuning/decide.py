@@ -12,13 +12,14 @@ import xarray as xr
 
 from dashboard.decisions.function.cutting import within_measured
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.grown.default import FAMILY as DEFAULT
 from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.family import recommended
-from dashboard.domain.errors import DecisionError
+from dashboard.domain.errors import DecisionError, OptionError
 from dashboard.domain.units import format_count, format_percent
 from dashboard.session.prepared import Prepared, prepare
 from dashboard.session.treatment import Treatment, Workload
@@ -110,31 +111,31 @@ def decisions_of(work: Work) -> list[DecisionFunction]:
     return load(work.folder.path / "decide" / _FILE)
 
 
+def mean_penalty(problem: Problem, decision: DecisionFunction) -> float | None:
+    """Mean penalty over the measured cells, percent, each counted once; None where there are none."""
+    mean = float(problem.penalties(decision)[0]["penalty"].mean())
+    return round(mean, 4) if np.isfinite(mean) else None
+
+
+def default_penalty(problem: Problem) -> float | None:
+    """Mean penalty of the library's own decision; None where nobody measured that."""
+    try:
+        return mean_penalty(problem, DEFAULT.grow(problem))
+    except OptionError:
+        return None
+
+
 def _facts(prepared: Prepared, decision: DecisionFunction) -> dict[str, Any]:
-    cube = prepared.problem.slices[0].cube
-    tables = prepared.problem.penalties(decision)
-    own = default_of(methods_of(cube))
-    times = cube["time"].transpose("method", "comm_size", "message_size").values
-    percent = float("nan")
-    if own is not None:
-        slower = times[own] / np.min(np.where(np.isnan(times), np.inf, times), axis=0) - 1
-        known = slower[np.isfinite(times[own])]
-        percent = float(100 * known.mean()) if known.size else percent
     used = {decision.methods[place].label for place in decision.used}
-    means = [float(table["penalty"].mean()) for table in tables]
     name = next(iter(prepared.measured))
     return {
         "leaves": decision.leaves,
         "methods": sorted(used),
         "default": is_default(decision),
-        "penalty": _finite(means[0]),
-        "penalty_of_default": _finite(percent),
+        "penalty": mean_penalty(prepared.problem, decision),
+        "penalty_of_default": default_penalty(prepared.problem),
         "doubtful": len(prepared.doubtful[name]),
     }
-
-
-def _finite(value: float) -> float | None:
-    return round(value, 4) if np.isfinite(value) else None
 
 
 def _said(facts: dict[str, dict[str, Any]]) -> str:

@@ -58,8 +58,9 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "stages": stages,
         "files": [str(folder.path / file) for file in named],
         "outcome": folder.facts("bundle").get("outcome"),
-        "proven": proof.get("ran", 0) if proof.get("holds") and compared.get("rules") else 0,
-        "regions": proof.get("regions", 0),
+        # Of what was proven last, whether any of it is kept or not; what is left to the library is not asked for.
+        "proven": proof.get("ran", 0) if proof.get("holds") else 0,
+        "regions": proof.get("regions", 0) - proof.get("left", 0),
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),
         "excluded": folder.facts("measure").get("unsafe", []),

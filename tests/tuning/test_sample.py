@@ -7,7 +7,7 @@ import json
 import pytest
 
 from dashboard.session.samples import sample_data
-from dashboard.tuning import Folder
+from dashboard.tuning import Folder, beside
 from dashboard.tuning.bundled import readme, verdict
 from dashboard.tuning.decide import UNMEASURED
 from tests.cluster.tuned import judge
@@ -36,3 +36,12 @@ def test_what_the_time_was_too_short_for_is_said_with_the_outcome() -> None:
     assert f"{verdict(summary['outcome'], summary['decided'])}\nMeasured with 16 processes: bcast, " in text
     assert "The time was too short to measure reduce (--budget)." in text
     assert " reduce," not in text.partition("Measured with")[2].partition("\n")[0]
+
+
+def test_what_the_library_loses_by_itself_is_one_figure_wherever_it_is_said() -> None:
+    folder = Folder(sample_data("fast-ethernet-tuned") / "tuned")
+    decided = folder.facts("decide")["collectives"]
+    rows = beside(folder, folder)
+    assert {row["collective"]: row["default"] for row in rows} == {
+        name: facts["penalty_of_default"] for name, facts in decided.items()
+    }
