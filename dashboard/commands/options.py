@@ -221,7 +221,7 @@ def _collectives(parser: argparse.ArgumentParser, combined: str = "") -> None:
 
 def _map_options(parser: argparse.ArgumentParser) -> None:
     cli_trees.add_option(parser, UNCERTAINTY)
-    cli_treatment.add_options(parser, "tolerance", "statistical")
+    cli_treatment.add_options(parser, "tolerance", "statistical", *cli_treatment.JUDGED_BY)
     parser.add_argument(
         "--ties",
         choices=("mark", "simplest"),

@@ -58,6 +58,12 @@ def test_they_make_no_rule_unless_they_are_kept(colltune: Run, run: Path) -> Non
     assert chosen("--keep-doubtful").startswith("4 ")
 
 
+def test_the_map_leaves_them_out_unless_they_are_kept(colltune: Run, run: Path) -> None:
+    maps = [colltune("map", run, "-c", "allreduce", "--json", *more).json for more in ((), ("--keep-doubtful",))]
+    best = [[each["methods"][place] for place in each["best"][0]] for each in maps]
+    assert best == [["linear", "linear", "ring"], ["ring", "linear", "ring"]]
+
+
 def test_where_nothing_can_be_trusted_nothing_is_decided(colltune: Run, tmp_path: Path) -> None:
     path = tmp_path / "late.jsonl"
     with RunWriter(path, OWN) as writer:

@@ -20,13 +20,16 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+import pandas as pd
 import xarray as xr
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
-from loaders import disk
+from dashboard.decisions.measured.map import select_ppn
+from dashboard.decisions.measured.trust import doubtful
+from loaders import LoadError, disk, open_results
 from loaders.cube import annotate, with_doubles
 from loaders.doubles import Ran, doubles, ran
 from loaders.methods import MethodKey, method_label
@@ -227,6 +230,7 @@ class Following:
         self._refused: dict[PointKey, str] = {}
         self._seconds: dict[PointKey, float] = {}
         self._left: tuple[int, float | None, float] = (-1, None, 0.0)
+        self._doubts: tuple[int, dict[str, pd.DataFrame]] = (-1, {})
 
     def look(self) -> Sight:
         """See how it is now.
@@ -255,6 +259,32 @@ class Following:
         """Give what is measured of a collective of the plan, by the last look."""
         with self._lock:
             return self._fillings[collective].cube()
+
+    def doubtful(self, collective: str) -> pd.DataFrame:
+        """Times of a collective that cannot be trusted, as `dashboard.decisions.measured.trust.doubtful`, with ``ppn``.
+
+        Only all points together tell: the run files are read from their start, once for the points of the last look.
+        """
+        with self._lock:
+            points, tables = self._doubts
+            if points != self._points:
+                points, tables = self._doubts = self._points, self._doubtful()
+        return tables.get(collective, pd.DataFrame())
+
+    def _doubtful(self) -> dict[str, pd.DataFrame]:
+        several = len(self.plan.datatypes) > 1
+        try:
+            tree = open_results(
+                self.campaign.result_files(), select={"datatype": self.plan.datatypes[0]} if several else None
+            )
+        except LoadError:
+            return {}
+        cubes = {name: node.to_dataset() for name, node in tree.children.items()}
+        tables = {name: doubtful(cube) for name, cube in cubes.items()}
+        return {
+            name: table if "ppn" in table else table.assign(ppn=select_ppn(cubes[name])[1])
+            for name, table in tables.items()
+        }
 
     def _seen(self) -> Sight:
         # First: points that come meanwhile are then more than the choice knew of, never fewer.

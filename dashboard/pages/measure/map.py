@@ -8,13 +8,18 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
+import numpy.typing as npt
+import pandas as pd
 import panel as pn
 import xarray as xr
 from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard import decisions
+from dashboard.benchmarks.campaigns.campaign import ENDED
 from dashboard.benchmarks.campaigns.follow import Following, Sight
+from dashboard.decisions.measured.outliers import without_outliers
+from dashboard.decisions.measured.trust import by_cell
 from dashboard.decisions.surfaces import PREDICTORS
 from dashboard.decisions.surfaces.sureness import expected
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
@@ -30,6 +35,8 @@ from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.raster import Raster
 from dashboard.session.state import State
+
+_NOT_YET = "<p>Which times cannot be trusted is known when it has ended; they are left out then.</p>"
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,6 +58,10 @@ class Measured:
     expected
         Of an adaptive campaign, by then: the fastest method so far of each cell, or the one that is expected to be, and
         the probability that it is; None of others.
+    over
+        Whether nothing more comes; only then is it known which times cannot be trusted, and these are left out.
+    untrusted
+        Why times of a cell ``(comm_size, message_size)`` cannot be trusted; None where all can.
     """
 
     shown: tuple[str, str, int | None]
@@ -60,6 +71,8 @@ class Measured:
     planned: int
     chosen_at: float = 0.0
     expected: tuple[IntArray, FloatArray] | None = None
+    over: bool = False
+    untrusted: npt.NDArray[np.str_] | None = None
 
     @classmethod
     def of(
@@ -77,23 +90,34 @@ class Measured:
             What was taken before: what has not changed since is not worked out again.
         """
         _, collective, ppn = shown
-        known = None if known is None or known.shown != shown else known
+        over = sight.status["state"] in ENDED
+        known = None if known is None or (known.shown, known.over) != (shown, over) else known
         chosen_at = sight.chosen.get("written", 0.0)
         if known is not None and (known.points, known.chosen_at) == (sight.points, chosen_at):
             return known
         cube = following.cube(collective)
         flat = cube if "ppn" not in cube.dims else decisions.select_ppn(cube, ppn)[0]
+        doubtful = following.doubtful(collective) if over else pd.DataFrame()
+        if len(doubtful) and "ppn" in cube.dims:
+            doubtful = doubtful[doubtful["ppn"] == ppn]
+        flat = without_outliers(flat, doubtful)
         guess = None if known is None or known.chosen_at != chosen_at else known.expected
         if guess is None and sight.chosen:
             guess = expected(flat)
         dmap, planned = decisions.decision_map(flat), following.cells(collective, ppn if "ppn" in cube.dims else None)
-        return cls(shown, sight.points, flat, dmap, planned, chosen_at, guess)
+        untrusted = by_cell(doubtful, dmap)
+        return cls(shown, sight.points, flat, dmap, planned, chosen_at, guess, over, untrusted)
 
     @property
     def best(self) -> IntArray:
         """Method of each cell ``(comm_size, message_size)``: the fastest measured, else the expected one; -1: none."""
         best: IntArray = self.dmap["best"].values
         return best if self.expected is None else np.where(best >= 0, best, self.expected[0])
+
+    @property
+    def crossed(self) -> BoolArray:
+        """Cells with times that cannot be trusted."""
+        return np.zeros(self.best.shape, dtype=np.bool_) if self.untrusted is None else self.untrusted != ""
 
     @property
     def guessed(self) -> BoolArray:
@@ -210,6 +234,7 @@ class FillingMap(Viewer):
         if measured.expected is not None:
             layers |= ties.veils(measured.expected[1], axes)
             layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
+        layers["untrusted"] = ties.tie_hatch(measured.crossed, axes, "criss_cross")
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
         layers["pin"] = drawn.pin_marker(self._pinned, axes)
@@ -229,6 +254,7 @@ class FillingMap(Viewer):
             for name, columns in ties.veil_columns(measured.expected[1], axes).items():
                 self.live.update(name, columns)
             self.live.update("estimates", ties.hatch_columns(measured.guessed, axes))
+        self.live.update("untrusted", ties.hatch_columns(measured.crossed, axes))
         if drawn.has_letters(axes):
             self.live.update("letters", drawn.letter_columns(best, axes, key))
         self._offer_figures(measured)
@@ -236,7 +262,7 @@ class FillingMap(Viewer):
     def _offer_figures(self, measured: Measured) -> None:
         if self.figures is not None:
             chosen = nothing_chosen(measured.dmap)
-            self.figures.offer(partial(hover.cell_columns, measured.cube, measured.dmap, chosen))
+            self.figures.offer(partial(hover.cell_columns, measured.cube, measured.dmap, chosen, measured.untrusted))
 
     def _tell(self, measured: Measured) -> None:
         key = self._key(measured)
@@ -244,6 +270,10 @@ class FillingMap(Viewer):
         if measured.expected is not None:
             text += ties.estimate_legend(measured.guessed)
             text += ties.sureness_legend(measured.expected[1], PREDICTORS[0].name)
+        if measured.untrusted is not None:
+            text += ties.untrusted_legend(measured.crossed)
+        elif not measured.over:
+            text += _NOT_YET
         self.legend.object = text
         if self._axes is not None:
             self.live.update("pin", drawn.pin_columns(self._pinned, self._axes))

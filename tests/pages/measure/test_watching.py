@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pytest
 
@@ -40,6 +42,24 @@ def test_the_map_fills_as_points_arrive(started: MeasurePage, launcher: Played) 
     assert image[0].tolist()[0] == 2
     assert nothing in image
     assert (started.watch.bar.value, started.watch.text.object) == (33, "<p>3 of 9 points measured</p>")
+
+
+def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePage, launcher: Played) -> None:
+    launcher.now = Status("running")
+    measured(campaign_of(started), "default", *SIZES)
+    measured(campaign_of(started), "binomial", *SIZES)
+    # More of its starts were late than were not.
+    file = campaign_of(started).results
+    *lines, last = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, json.dumps({**json.loads(last), "late": 9}), ""]))
+    started.rhythm.now()
+    assert started.map.measured.best.tolist() == [[2, 2, 2]]
+    assert "known when it has ended" in started.map.legend.object
+    launcher.now = Status("finished")
+    started.rhythm.now()
+    assert started.map.measured.best.tolist() == [[2, 2, 0]]
+    assert "1 cell: times that cannot be trusted" in started.map.legend.object
+    assert started.map.live.latest("untrusted")["left"].size == 1
 
 
 def test_what_has_not_changed_is_not_drawn_again(started: MeasurePage, monkeypatch: pytest.MonkeyPatch) -> None:
