@@ -9,6 +9,7 @@ import json
 import math
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
+from statistics import geometric_mean
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +104,17 @@ def predicted(
             each = function.seconds(use.processes, use.message_size)
         total += use.times * each
     return float(total)
+
+
+def phase_times(way: Mapping[str, Any]) -> dict[str, float]:
+    """Seconds of each phase in a step of a way: mean over ranks, and the geometric one of turns, as a step's time is.
+
+    Slow turns so count for no more in the parts than in the whole.
+    """
+    return {
+        name: (geometric_mean(means) if all(means := [turn["mean"] for turn in turns]) else 0.0) / max(way["steps"], 1)
+        for name, turns in way["phases"].items()
+    }
 
 
 class Gain(NamedTuple):

@@ -33,7 +33,7 @@ class Plan:
     evaluate
         Commands in modes tuned and default, which are never learnt from.
     each
-        So many of `runs`, drawn at random, in an iteration; None: all of them.
+        So many of `runs`, drawn at random, in an iteration, none of them twice; None: all of them.
     every
         Iterations between evaluations.
     seconds
@@ -102,6 +102,9 @@ def loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
 
 
 def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
+    if (plan.each or 0) > len(plan.runs):
+        many = "; name a command several times to have it run so often"
+        say(f"note: each is {plan.each} of {len(plan.runs)} runs: an iteration has every run once{many}")
     if (done := len(folder.progress)) and _due(plan, done):
         # It failed, or somebody ended it: what is there of it is not done again.
         _evaluate(folder, plan, done, say)

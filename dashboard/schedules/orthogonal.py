@@ -66,6 +66,20 @@ class _InnerParameter(Parameter):
             _INNER[where.partition(" ")[0].removesuffix("v")][name].values(given)
 
 
+def default_inner(collective: str) -> str:
+    """The inner algorithm of a collective where none is named.
+
+    Raises
+    ------
+    NotApplicableError
+        When it does not run in phases over a grid.
+    """
+    plain = collective.removesuffix("v")
+    if plain not in _DEFAULT:
+        raise NotApplicableError(f"{collective} has no grids; those that have are {', '.join(_DEFAULT)}")
+    return _DEFAULT[plain]
+
+
 def worded(text: str) -> tuple[str, dict[str, int | str]]:
     """Read an algorithm with parameters, such as ``binary:segment_size=8192``: its name, and what is given of them."""
     name, *parts = text.split(BEFORE_PARAMETERS)

@@ -109,6 +109,7 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
         ("predict -c bcast --processes 8 --message-size 1 --machine cray", "neither a file nor one of clic-lam"),
         ("predict -c bcast --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of bcast"),
         ("predict -c scan --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of scan"),
+        ("simulate -c alltoall --processes 8 --message-size 1 --between grig-mx", "alltoall has no grids; those that"),
         ("improve RESULTS -c bcast --between 64KiB-1KiB", "the smaller first"),
         ("improve RESULTS -c bcast --original best", "no method 'best'"),
         ("improve RESULTS -c bcast --between 1-2", "no message size from 1 to 2 B"),
@@ -178,7 +179,17 @@ def test_grids_that_follow_the_machine_are_named(ask: Ask) -> None:
 def test_a_prime_number_of_processes_is_said_to_have_no_grid(colltune: Run) -> None:
     answer = colltune("orthogonal", "layouts", 13)
     assert (answer.status, answer.out.strip()) == (0, "")
-    assert "13 processes have no grid" in answer.err
+    assert "13 processes have no grid with more than one process" in answer.err
+    for words in ("layouts 16", "simulate -c bcast --processes 16 --message-size 1 --between alpha=1e-5,beta=1e-9"):
+        answer = colltune("orthogonal", *words.split(), "--dimensions", 9)
+        assert "16 processes have no grid of 9 dimensions" in answer.out + answer.err
+
+
+@pytest.mark.parametrize("collective", ["bcast", "scatter", "gather", "reduce", "allreduce", "allgather"])
+def test_each_collective_has_an_algorithm_inside_where_none_is_named(ask: Ask, collective: str) -> None:
+    words = f"orthogonal simulate -c {collective} --processes 6 --message-size 1000 --between alpha=1e-5,beta=1e-9"
+    answer = ask(words)
+    assert answer["layouts"][0]["inside"][0] == answer["inner"]
 
 
 @pytest.mark.parametrize("machine", ["clic-lam", "xeon-scampi"])

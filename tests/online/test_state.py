@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.online.deciding import decision_of
 from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
-from dashboard.online.running import read_plan
+from dashboard.online.running import Plan, loop, read_plan
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
 from dashboard.online.state import Folder
@@ -204,6 +204,13 @@ def test_rules_are_of_the_processes_per_node_that_were_seen_most(
     # Nothing was seen there: no file that decides nothing is written in silence.
     assert main(["online", "export", str(folder.path), "--to", "openmpi", "--ppn", "1"]) == 2
     assert "everything is left to the library's own decision" in capsys.readouterr().err
+
+
+def test_a_plan_that_asks_for_more_runs_than_it_names_is_told(folder: Folder) -> None:
+    said: list[str] = []
+    loop(folder, Plan((("program",),), iterations=0, each=2), 1, said.append)
+    (note,) = said
+    assert note.startswith("note: each is 2 of 1 runs: an iteration has every run once; name a command several times")
 
 
 @pytest.mark.parametrize("words", [["export", "FOLDER", "--to", "c"], ["run", "FOLDER", "--", "true"]])

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from statistics import geometric_mean
+
 import holoviews as hv
 import pytest
 import xarray as xr
 
-from dashboard.models.applications import answers_in
+from dashboard.models.applications import answers_in, phase_times
 from dashboard.models.grids import fitted
 from dashboard.plots.models.applications import group_times, improvements, step_phases, step_times
 from dashboard.session.samples import sample_data
@@ -50,6 +52,14 @@ def test_phases_add_up_to_less_than_the_step_of_the_slowest_rank() -> None:
     tops = list(step_phases({"pabm_task": answer}, "A step"))[-1]["step_to"]
     for top, way in zip(tops, answer["ways"], strict=True):
         assert 0.5 * way["step"] < top <= 1.01 * max(way["seconds"]) / way["steps"]
+
+
+def test_a_slow_turn_counts_for_no_more_in_the_phases_than_in_the_step() -> None:
+    phases = {"compute": [{"mean": 3e-3}, {"mean": 3e-2}], "allgather": [{"mean": 1e-3}, {"mean": 1e-2}]}
+    way = {"steps": 2, "seconds": [4e-3, 4e-2], "phases": phases}
+    times = phase_times(way)
+    assert times["compute"] == pytest.approx(3 * times["allgather"])
+    assert sum(times.values()) == pytest.approx(geometric_mean(way["seconds"]) / 2)
 
 
 def test_groups_beside_their_runtime_functions(allgather: xr.Dataset) -> None:

@@ -34,7 +34,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     _nodes(listing)
     simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
     _call(simulate)
-    simulate.add_argument("--inner", default="binomial", metavar="METHOD", help="inside of each phase (binomial)")
+    about = "inside of each phase (default: that of grids of the collective, such as binomial)"
+    simulate.add_argument("--inner", metavar="METHOD", help=about)
     simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
     simulate.add_argument(
         "--between", required=True, metavar="PARAMETERS", help="between nodes: machine, file, or alpha=1e-4,beta=8e-8"
@@ -108,7 +109,7 @@ def _layouts(args: argparse.Namespace) -> None:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
     grids = layouts(args.processes, args.dimensions)
     if not grids:
-        say(f"note: {args.processes} processes have no grid of more than one process in each of its dimensions")
+        say(f"note: {_no_grid(args.processes, args.dimensions)}")
     result: dict[str, Any] = {"layouts": [list(each.factors) for each in grids]}
     if args.ppn is None:
         show(args, result, lambda: [str(each) for each in grids])
@@ -123,6 +124,11 @@ def _layouts(args: argparse.Namespace) -> None:
     show(args, result, lambda: cli_text.table(columns, rows))
 
 
+def _no_grid(processes: int, dimensions: int | None) -> str:
+    of = "" if dimensions is None else f" of {dimensions} dimensions"
+    return f"{processes} processes have no grid{of} with more than one process in each dimension"
+
+
 def _within(shares: Sequence[float]) -> str:
     return ", ".join(f"{100 * share:.0f} %" for share in shares)
 
@@ -132,7 +138,10 @@ def _simulate(args: argparse.Namespace) -> None:
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.placement import nodes_of
     from dashboard.models.simulator import Nodes
+    from dashboard.schedules.orthogonal import default_inner
 
+    usual = default_inner(args.collective)
+    args.inner = args.inner or usual
     between, within = (
         find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
     )
@@ -142,7 +151,7 @@ def _simulate(args: argparse.Namespace) -> None:
     names = ("collective", "processes", "message_size", "inner", "model", "ppn", "placement")
     rows = [{**_row(each), "inside": list(each.inside)} for each in runs]
     result = {**{name: getattr(args, name) for name in names}, "original": original, "layouts": rows}
-    show(args, result, lambda: _predicted_lines(result))
+    show(args, result, lambda: _predicted_lines(result, args.dimensions))
 
 
 def _predict(args: argparse.Namespace) -> None:
@@ -167,7 +176,7 @@ def _predict(args: argparse.Namespace) -> None:
         rows.append(row)
     about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
     result = {**about, "original": original, "layouts": rows}
-    show(args, result, lambda: _predicted_lines(result))
+    show(args, result, lambda: _predicted_lines(result, args.dimensions))
 
 
 def _row(made: Any) -> dict[str, Any]:
@@ -202,7 +211,7 @@ def _cubes(args: argparse.Namespace) -> dict[str, Any]:
     return cubes
 
 
-def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
+def _predicted_lines(result: Mapping[str, Any], dimensions: int | None) -> list[str]:
     head = f"{result['collective']}, {result['processes']} processes, {format_bytes(result['message_size'])}: "
     rows = [
         [
@@ -219,7 +228,7 @@ def _predicted_lines(result: Mapping[str, Any]) -> list[str]:
     ]
     lines = [f"{head}original {cli_text.time(result['original'])}"]
     if not rows:
-        return [*lines, "no grid: the number of processes is a prime or below 4"]
+        return [*lines, _no_grid(result["processes"], dimensions)]
     return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, "", "runs in its phases"], rows)]
 
 

@@ -199,6 +199,8 @@ def _same(way: Mapping[str, Any]) -> bool:
 
 
 def _lines(answer: Mapping[str, Any]) -> list[str]:
+    from dashboard.models.applications import phase_times
+
     order, alone = answer["order"], answer["alone"]
     ways = answer["ways"]
     head = f"{order['application']} {order['variant']}, {order['size']} unknowns, {order['processes']} processes on "
@@ -223,9 +225,5 @@ def _lines(answer: Mapping[str, Any]) -> list[str]:
         )
     columns = ["way", "a step, mean", "gain (%)", "95 %", "predicted", "differs by"]
     lines = [head, *cli_text.table(columns, rows, (1, 2, 3, 4, 5)), ""]
-    shares = [
-        [way["way"], name, cli_text.time(sum(each["mean"] for each in turns) / len(turns) / max(way["steps"], 1))]
-        for way in ways
-        for name, turns in way["phases"].items()
-    ]
+    shares = [[way["way"], name, cli_text.time(each)] for way in ways for name, each in phase_times(way).items()]
     return [*lines, *cli_text.table(["way", "phase", "mean of ranks, a step"], shares, (2,))]

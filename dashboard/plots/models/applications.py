@@ -11,6 +11,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.domain.units import format_percent, format_time
+from dashboard.models.applications import phase_times
 from dashboard.models.published import Runtime
 from dashboard.plots.frame import framed
 from dashboard.plots.models.chart import LOG_Y, LOOKS, Look, follow_data, time_ticks
@@ -198,5 +199,4 @@ def _phase(name: str) -> str:
 
 
 def _seconds(way: Mapping[str, Any], phase: str) -> float:
-    turns = [turn["mean"] for name, each in way["phases"].items() if _phase(name) == phase for turn in each]
-    return sum(turns) / max(len(way["seconds"]), 1) / max(way["steps"], 1)
+    return sum(seconds for name, seconds in phase_times(way).items() if _phase(name) == phase)
