@@ -56,6 +56,7 @@ OPTIONS = (
         default=TIES[0],
         kind="choice",
         choices=TIES,
+        titles=("what gives fewer rules", "the fastest"),
     ),
     Option(
         name="outliers",

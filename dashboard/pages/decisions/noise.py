@@ -12,32 +12,26 @@ from panel.viewable import Viewer
 
 from dashboard.domain.options import Option
 from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.widgets import Button, FileInput, FloatSlider, Select, Switch
+from dashboard.pages.parts.options import UNLIMITED, common, widget_of
+from dashboard.pages.parts.widgets import Button, FileInput, FloatSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
 from dashboard.session.state import DATA, State
-from dashboard.session.treatment import LEVEL, OPTIONS, TIES
+from dashboard.session.treatment import LEVEL, OPTIONS
 from loaders import LoadError, disk
 from loaders.workload import read_workload
 
-#: A select shows nothing where its value is None: this stands for it.
-_NOTHING = "nothing"
-#: How the values of a choice are called where the option's own words are too short.
-_VALUES: dict[str, dict[str, Any]] = {
-    "ties": {"what gives fewer rules": TIES[0], "the fastest": TIES[1]},
-    "statistical": {"no test": _NOTHING, "ties by a test at 5 %": LEVEL, "at 1 %": 0.01},
-}
+#: Levels of the test that are offered.
+_LEVELS = {"no test": UNLIMITED, "ties by a test at 5 %": LEVEL, "at 1 %": 0.01}
 #: Options that have widgets of their own kind, or none.
 _APART = ("tolerance", "parameters")
 
 
 def _widget(option: Option, value: Any) -> Any:
-    """A switch or a select for an option of the treatment."""
-    about = {"label": option.title[:1].upper() + option.title[1:], "description": option.help}
-    if option.kind == "flag":
-        return Switch(value=value, margin=(10, 10, 14, 10), **about)
-    values = _VALUES.get(option.name) or {option.unlimited: _NOTHING, **{each: each for each in option.choices}}
-    return Select(options=values, value=_NOTHING if value is None else value, width=230, **about)
+    """A switch or a menu for an option of the treatment."""
+    if option.kind != "float":
+        return widget_of(option, value, 230)
+    return Select(options=_LEVELS, value=UNLIMITED if value is None else value, width=230, **common(option))
 
 
 class Noise(Viewer):
@@ -103,7 +97,7 @@ class Noise(Viewer):
         self.tolerance.param.update(end=max(20.0, value), value=value)
         for name, widget in self.choices.items():
             chosen = getattr(self._state, name)
-            wanted = _NOTHING if chosen is None else chosen
+            wanted = UNLIMITED if chosen is None else chosen
             if isinstance(widget, Select) and wanted not in widget.options.values():
                 widget.options = {**widget.options, f"{wanted:g}": wanted}
             widget.value = wanted
@@ -111,7 +105,7 @@ class Noise(Viewer):
         self.choices["ties"].disabled = value == 0 and self._state.statistical is None
 
     def _ask(self, parameter: str, event: Any) -> None:
-        self._state.ask(**{parameter: None if event.new == _NOTHING else event.new})
+        self._state.ask(**{parameter: None if event.new == UNLIMITED else event.new})
 
     def _set_tolerance(self, event: Any) -> None:
         self._state.ask(tolerance=float(event.new))

@@ -19,7 +19,7 @@ from dashboard.session.choice import read_values, write_value
 #: Where an option has no upper end, sliders end here.
 MOST_INT, MOST_FLOAT = 256, 100.0
 LEAST_FLOAT = 1e-4
-#: Stands for None on a slider, whose own None means that nothing is chosen.
+#: Stands for None on a slider and in a menu, whose own None means that nothing is chosen.
 UNLIMITED = "unlimited"
 _ROUND = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0)
 
@@ -75,12 +75,14 @@ def _switch(option: Option, value: Any) -> Any:
 
 
 def _select(option: Option, value: Any) -> Any:
-    return Select(options=_choices(option), value=value, width=200, **common(option))
+    known = UNLIMITED if value is None else value
+    return Select(options=_choices(option), value=known, width=200, **common(option))
 
 
-def _choices(option: Option) -> Any:
-    """Choices, by title where they have some."""
-    return dict(zip(option.titles, option.choices, strict=True)) if option.titles else list(option.choices)
+def _choices(option: Option) -> dict[str, str]:
+    """Choices by title, what None stands for first."""
+    none = {option.unlimited: UNLIMITED} if option.unlimited else {}
+    return none | dict(zip(option.titles or option.choices, option.choices, strict=True))
 
 
 def _several(option: Option, value: Any) -> Any:
@@ -162,10 +164,8 @@ def fill(widget: Any, option: Option, value: Any) -> None:
         widget.options = list(dict.fromkeys((*widget.options, *value)))
     elif option.kind == "words":
         value = shlex.join(value)
-    elif value is None and slider:
-        value = UNLIMITED
-    elif value is None and option.kind == "name":
-        value = ""
+    elif value is None:
+        value = "" if option.kind == "name" else UNLIMITED if slider or option.kind == "choice" else None
     if option.kind == "name" and option.choices:
         widget.options = _names(option, value)
     if widget.value == value and not (slider and value not in widget.options.values()):
