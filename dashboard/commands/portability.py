@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.domain.unmeasured import RULE
+
+if TYPE_CHECKING:
+    from dashboard.session.prepared import Prepared
 
 _FIGURES = ("mean", "median", "max")
 
@@ -34,14 +37,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
     from dashboard.commands.output import Working, finite, show
-    from dashboard.commands.treatment import preparation
     from dashboard.decisions.judged.portability import campaign_facts, time_ratios
     from dashboard.session.choice import Choice
 
-    first = preparation(args)
-    # What is left out need not be known to both.
-    other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
-    second = preparation(argparse.Namespace(**{**vars(args), **other}))
+    first, second = _both(args)
     choice = Choice.of(args.tree, cli_trees.chosen(args))
     with Working() as progress:
         judged = first.against(second, choice, common=not args.all_methods, progress=progress)
@@ -59,6 +58,26 @@ def portability(args: argparse.Namespace) -> None:
     gaps = {there: judged.gap(made, there) for made, there in (("A", "B"), ("B", "A"))}
     result["gaps"] = {there: {"points": finite(points), "cells": cells} for there, (points, cells) in gaps.items()}
     show(args, result, lambda: _lines(result))
+
+
+def _both(args: argparse.Namespace) -> list[Prepared]:
+    """Both campaigns, at the processes per node that both have where none are asked for."""
+    from dashboard.commands.load import cubes_of, load
+    from dashboard.commands.output import say
+    from dashboard.commands.treatment import preparation
+    from dashboard.decisions.judged.portability import ppn_of_both
+
+    # What is left out need not be known to both.
+    other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
+    sides = [args, argparse.Namespace(**{**vars(args), **other})]
+    results = [load(each) for each in sides]
+    if args.ppn is None:
+        cubes = [next(iter(cubes_of(args, args.collective, each).values())) for each in results]
+        shared, note = ppn_of_both(*cubes)
+        if note:
+            say(f"note: {note}{'; --ppn chooses' if shared else ''}")
+        sides = [argparse.Namespace(**{**vars(each), "ppn": shared}) for each in sides]
+    return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
 
 
 def _lines(result: Mapping[str, Any]) -> list[str]:

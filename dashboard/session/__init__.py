@@ -2,6 +2,7 @@
 
 __all__ = [
     "address",
+    "campaigns",
     "choice",
     "history",
     "prepared",

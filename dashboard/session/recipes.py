@@ -11,7 +11,9 @@ from urllib.parse import urlencode
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
+from dashboard.domain.errors import OptionError
 from dashboard.export import TARGETS
+from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
 from dashboard.session.samples import SAMPLES, sample_start
@@ -139,11 +141,11 @@ def _beside(state: State) -> list[list[str]]:
 
 
 def _of_both(state: State) -> View:
-    """The view whose treatment both campaigns have: that of the processes per node that the first is shown at."""
-    view = state.view
-    problem = None if view.prepared is None else view.problem()
-    ppn = view.treatment.ppn if problem is None else problem.slices[0].given.get("ppn")
-    return view.changed(treatment=replace(view.treatment, ppn=ppn))
+    """The view whose treatment both campaigns have; the one on show while there is no other."""
+    try:
+        return of_both(state.view, measured_in(state.against, str(state.collective)))[0]
+    except OptionError:
+        return state.view
 
 
 def _against(state: State) -> Origin:

@@ -10,7 +10,7 @@ import xarray as xr
 from dashboard.decisions import decision_map, penalty, quadtree, summarise
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
-from tests.cubes import synthetic_cube
+from tests.cubes import opposed_cubes, synthetic_cube
 
 
 @pytest.fixture
@@ -32,6 +32,26 @@ def test_it_tells_what_a_decision_costs_elsewhere(colltune: Run, results: Path, 
     assert {"what": "system", "A": "synthetic", "B": "grig"} in document["differs"]
     text = colltune("portability", results, "--against", other, "-c", "bcast", "--max-depth", "2")
     assert "on B the decision of A costs +" in text.out
+
+
+def test_both_campaigns_stand_at_the_same_processes_per_node(colltune: Run, tmp_path: Path) -> None:
+    several = opposed_cubes()["bcast"]
+    cubes = {"several": several, "one": several.isel(ppn=[0]), "two": several.isel(ppn=[1])}
+    paths = {name: tmp_path / f"{name}.nc" for name in cubes}
+    for name, cube in cubes.items():
+        save_results(xr.DataTree.from_dict({"/bcast": cube}), paths[name])
+
+    # Taken for one process per node, A would decide the opposite of what is best in B.
+    usual = colltune("portability", paths["several"], "--against", paths["two"], "--json")
+    assert "2 processes per node on both sides" in usual.err
+    asked = colltune("portability", paths["several"], "--against", paths["two"], "--ppn", "2", "--json")
+    assert usual.json == asked.json
+    assert usual.json["gaps"]["B"]["points"] == 0
+
+    apart = colltune("portability", paths["one"], "--against", paths["two"], "--json")
+    assert "that both campaigns were measured at: A has 1 and B has 2" in apart.err
+    assert apart.json["differs"] == [{"what": "processes per node", "A": "1", "B": "2"}]
+    assert apart.json["gaps"]["B"]["points"] == pytest.approx(200)
 
 
 def test_what_is_wrong_is_one_clear_line(colltune: Run, results: Path, other: Path) -> None:

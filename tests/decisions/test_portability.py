@@ -7,9 +7,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionError, exact, penalty, quadtree, summarise
-from dashboard.decisions.judged.portability import campaign_facts, portability, time_ratios
+from dashboard.decisions.judged.portability import campaign_facts, portability, ppn_of_both, time_ratios
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import synthetic_cube
+from tests.cubes import opposed_cubes, synthetic_cube
 
 
 def grown(problem: Problem) -> object:
@@ -82,6 +82,24 @@ def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Datas
     many = synthetic_cube(15, 3, 2, seed=1)
     facts = campaign_facts(many, many.isel(comm_size=[0])).set_index("what")
     assert facts.loc["comm sizes of one only", "A"] == "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, and 2 more"
+
+
+def test_campaigns_are_compared_at_the_processes_per_node_that_both_have() -> None:
+    several = opposed_cubes()["bcast"]
+    one, two = several.isel(ppn=0), several.isel(ppn=[1])
+    assert ppn_of_both(several, two)[0] == ppn_of_both(two, several)[0] == 2
+    assert "A has 1, 2 and B has 2" in ppn_of_both(several, two)[1]
+    # Of several that both have what was measured most.
+    gaps = several.copy(deep=True)
+    gaps["time"][0, 0, 0, 0] = np.nan
+    assert ppn_of_both(several, several)[0] == 1
+    assert ppn_of_both(several, gaps)[0] == 2
+    assert ppn_of_both(one, one) == (1, "")
+    unknown = one.drop_vars("ppn")
+    assert ppn_of_both(unknown, several) == ppn_of_both(unknown, unknown) == (None, "")
+    chosen, note = ppn_of_both(one, two)
+    assert (chosen, note) == (None, "no processes per node that both campaigns were measured at: A has 1 and B has 2")
+    assert campaign_facts(one, two.isel(ppn=0)).values.tolist() == [["processes per node", "1", "2"]]
 
 
 def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -10,10 +10,11 @@ import xarray as xr
 from dashboard import cli
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.session.choice import Choice
+from dashboard.session.recipes import as_command
 from dashboard.session.registry import load_results, register
 from dashboard.session.samples import sample_start
 from dashboard.session.state import State
-from tests.cubes import synthetic_cube
+from tests.cubes import opposed_cubes, synthetic_cube
 
 
 def campaign(seed: int, system: str, **attrs: str) -> xr.DataTree:
@@ -75,6 +76,23 @@ def test_a_campaign_without_the_collective_is_an_error_not_a_blank() -> None:
     assert "it holds scan" in view.background.text.object
     assert not view.message.visible
     assert not view.body.visible
+
+
+def test_both_are_shown_at_the_processes_per_node_that_both_have() -> None:
+    several = opposed_cubes()["bcast"]
+    two, one = (several.isel(ppn=[at]).assign_attrs(system=name) for at, name in ((1, "frodo"), (0, "grig")))
+    state, view = shown(*(xr.DataTree.from_dict({"/bcast": cube}) for cube in (two, one, several)))
+    first, second, _ = state.loaded
+    state.param.update(against=first, compare="campaigns")
+    assert "2 processes per node on both sides" in view.penalties.object
+    assert view._comparison.ported.table["mean"].tolist() == [0, 0, 0, 0]
+    assert "--ppn 2" in as_command(state)
+    state.against = second
+    assert view._comparison.ported.table["mean"].tolist() == [0, 0, 0, 0]
+    assert "--ppn 1" in as_command(state)
+    state.show(register(xr.DataTree.from_dict({"/bcast": two})))
+    assert "processes per node" in view.facts.object
+    assert "--ppn" not in as_command(state)
 
 
 def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:

@@ -12,7 +12,7 @@ import xarray as xr
 from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import summarise_all
-from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_bytes
@@ -119,6 +119,34 @@ def restricted(problem: Problem, labels: list[str]) -> Problem:
     raise DecisionError("two campaigns are compared for one collective and one number of processes per node")
 
 
+def ppn_of_both(first: xr.Dataset, second: xr.Dataset) -> tuple[int | None, str]:
+    """The processes per node at which two cubes of one collective can be compared, where none are asked for.
+
+    Returns
+    -------
+    ppn
+        Of those that both have the number with most measured cells (the smallest of equals); None where they share
+        none, or do not tell: then each stands at its own.
+    note
+        Which numbers each has, and what is meant of these; empty where there is no choice.
+    """
+    cells = [_cells_by_ppn(cube) for cube in (first, second)]
+    both = sorted(cells[0].keys() & cells[1].keys())
+    numbers = [", ".join(map(str, counts)) for counts in cells]
+    there = f"A has {numbers[0]} and B has {numbers[1]}"
+    if not both:
+        return None, f"no processes per node that both campaigns were measured at: {there}" if all(cells) else ""
+    ppn = max(both, key=lambda number: cells[0][number] + cells[1][number])
+    chosen = f"{ppn} processes per node on both sides (most measured cells of what both have): {there}"
+    return ppn, chosen if any(len(counts) > 1 for counts in cells) else ""
+
+
+def _cells_by_ppn(cube: xr.Dataset) -> dict[int, int]:
+    """Measured cells by processes per node; empty where these are not told."""
+    present = cube["ppn"].values.tolist() if "ppn" in cube.dims else [select_ppn(cube)[1]]
+    return {ppn: int(select_ppn(cube, ppn)[0]["time"].count()) for ppn in present if ppn is not None}
+
+
 def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
     """What differs between two cubes of one collective.
 
@@ -129,10 +157,12 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
         has. Empty where nothing does.
     """
     rows = []
-    for name in FACTS:
-        values = tuple(str(cube.attrs.get(name) or "–") for cube in (first, second))
-        if values[0] != values[1]:
-            rows.append((name.replace("_", " "), *values))
+    facts = {name.replace("_", " "): [cube.attrs.get(name) for cube in (first, second)] for name in FACTS}
+    facts["processes per node"] = [select_ppn(cube)[1] for cube in (first, second)]
+    for name, values in facts.items():
+        written = [str(value or "–") for value in values]
+        if written[0] != written[1]:
+            rows.append((name, *written))
     lists = {"methods": [[method.label for method in methods_of(cube)] for cube in (first, second)]}
     for axis in SIZES:
         write = format_bytes if axis == MESSAGE_SIZE else str

@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from html import escape
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import panel as pn
-import xarray as xr
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, time_ratios
-from dashboard.domain.errors import OptionError
 from dashboard.domain.units import format_count
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
@@ -28,9 +26,10 @@ from dashboard.plots.axes import Axes
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.raster import Raster
+from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.prepared import prepare
-from dashboard.session.registry import Results, load_results, origin_of, results_by_digest
-from dashboard.session.samples import SAMPLES, is_sample, sample_start
+from dashboard.session.registry import origin_of
+from dashboard.session.samples import SAMPLES, is_sample
 from dashboard.session.state import DATA, TREE, State
 
 PAGE = "Compare"
@@ -48,6 +47,7 @@ class _Comparison:
     facts: pd.DataFrame
     ratios: pd.DataFrame
     ported: Portability
+    note: str
 
 
 class CampaignsView(Viewer):
@@ -170,20 +170,17 @@ class CampaignsView(Viewer):
 
     def _work(self) -> Any:
         state, common = self.state, self.state.common
-        against, collective, choice, first = state.against, str(state.collective), state.choice(), state.view.problem()
-        if first is None:
-            raise OptionError("nothing was measured that could be decided on")
-        if len(first.slices) > 1:
-            raise OptionError("two campaigns are compared for one collective and one number of processes per node")
-        prepared = state.view.needed()
-        treatment = replace(state.view.treatment, ppn=first.slices[0].given.get("ppn"))
+        against, choice, view = state.against, state.choice(), state.view
+        view.needed()
 
         def work(progress: Progress | None) -> _Comparison:
             """Compare, on another thread."""
-            other = prepare(_cube(against, collective), treatment)
-            cubes = first.slices[0].cube, other.problem.slices[0].cube
+            measured = measured_in(against, str(view.collective))
+            both, note = of_both(view, measured)
+            prepared, other = both.needed(), prepare(measured, both.treatment)
             ported = prepared.against(other, choice, common=common, progress=progress)
-            return _Comparison(campaign_facts(*cubes), time_ratios(*cubes), ported)
+            cubes = [each.problem.single("a comparison of two campaigns").cube for each in (prepared, other)]
+            return _Comparison(campaign_facts(*cubes), time_ratios(*cubes), ported, note)
 
         return work
 
@@ -191,7 +188,7 @@ class CampaignsView(Viewer):
         comparison = self._comparison
         if comparison is None:
             return
-        self.penalties.object = drawn.penalties_table(comparison.ported.table) + _words(comparison.ported)
+        self.penalties.object = drawn.penalties_table(comparison.ported.table) + _words(comparison)
         self.facts.object = drawn.facts_table(comparison.facts)
         self.ratios.object = drawn.ratios_table(comparison.ratios)
         self._draw()
@@ -209,22 +206,10 @@ class CampaignsView(Viewer):
         self.maps.show(scene, (first, second), ported.decisions)
 
 
-def _cube(campaign: str, collective: str) -> xr.Dataset:
-    """Measurements of campaign B, which is named by the digest of its results or is a sample."""
-    if campaign in SAMPLES:
-        start = sample_start(campaign)
-        results: Results | None = load_results(start.paths, **start.hints)
-    else:
-        results = results_by_digest(campaign)
-    if results is None:
-        raise OptionError("campaign B is no longer kept here; load it again on the page Data")
-    if collective not in results.tree.children:
-        raise OptionError(f"campaign B has no {collective}; it holds {', '.join(map(str, results.tree.children))}")
-    return results.tree[collective].to_dataset()
-
-
-def _words(ported: Portability) -> str:
-    sentences = [
+def _words(comparison: _Comparison) -> str:
+    ported, note = comparison.ported, comparison.note
+    sentences = [f"{note[0].upper()}{note[1:]}."] if note else []
+    sentences += [
         f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself, over the "
         f"{format_count(cells, 'cell')} in which both have a penalty."
         for here, there in (SIDES, SIDES[::-1])
