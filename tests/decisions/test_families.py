@@ -12,11 +12,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionFunction, OptionError
-from dashboard.decisions.grown.families import FAMILIES, GIVEN, PLACES, Families, family
+from dashboard.decisions.grown.families import FAMILIES, GIVEN, PLACES, Families, check_tables, family
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.problem import Problem
 from tests.conftest import ROOT
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, opposed_cubes, synthetic_cube
 
 HEAVY = {"sklearn", "scipy", "numba", "pystreed"}
 QUICK = {"search": {"seconds": 0.2}}
@@ -146,3 +146,17 @@ def test_no_tree_beats_the_optimum_of_as_many_leaves(seed: int) -> None:
 def test_the_exact_map_costs_nothing(seed: int) -> None:
     problem = Problem.of(synthetic_cube(4, 6, 4, seed, missing=0.3))
     assert problem.summary(FAMILIES["exact"].grow(problem)).max == 0
+
+
+@pytest.mark.parametrize("apart", ["ppn", "collective"])
+def test_they_say_truly_which_tables_their_trees_tell_apart(name: str, apart: str) -> None:
+    cubes = opposed_cubes()
+    several = Problem.of(cubes["bcast"], ppn="all") if apart == "ppn" else Problem.of(cubes, ppn=1)
+    if apart in FAMILIES[name].tells:
+        check_tables(FAMILIES[name], several)
+        assert grow(name, several).needs == (apart,)
+        return
+    with pytest.raises(OptionError, match=r"2 tables .*a tree that tests these: .*c45, cart, search, recommended"):
+        check_tables(FAMILIES[name], several)
+    with pytest.raises(OptionError):
+        grow(name, several)

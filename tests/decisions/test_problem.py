@@ -176,7 +176,7 @@ class TestProcessesPerNode:
         assert [part.given for part in Problem.of(synthetic_cube(2, 3, 2, 1), ppn="all").slices] == [{}]
 
     def test_a_decision_over_sizes_only_names_what_there_is(self) -> None:
-        with pytest.raises(OptionError, match=r"a quadtree decides .* 2 tables .*'ppn': 1"):
+        with pytest.raises(OptionError, match=r"a quadtree decides .* 2 tables \(processes per node: 1, 2\); .*--ppn"):
             Problem.of(two_ppn(), ppn="all").single("a quadtree")
 
     def test_penalties_of_each_are_its_own(self) -> None:

@@ -20,7 +20,7 @@ from dashboard.decisions.grown.binary import BinaryTree, Pruning
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.losses import counted, losses
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
@@ -269,4 +269,5 @@ FAMILY = Family(
     path=_path,
     grow_many=cart_many,
     labels=True,
+    tells=tuple(APART),
 )

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from importlib import import_module
 
 from dashboard.decisions.grown.family import Family
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError, meant
 
 #: Where each family is: its module (in this package, or in full), or module:name where that is not ``FAMILY``.
@@ -99,3 +100,12 @@ def family(name: str) -> Family:
     if name in FAMILIES:
         return FAMILIES[name]
     raise OptionError(f"there is no tree {name!r}, known are {', '.join(FAMILIES)}{meant(name, FAMILIES)}")
+
+
+def check_tables(grown: Family, problem: Problem) -> None:
+    """Raise `OptionError` where trees of a family cannot tell a problem's tables apart; it names those that can."""
+    differing = set(problem.differing)
+    if grown.name in GIVEN or differing <= set(grown.tells):
+        return
+    able = [name for name, each in FAMILIES.items() if differing <= set(each.tells)]
+    raise OptionError(f"{problem.refusal(grown.name)}, or a tree that tests these: {', '.join(able)}")

@@ -42,6 +42,8 @@ class Family:
         settings, where that is cheaper than growing each by itself; None where it is not.
     labels
         Whether it learns which method each cell has, so that ties are settled before; else it weighs times.
+    tells
+        What else than sizes its trees test, so that one decides several tables: of ``ppn`` and ``collective``.
     """
 
     name: str
@@ -52,6 +54,7 @@ class Family:
     path: Callable[[Problem], Iterable[dict[str, Any]]]
     grow_many: Callable[..., list[DecisionFunction]] | None = None
     labels: bool = False
+    tells: tuple[str, ...] = ()
 
     def option(self, name: str) -> Option:
         """Look up an option; `OptionError` lists those there are."""

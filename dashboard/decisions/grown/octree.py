@@ -47,9 +47,9 @@ class OctreeBuilder:
 
     def __init__(self, problem: Problem) -> None:
         if any(set(part.given) != {PPN} for part in problem.slices):
-            given = ", ".join(str(part.given) for part in problem.slices)
             raise OptionError(
-                f"octree decides one collective over communicator size, message size and ppn, but there are {given}"
+                "octree decides one collective over communicator size, message size and ppn, but there are tables of "
+                f"{problem.tables}"
             )
         self._problem = problem
         axes, grid = _layers(problem)
@@ -148,4 +148,5 @@ FAMILY = Family(
     path=_path,
     grow_many=octrees,
     labels=True,
+    tells=(PPN,),
 )

@@ -24,6 +24,8 @@ from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
+#: Attributes that do not follow from the sizes, by which tables are told apart: in words, and how one is chosen.
+APART = {"ppn": ("processes per node", "--ppn N"), "collective": ("collectives", "-c NAME")}
 #: Larger than rounding, smaller than anything that is shown.
 _TRACE = 1 + 1e-9
 
@@ -211,10 +213,25 @@ class Problem:
         """The only slice; `OptionError` that names `what` where there are several."""
         if len(self.slices) == 1:
             return self.slices[0]
-        given = ", ".join(str(part.given) for part in self.slices)
-        raise OptionError(
+        raise OptionError(self.refusal(what))
+
+    @property
+    def differing(self) -> tuple[str, ...]:
+        """What the tables differ in, of `APART`."""
+        return tuple(name for name in APART if len({part.given.get(name) for part in self.slices}) > 1)
+
+    @property
+    def tables(self) -> str:
+        """The tables by what they differ in, in words."""
+        values = {name: dict.fromkeys(str(part.given.get(name)) for part in self.slices) for name in self.differing}
+        return "; ".join(f"{APART[name][0]}: {', '.join(each)}" for name, each in values.items())
+
+    def refusal(self, what: str) -> str:
+        """Why `what` decides over sizes only, and so not over several tables, in words."""
+        chosen = " and ".join(APART[name][1] for name in self.differing)
+        return (
             f"{what} decides over communicator and message size only, but there are {len(self.slices)} tables "
-            f"({given}); choose one, or a tree that takes these as attributes"
+            f"({self.tables}); choose one ({chosen})"
         )
 
     def cases(self, attributes: Sequence[str] = SIZES) -> Cases:

@@ -14,7 +14,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.measured.problem import Problem, Slice
+from dashboard.decisions.measured.problem import APART, Problem, Slice
 from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
 from dashboard.decisions.surfaces.lines import KINDS
@@ -195,4 +195,5 @@ FAMILY = Family(
     grow=recommended,
     path=_path,
     grow_many=recommended_many,
+    tells=tuple(APART),
 )

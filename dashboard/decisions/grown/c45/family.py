@@ -9,7 +9,7 @@ from typing import Any
 from dashboard.decisions.function.attributes import TESTED
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.domain.options import Option
 
 PATH_MIN_CASES = (256, 128, 64, 40, 20, 12, 8, 6, 4, 3, 2)
@@ -127,4 +127,5 @@ FAMILY = Family(
     path=_path,
     grow_many=c45_many,
     labels=True,
+    tells=tuple(APART),
 )

@@ -9,7 +9,7 @@ from dashboard.decisions.function.attributes import TESTED
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.cart import cart, default_attributes
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.domain.options import Option
 
 PATH = ((0, 1), (1, 2), (2, 3), (2, 4), (3, 5), (3, 6), (3, 7), (3, 8), (4, 10), (4, 12), (4, 16))
@@ -91,4 +91,5 @@ FAMILY = Family(
     ),
     grow=search,
     path=_path,
+    tells=tuple(APART),
 )
