@@ -58,6 +58,8 @@ def decide(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
+    from dashboard.decisions import select_ppn
+
     target = cli_arguments.target(args.to)
     cli_beside.check(args)
     decisions, statistics, sources = [], {}, {}
@@ -70,6 +72,8 @@ def export(args: argparse.Namespace) -> None:
         decisions.append(decided.decision)
     provenance = {"statistics": statistics, "sources": sources}
     order = _order(args, given, made, cli_beyond.bounded(args, decisions), provenance)
+    # What a file that knows no processes per node is for.
+    args.written_for = {select_ppn(cube)[1] for cube in order.cubes.values()}
     loses = deliver(order, args.output, args.allow_loss)
     if args.output != "-":
         cli_beside.write(args, order.decisions, provenance)

@@ -92,7 +92,10 @@ def _info(args: argparse.Namespace) -> list[str] | None:
 
 
 def _decide(args: argparse.Namespace) -> list[str]:
-    return ["decide", *_reading(args), *_collectives(args), *_ppn(args)]
+    combined = ["--combined"] if getattr(args, "combined", False) else []
+    # What a map marks is no choice of a decision.
+    treated = _treated(args, [option.name for option in OPTIONS if getattr(args, option.name, None) != "mark"])
+    return ["decide", *_reading(args), *_collectives(args), *_ppn(args), *combined, *treated]
 
 
 def _export(args: argparse.Namespace) -> list[str]:
@@ -122,14 +125,16 @@ def _treated(args: argparse.Namespace, names: Collection[str]) -> list[str]:
         if option.name in names and (value := getattr(args, option.name, None)) is not None:
             words += option.typed(value)
     words += [word for name in args.without for word in ("--without", name)]
-    return [*words, "--weights", args.weights] if args.weights else words
+    weights = getattr(args, "weights", None)
+    return [*words, "--weights", weights] if weights else words
 
 
 def _after_export(args: argparse.Namespace) -> list[str] | None:
     if not _linted(args):
         return None
-    ppn = [] if args.ppn == "all" else _ppn(args)
-    return ["lint", args.output, "--over", *_reading(args), *ppn, *_treated(args, JUDGED_BY)]
+    if args.ppn == "all":
+        (args.ppn,) = args.written_for if len(args.written_for) == 1 else (None,)
+    return ["lint", args.output, "--over", *_reading(args), *_ppn(args), *_treated(args, JUDGED_BY)]
 
 
 def _linted(args: argparse.Namespace) -> bool:

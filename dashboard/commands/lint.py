@@ -8,7 +8,7 @@ from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.commands import values as cli_values
+from dashboard.commands import arguments as cli_arguments
 from dashboard.commands.output import penalty, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
@@ -37,7 +37,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="measurements; show what the rules cost over them",
     )
     parser.add_argument("-c", "--collective", help="the collective of the measurements, where they do not say it")
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if they hold several")
+    cli_arguments.ppn(parser)
     parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
     parser.add_argument(
         "--for",

@@ -108,9 +108,13 @@ def cubes_of(
 
 
 def _check_ppn(ppn: int | str, name: str, cube: xr.Dataset) -> None:
-    """Usage when processes per node are asked for that the results do not tell."""
+    """Usage when processes per node are asked for that the results do not tell; `OptionError` when they have others."""
+    from dashboard.decisions import select_ppn
+
     if "ppn" not in cube.dims and "ppn" not in cube.coords and cube.attrs.get("ppn") is None:
         raise Usage(f"--ppn {ppn}: the results of {name} do not tell their processes per node, so none can be chosen")
+    if ppn != "all":
+        select_ppn(cube, int(ppn))
 
 
 def file_report(entry: Mapping[str, Any]) -> dict[str, Any]:

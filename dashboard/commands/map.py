@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import finite, say, show
 from dashboard.commands.treatment import preparation
-from dashboard.commands.usage import Usage
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -21,15 +20,13 @@ _TOLD = ("system", "network", "library", "library_version", "device", "placement
 
 def decision_map(args: argparse.Namespace) -> None:
     """Show the decision map of one collective."""
-    if args.tolerance and args.statistical is not None:
-        raise Usage("--tolerance and --statistical are given; a map marks the ties of one of them")
     # Here ties are marked unless the simplest map is asked for.
     marks = args.ties == "mark"
     prepared = preparation(argparse.Namespace(**{**vars(args), "ties": None if marks else args.ties}))
     (name,), dmap = prepared.measured, prepared.decision_map
     if args.statistical is not None:
         say(f"note: {prepared.tested.attrs['note']}")
-        dmap = dmap.assign(ties=prepared.tested["tied"].sum("method").transpose(*dmap["ties"].dims))
+        dmap = dmap.assign(ties=prepared.ties)
     if not marks:
         dmap = dmap.assign(best=prepared.learnt.slices[0].dmap["best"])
         if facts := prepared.learnt.provenance.get("simplest"):

@@ -151,7 +151,8 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
     port = add(
         "portability", "Set two campaigns beside each other: what the decisions of one cost on the other.", hints
     )
-    _collectives(port)
+    cli_arguments.collectives(port, "the collective")
+    cli_arguments.ppn(port)
     cli_portability.add_options(port)
     cli_arguments.json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
@@ -201,20 +202,13 @@ def _common() -> _Parser:
 def _chosen() -> _Parser:
     parser = _Parser(add_help=False)
     parser.add_argument("-c", "--collective", help="the collective, if the results hold several or do not say")
-    parser.add_argument(
-        "--ppn", type=cli_values.count, metavar="N", help="processes per node, if the results hold several"
-    )
+    cli_arguments.ppn(parser)
     return parser
 
 
 def _collectives(parser: argparse.ArgumentParser, combined: str = "") -> None:
     cli_arguments.collectives(parser, "the collective")
-    parser.add_argument(
-        "--ppn",
-        type=cli_values.count_or_all,
-        metavar="N|all",
-        help="processes per node; all: one tree for all of them, if it can test ppn",
-    )
+    cli_arguments.ppn(parser, every=True)
     if combined:
         parser.add_argument("--combined", action="store_true", help=combined)
 

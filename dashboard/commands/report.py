@@ -28,6 +28,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="name ending in .html; in .zip: the pictures alone, as SVG, PDF and PNG, with captions",
     )
     cli_arguments.collectives(parser, "report on this collective")
+    cli_arguments.ppn(parser, every=True)
     parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
     parser.add_argument(
         "--to", default="openmpi", metavar="TARGET", help="what the rules are written as (default openmpi)"
@@ -69,18 +70,20 @@ def report(args: argparse.Namespace) -> None:
 
 def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
-    from dashboard.commands.load import load
-    from dashboard.commands.treatment import treatment_of
+    from dashboard.commands.load import cubes_of, load
+    from dashboard.commands.treatment import say_ppn, treatment_of
     from dashboard.session.choice import Choice
     from dashboard.session.registry import register
     from dashboard.session.state import State
 
     state = State()
     results = load(args)
-    collectives = [name for name in results.children if name in (args.collective or results.children)]
-    treatment = treatment_of(args, {name: results[name].to_dataset() for name in collectives})
     state.show(register(results))
-    state.treat(treatment)
+    cubes = cubes_of(args, args.collective or state.view.collectives, results)
+    if args.ppn is None:
+        say_ppn(cubes)
+    state.collective = next(iter(cubes))
+    state.treat(treatment_of(args, cubes))
     state.uncertainty = bool(args.uncertainty)
     state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
     return state

@@ -171,8 +171,11 @@ def say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
     """Say which processes per node are meant where none were chosen."""
     from dashboard.decisions import select_ppn
 
+    notes = []
     for cube in cubes.values():
         if "ppn" in cube.dims:
             chosen = select_ppn(cube)[1]
             others = ", ".join(str(int(value)) for value in cube["ppn"].values)
-            say(f"note: {chosen} processes per node (most measured cells) of {others}; --ppn chooses")
+            notes.append(f"note: {chosen} processes per node (most measured cells) of {others}; --ppn chooses")
+    for note in dict.fromkeys(notes):
+        say(note)

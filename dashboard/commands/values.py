@@ -26,6 +26,16 @@ def count_or_all(text: str) -> int | str:
         raise argparse.ArgumentTypeError(f"{error}, or all") from None
 
 
+def one_ppn(text: str) -> int:
+    """Processes per node of measurements that are looked at one number at a time."""
+    if text == "all":
+        raise argparse.ArgumentTypeError(
+            "one number of processes per node is looked at here, such as --ppn 2; all of them together are what "
+            "'colltune decide --ppn all' makes a tree for"
+        )
+    return count(text)
+
+
 def folds(text: str) -> int:
     """A number of parts to hold out in turn."""
     return _integer(text, 2)

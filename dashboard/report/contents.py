@@ -220,7 +220,8 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     problem = view.problem()
     if problem is None:
         return Part(title)
-    part = problem.slices[0]
+    # What a file that knows no processes per node is for, as `dashboard.export.writing.Order.of` has it.
+    part = max(problem.slices, key=lambda each: each.given.get("ppn") or 0)
     options: dict[str, Any] = {"cubes": {str(view.collective): part.cube}} if "cubes" in target.options else {}
     provenance = {
         "statistics": {decision.collective: view.statistics()},
@@ -282,15 +283,18 @@ def _text(value: Any) -> str:
 
 
 def _summary(views: list[View]) -> str:
-    heads = [("collective", False), ("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
+    per_node = [_per_node(view) for view in views]
+    heads = [("collective", False), *([("processes per node", False)] if any(per_node) else [])]
+    heads += [("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
     rows, gaps = [], 0
-    for view in views:
+    for view, nodes in zip(views, per_node, strict=True):
         statistics, dmap, cube = view.statistics(), view.decision_map(), view.cube()
+        cells = [escape(str(view.collective)), *([nodes or "–"] if any(per_node) else [])]
         if statistics is None or dmap is None or cube is None:
-            rows.append([escape(str(view.collective)), *["–"] * 7])
+            rows.append([*cells, *["–"] * 7])
             continue
-        cells = [escape(str(view.collective)), f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
+        cells += [f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
         cells += [escape(view.choice.described()), f"{statistics['leaves']:,}"]
         for name in ("mean", "median", "max"):
             value = statistics["penalty"][name]
@@ -299,6 +303,15 @@ def _summary(views: list[View]) -> str:
         gaps += statistics["penalty"]["unmeasured"]
     rule = f"<p>{escape(unmeasured(gaps))}.</p>" if gaps else ""
     return legend.table(f"Decisions{_counted(views[0])}", heads, rows) + rule
+
+
+def _per_node(view: View) -> str:
+    """The processes per node decided for, and of which where there are several; empty where they are not told."""
+    problem, cube = view.problem(), view.cube()
+    numbers = [] if problem is None else [part.given["ppn"] for part in problem.slices if "ppn" in part.given]
+    there = [] if cube is None or "ppn" not in cube.dims else cube["ppn"].values.tolist()
+    chosen = ", ".join(map(str, numbers))
+    return f"{chosen} (of {', '.join(map(str, there))})" if len(there) > len(numbers) else chosen
 
 
 def _counted(view: View) -> str:

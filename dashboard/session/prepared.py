@@ -20,12 +20,13 @@ from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown.c45 import report
-from dashboard.decisions.grown.families import FAMILIES, GIVEN
+from dashboard.decisions.grown.families import FAMILIES, GIVEN, check_tables
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout
 from dashboard.decisions.judged.portability import Portability, portability
 from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.noise import indistinguishable
 from dashboard.decisions.measured.outliers import outliers, without_outliers
@@ -207,14 +208,21 @@ class Prepared:
     @cached_property
     def tied(self) -> tuple[NDArray[np.bool_], str]:
         """Cells ``(comm_size, message_size)`` of the map whose best method ties with others, and what that means."""
-        tied, words = self.decision_map["ties"].values > 1, "equally fast methods"
-        if self.treatment.tolerance:
-            words = f"methods within {self.treatment.tolerance:g} % of the best"
+        near = f"methods within {self.treatment.tolerance:g} % of the best" if self.treatment.tolerance else ""
+        test = "" if self.treatment.statistical is None else str(self.tested.attrs["note"])
+        return self.ties.values > 1, "; ".join(filter(None, (near, test))) or "equally fast methods"
+
+    @cached_property
+    def ties(self) -> xr.DataArray:
+        """How many methods of each cell of the map tie: within the tolerance, or by the test where one is asked for."""
+        ties, tolerance = self.decision_map["ties"], self.treatment.tolerance
         if self.treatment.statistical is None:
-            return tied, words
-        tested = self.tested["tied"].sum("method").values > 1
-        note = str(self.tested.attrs["note"])
-        return (tied | tested, f"{words}; {note}") if self.treatment.tolerance else (tested, note)
+            return ties
+        tied = self.tested["tied"]
+        if tolerance:
+            flat, _ = decisions.select_ppn(competing(self.shown), self.decision_map.attrs.get("ppn"))
+            tied = tied | (flat["time"] <= self.decision_map["best_time"] * (1 + tolerance / 100))
+        return tied.sum("method").transpose(*ties.dims)
 
     @cached_property
     def estimated(self) -> NDArray[np.bool_] | None:
@@ -281,6 +289,7 @@ class Prepared:
         if part is None and progress is not None and "learnt" not in vars(self):
             progress(0.0, "the measurements as trees learn them")
         learnt = self.learnt if part is None else self.learn(part)
+        check_tables(FAMILIES[choice.family], learnt)
         decision = FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
         words = self.treatment.words_of_trees(by_labels=choice.by_labels)
         if not words or choice.family in GIVEN:

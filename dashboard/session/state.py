@@ -187,7 +187,9 @@ class State(param.Parameterized):
     def treat(self, treatment: Treatment) -> None:
         """Choose this treatment."""
         self.weigh(treatment.workload)
-        self.param.update(**{name: getattr(treatment, name) for name in (*TREATED, "without", "across", "ppn")})
+        chosen = {name: getattr(treatment, name) for name in (*TREATED, "without", "across", "ppn")}
+        # The only number that a collective has is none that is chosen.
+        self.param.update(**chosen | {"ppn": treatment.ppn if treatment.ppn in self.param.ppn.objects else None})
 
     def imagined(self, **changes: Any) -> View:
         """The view that other values of the params of `DATA` would give."""

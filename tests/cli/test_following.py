@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -17,7 +18,7 @@ from dashboard.commands.following import _after_bench as after_bench
 from loaders import save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET_PATTERN
-from tests.cubes import cube_of
+from tests.cubes import cube_of, opposed_cubes
 
 
 def following(err: str) -> list[str]:
@@ -101,6 +102,31 @@ def test_the_processes_per_node_are_said_again(tmp_path: Path, capsys: pytest.Ca
     for words in (["map"], ["decide", "--tree", "exact"]):
         assert cli.main([words[0], str(results), "--ppn", "2", *words[1:]]) == 0
         assert "--ppn 2" in " ".join(following(capsys.readouterr().err))
+
+
+def test_rules_are_judged_at_the_processes_per_node_that_they_were_written_for(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    save_results(xr.DataTree.from_dict(opposed_cubes()), Path("results.nc"))
+    words = ["-c", "bcast", "--ppn", "all", "--tree", "cart", "--allow-loss", "1000"]
+    ucc = ["--name", "linear=knomial", "--name", "binomial=sag_knomial"]
+    intel = ["--name", "linear=binomial", "--name", "binomial=ring"]
+    for target, further in {"openmpi": [], "mpich": ["--base", "5.0"], "ucc": ucc, "intel": intel}.items():
+        assert cli.main(["export", "results.nc", *words, "--to", target, "-o", target, *further]) == 0
+        judged = following(capsys.readouterr().err)
+        assert judged == ["lint", target, "--over", "results.nc", "--ppn", "2"]
+        assert cli.main([*judged, "--json"]) == 0
+        assert json.loads(capsys.readouterr().out)["penalty"]
+
+
+@pytest.mark.parametrize("order", [["map"], ["compare", "--trees", "exact"], ["frontier", "--family", "exact"]])
+def test_what_was_made_of_the_measurements_is_said_again(
+    results: Path, order: list[str], capsys: pytest.CaptureFixture[str]
+) -> None:
+    treated = ["--tolerance", "5", "--statistical", "0.05", "--without", "linear"]
+    assert cli.main([order[0], str(results), "-c", "bcast", *order[1:], *treated]) == 0
+    assert following(capsys.readouterr().err) == ["decide", str(results), "-c", "bcast", *treated]
 
 
 def test_trees_of_models_are_exported_with_their_parameters(

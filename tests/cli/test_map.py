@@ -65,6 +65,19 @@ def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: 
     assert "4 of 4 cells have more than one of the methods that cannot be told from the best by the test" in drawn
 
 
+def test_methods_tie_within_the_tolerance_or_by_the_test(colltune: Run, tmp_path: Path) -> None:
+    # The second is 10 % slower and too noisy to tell, the third is told apart but within 3 %.
+    cube = cube_of([[[1.00, 1.00]], [[1.10, 1.10]], [[1.02, 1.05]]], [4], [1, 2])
+    cube["time_std"] = cube["time"] * np.reshape([1e-3, 1.0, 1e-3], (3, 1, 1))
+    save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "race.nc")
+    counts = {(): [[1, 1]], ("--tolerance", 3): [[2, 1]], ("--statistical", 0.05): [[2, 2]]}
+    both = ("--tolerance", 3, "--statistical", 0.05)
+    for asked, ties in (counts | {both: [[3, 2]]}).items():
+        assert colltune("map", tmp_path / "race.nc", *asked, "--json").json.get("ties", [[1, 1]]) == ties
+    words = "methods within 3 % of the best or that cannot be told from the best by the test"
+    assert f"2 of 2 cells have more than one of the {words}" in colltune("map", tmp_path / "race.nc", *both).out
+
+
 def test_among_ties_the_simplest_map_is_taken_when_asked_for(colltune: Run, close_race: Path) -> None:
     assert colltune("map", close_race, "--tolerance", 3, "--json").json["best"] == [[0, 1, 0, 1]]
     answer = colltune("map", close_race, "--tolerance", 3, "--ties", "simplest", "--json")

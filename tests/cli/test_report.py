@@ -6,8 +6,11 @@ import zipfile
 from pathlib import Path
 
 import pytest
+import xarray as xr
 
+from loaders import save_results
 from tests.cli.command import Run, assert_one_clear_line
+from tests.cubes import opposed_cubes
 
 
 @pytest.mark.slow
@@ -24,6 +27,29 @@ def test_it_writes_one_file(colltune: Run, results: Path, tmp_path: Path) -> Non
     assert "CART, most leaves 4" in html
     assert "Communication models" in html
     assert [path.name] == [each.name for each in tmp_path.iterdir()]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("asked", "decided_for"), [([], "1 (of 1, 2)"), (["2"], "2 (of 1, 2)"), (["all"], "1, 2")])
+def test_it_is_for_the_processes_per_node_that_are_asked_for(
+    colltune: Run, tmp_path: Path, asked: list[str], decided_for: str
+) -> None:
+    results, path = tmp_path / "results.nc", tmp_path / "report.html"
+    save_results(xr.DataTree.from_dict(opposed_cubes()), results)
+    words = ["--tree", "cart", "--no-frontier", "--to", "json", "-o", path]
+    answer = colltune("report", results, *words, *(["--ppn", *asked] if asked else []))
+    assert answer.status == 0, answer.err
+    assert answer.err.count("--ppn chooses") == (not asked)
+    summary = path.read_text(encoding="utf-8").partition("<h2>bcast")[0]
+    assert "processes per node</th>" in summary
+    assert summary.count(f">{decided_for}</td>") == 2
+
+
+def test_processes_per_node_that_were_not_measured_are_one_clear_line(colltune: Run, tmp_path: Path) -> None:
+    results = tmp_path / "results.nc"
+    save_results(xr.DataTree.from_dict(opposed_cubes()), results)
+    answer = colltune("report", results, "--ppn", "3", "-o", tmp_path / "report.html")
+    assert_one_clear_line(answer, "ppn is 3", "1, 2 processes per node")
 
 
 @pytest.mark.slow

@@ -37,7 +37,7 @@ def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.Argu
     parser = cli_arguments.command(orders, "refine", _ABOUT, hints, common)
     cli_arguments.results(parser, metavar="RESULTS")
     cli_arguments.collectives(parser)
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if there are several")
+    cli_arguments.ppn(parser)
     cli_arguments.json(parser)
     group = parser.add_argument_group("what may be measured")
     further = "further ones (default: one between each two neighbours)"

@@ -122,7 +122,7 @@ def _measured(parser: argparse.ArgumentParser, about: str) -> None:
     """Add results of collectives, and which of them are meant."""
     cli_arguments.results(parser, about="results of collectives")
     cli_arguments.collectives(parser, about)
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node")
+    cli_arguments.ppn(parser)
 
 
 def _saved(parser: argparse.ArgumentParser) -> None:

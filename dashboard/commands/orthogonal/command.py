@@ -60,7 +60,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     for each in (improve, select):
         each.add_argument("paths", nargs="+", metavar="PATH", help="results of a campaign with grids")
         each.add_argument("-c", "--collective", help="the collective, if there are several")
-        each.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes per node, if there are several")
+        cli_arguments.ppn(each)
     select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
     select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
     select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
