@@ -56,4 +56,5 @@ __all__ = [
     "segments",
     "simulator",
     "traced",
+    "undetermined",
 ]

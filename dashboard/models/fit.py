@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 
 from dashboard.decisions.grown.family import Progress
-from dashboard.domain.arrays import FloatArray
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.models import MODEL_NAMES, ModelName, parameter_symbol
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
@@ -30,6 +30,13 @@ EVALUATIONS = 200
 _STEP = 1e-6
 _NULL = 1e-5
 _GAP_AT = "gap at "
+#: Of two gaps that differ by less neither is determined by itself.
+_SAME = 1e-3
+
+
+def gap_at(size: float) -> str:
+    """Name of PLogP's gap at a size, bytes, as `Fit.intervals` has it."""
+    return f"{_GAP_AT}{size:.12g} B"
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +99,37 @@ class Fit:
 
 @dataclass(frozen=True, eq=False)
 class _Unknowns:
-    """The numbers to find, as logarithms, and the network that they make."""
+    """The numbers to find, as logarithms, and the network that they make.
+
+    Those of `rising` never fall from one to the next: they are sought as sums of steps, each above 0.
+    """
 
     names: tuple[str, ...]
     start: FloatArray
     highest: FloatArray
     build: Callable[[FloatArray], PointToPointModel]
     notes: tuple[str, ...] = field(default=())
+    rising: slice = field(default_factory=lambda: slice(0))
+
+    def steps(self, logs: FloatArray) -> FloatArray:
+        """What is sought in place of the logarithms: of what rises those of its steps."""
+        sought = logs.copy()
+        numbers = np.exp(logs[self.rising])
+        sought[self.rising] = np.log(np.maximum(np.diff(numbers, prepend=0.0), 1e-3 * numbers))
+        return sought
+
+    def level(self, logs: FloatArray) -> BoolArray:
+        """Which numbers of what rises do not rise: held up by the one before, or down by the one behind."""
+        same = np.diff(logs[self.rising]) < _SAME
+        level = np.zeros(logs.size, dtype=np.bool_)
+        level[self.rising] = np.append(same, False) | np.append(False, same) if same.size else False
+        return level
+
+    def logs(self, steps: FloatArray) -> FloatArray:
+        """The logarithms, of what was sought."""
+        logs = steps.copy()
+        logs[self.rising] = np.logaddexp.accumulate(steps[self.rising])
+        return logs
 
 
 def fit(
@@ -300,11 +331,12 @@ def _plogp_unknowns(
         gamma = float(values[count + 1]) if extra[1] else fixed[0]
         return PLogP(float(values[0]), tuple(at), tuple(gap), tuple(send), tuple(receive), gamma=gamma, delta=fixed[1])
 
-    names = ("latency", *(f"{_GAP_AT}{size:.12g} B" for size in at), *extra[1])
+    names = ("latency", *map(gap_at, at), *extra[1])
     ranges = PLogP.ranges()
     highest = [ranges["latency"].high, *([3600.0] * count), *([ranges["gamma"].high] * len(extra[1]))]
     first = np.concatenate([[latency], gaps, extra[0]])
-    return _Unknowns(names, np.log(first), np.log(np.array(highest)), build, notes)
+    # A longer message never takes less of a gap (Kielmann, Bal, Verstoep: LNCS 1800, 2000).
+    return _Unknowns(names, np.log(first), np.log(np.array(highest)), build, notes, slice(1, count + 1))
 
 
 def _knots(observed: Observations, most: int) -> FloatArray:
@@ -328,11 +360,16 @@ def _solve(residuals: Callable[[FloatArray], FloatArray], unknowns: _Unknowns, s
     from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
 
     low = np.full(unknowns.start.size, np.log(LEAST))
-    start = np.clip(unknowns.start, low + 1e-3, unknowns.highest - 1e-3)
+    start = np.clip(unknowns.steps(unknowns.start), low + 1e-3, unknowns.highest - 1e-3)
     solution = least_squares(
-        residuals, start, bounds=(low, unknowns.highest), loss="soft_l1", f_scale=scale, max_nfev=EVALUATIONS
+        lambda steps: residuals(unknowns.logs(steps)),
+        start,
+        bounds=(low, unknowns.highest),
+        loss="soft_l1",
+        f_scale=scale,
+        max_nfev=EVALUATIONS,
     )
-    return np.asarray(solution.x)
+    return unknowns.logs(np.asarray(solution.x))
 
 
 def _intervals(
@@ -352,7 +389,7 @@ def _intervals(
     loose = (rows[~known] ** 2).sum(axis=0) > _NULL
     half = float(stdtrit(free, (1 + level) / 2)) * np.sqrt(variance)
     # Beyond a factor of a million, or at the rim of what is allowed, nothing is known of it.
-    loose |= (half > np.log(1e6)) | (solution < np.log(LEAST) + 1e-6)
+    loose |= (half > np.log(1e6)) | (solution < np.log(LEAST) + 1e-6) | unknowns.level(solution)
     low, high = np.exp(solution - np.minimum(half, 700)), np.exp(np.minimum(solution + half, 700))
     return {
         name: (0.0, float("inf")) if loose[number] else (float(low[number]), float(high[number]))

@@ -86,6 +86,17 @@ def optimal_map(
     )
 
 
+def times_of(optimal: xr.Dataset, parameters: PointToPointModel) -> FloatArray:
+    """Times, s, of the algorithms and segment sizes of an optimal map by other parameters; NaN where there is none."""
+    count, size = np.broadcast_arrays(optimal["comm_size"].values[:, None], optimal["message_size"].values[None, :])
+    times = np.full(count.shape, np.nan)
+    for number, name in enumerate(optimal["candidate"].values):
+        there = optimal["algorithm"].values == number
+        cells = count[there], size[there], optimal["segment_size"].values[there]
+        times[there] = model_of(str(optimal.attrs["collective"]), str(name)).predict(parameters, *cells)
+    return times
+
+
 def _names(collective: str, algorithms: Sequence[str] | None) -> list[str]:
     known = models_of(collective)
     names = list(known) if algorithms is None else list(algorithms)

@@ -71,6 +71,14 @@ class ParameterSet:
             raise NotApplicableError(f"{self.name} has no {title} parameters; there are {there}")
         return parameters
 
+    def undetermined(self, model: ModelName | str) -> frozenset[str]:
+        """Names of what the fit of a model did not determine, as its file remembers; empty of what is not fitted."""
+        known: Any = self.provenance
+        for name in ("fits", model, "intervals"):
+            known = known.get(name) if isinstance(known, Mapping) else None
+        intervals = known.items() if isinstance(known, Mapping) else ()
+        return frozenset(name for name, ends in intervals if isinstance(ends, list) and None in ends)
+
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
         return {

@@ -158,6 +158,26 @@ def test_fit_saves_what_predict_and_decide_take(colltune: Run, tmp_path: Path, n
     assert_one_clear_line(answer, "no method 'binomial'", "pipeline")
 
 
+def test_what_rests_on_parameters_that_a_fit_did_not_determine_is_said(
+    colltune: Run, bcast_files: list[Path], tmp_path: Path
+) -> None:
+    made = tmp_path / "fitted.json"
+    assert colltune("model", "fit", *bcast_files, *PATTERN, "--model", "plogp", "-o", made).status == 0
+    words = ["-c", "bcast", "--model", "plogp", "--parameters", made, "--message-size", "1MiB", "--comm-size", "8"]
+    pipeline = ["--algorithm", "pipeline"]
+    for order in (
+        ["segments", *words, *pipeline],
+        ["predict", *words, *pipeline, "--segment-size", "32"],
+        ["map", *words, "--optimal"],
+    ):
+        answer = colltune("model", *order, "--json")
+        assert answer.json["undetermined"] == ["gap at 32 B"]
+        assert "warning: " in answer.err
+        assert "on gap at 32 B; the measurements" in answer.err
+    answer = colltune("model", "predict", *words, *pipeline, "--segment-size", "8KiB", "--json")
+    assert (answer.json["undetermined"], answer.err) == ([], "")
+
+
 def test_runtime_functions(colltune: Run) -> None:
     words = ["model", "runtime", FAST_ETHERNET / "bcast__linear__seg0.sko", *PATTERN, "--from", "10KiB"]
     (function,) = colltune(*words, "--json").json["collectives"]["bcast"]["linear"]

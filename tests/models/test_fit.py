@@ -11,15 +11,23 @@ import xarray as xr
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError
-from dashboard.models.fit import fit, fit_all
+from dashboard.models.fit import fit, fit_all, gap_at
 from dashboard.models.observations import observe
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
-from dashboard.models.parameter_set import ParameterSet, load_parameters
+from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of_dict
 from dashboard.models.predicting import Covered, candidates, predicted_cube
+from dashboard.models.registry import model_of
+from dashboard.models.undetermined import resting, warning
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP
 
 P = np.arange(2, 17)
 SIZES = np.array([1, 64, 1024, 8192, 65536, 524288])
+
+
+@pytest.fixture(scope="module")
+def bcast(fast_ethernet: xr.DataTree) -> xr.Dataset:
+    """The broadcast of the sample campaign."""
+    return fast_ethernet["bcast"].to_dataset()
 
 
 def measured(
@@ -88,6 +96,36 @@ def test_a_pipeline_and_a_barrier_give_the_gap_of_nothing() -> None:
     assert parameters.latency == pytest.approx(PLOGP.latency, rel=0.01)
     assert parameters.gap_at(0) == pytest.approx(PLOGP.gap_at(0), rel=0.01)
     assert parameters.gap_at(SIZES) == pytest.approx(PLOGP.gap_at(SIZES), rel=0.02)
+
+
+def test_gaps_of_longer_messages_are_never_shorter(bcast: xr.Dataset) -> None:
+    # Neither 32 B nor less were sent as segments: without this the gap there came to 5e-8 s.
+    result = fit(observe(bcast), "plogp")
+    assert isinstance(result.parameters, PLogP)
+    assert (np.diff(result.parameters.gap) >= 0).all()
+    assert result.median_error < 10
+    # What only the longer one holds down is not known by itself.
+    level = [gap_at(size) for size in (0, 4, 8, 32)]
+    assert [name for name, (_, high) in result.intervals.items() if not np.isfinite(high)] == level
+
+
+def test_a_time_tells_whether_it_rests_on_what_was_not_determined(bcast: xr.Dataset) -> None:
+    network, _ = fit_all(observe(bcast), ("hockney", "plogp"), name="mine")
+    pipeline = model_of("bcast", "pipeline")
+
+    def rests(model: ModelName, *segments: int) -> dict[str, list[bool]]:
+        found = resting(network, model, lambda each: pipeline.predict(each, 8, 1 << 20, np.array(segments)))
+        return {name: where.tolist() for name, where in found.items()}
+
+    assert rests("plogp", 32, 8192) == {"gap at 32 B": [True, False]}
+    assert rests("plogp", 20) == {"gap at 8 B": [True], "gap at 32 B": [True]}
+    assert rests("plogp", 0, 8192) == rests("hockney", 32) == {}
+    # It is as well known to who opens the file, and nothing is of parameters that nobody fitted.
+    assert set_of_dict(network.to_dict()).undetermined("plogp") == network.undetermined("plogp")
+    assert ParameterSet("typed in", NETWORKS).undetermined("plogp") == frozenset()
+    assert warning(network, {}) == ""
+    found = resting(network, "plogp", lambda each: pipeline.predict(each, 8, 1 << 20, np.array([32, 8192])))
+    assert "1 of 2 cells rest on gap at 32 B; the measurements that mine was fitted to" in warning(network, found)
 
 
 def test_a_few_wild_times_change_little() -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
+from dashboard.commands.model.predict import say_undetermined
 from dashboard.commands.output import finite, say, show, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
@@ -70,7 +72,7 @@ def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
 def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
     """The map over all segment sizes."""
     from dashboard.models.deciding import decision_of_optimal
-    from dashboard.models.optimal_map import optimal_map
+    from dashboard.models.optimal_map import optimal_map, times_of
 
     if args.variant == "as_published" or args.trust or args.methods:
         raise Usage("--optimal takes no --methods, --trust and --as-published: its methods are those that it finds")
@@ -84,6 +86,7 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
         "best": _indices(optimal["algorithm"].values),
         "segment_size": [[finite(each) for each in row] for row in optimal["segment_size"].values],
         "time": _times(optimal["time"].values),
+        "undetermined": say_undetermined(network, args.model, partial(times_of, optimal)),
     }
 
     def lines() -> list[str]:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import finite, show
+from dashboard.commands.output import finite, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -15,9 +15,11 @@ if TYPE_CHECKING:
     import numpy as np
     import numpy.typing as npt
 
-    from dashboard.models import CollectiveModel
+    from dashboard.domain.arrays import FloatArray
+    from dashboard.models import CollectiveModel, PointToPointModel
     from dashboard.models.errata import Erratum
     from dashboard.models.parameter_set import ParameterSet
+    from dashboard.models.undetermined import Predict
 
 _RANGES = (5, 10)
 
@@ -119,6 +121,16 @@ def _about(args: argparse.Namespace, model: CollectiveModel, network: ParameterS
     }
 
 
+def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> list[str]:
+    """Warn of times that rest on what a fit did not determine; names of that."""
+    from dashboard.models.undetermined import resting, warning
+
+    rests = resting(network, model, predicted)
+    if rests:
+        say(f"warning: {warning(network, rests)}")
+    return list(rests)
+
+
 def predict(args: argparse.Namespace) -> None:
     """Predict one time."""
     from dashboard.models.parameter_set import find_parameters
@@ -127,10 +139,15 @@ def predict(args: argparse.Namespace) -> None:
     network = find_parameters(args.parameters, args.model)
     about = _about(args, model, network)
     sizes = args.comm_size, message, args.segment_size
-    time = model.predict(network.of(args.model), *sizes, variant=args.variant, case=args.case, strict=True)
+
+    def predicted(parameters: PointToPointModel) -> FloatArray:
+        return model.predict(parameters, *sizes, variant=args.variant, case=args.case, strict=True)
+
+    time = predicted(network.of(args.model))
     segment = args.segment_size if model.segmented else 0
     formula = model.formula(args.model).written(args.variant, args.case).latex
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
+    result["undetermined"] = say_undetermined(network, args.model, predicted)
 
     def lines() -> list[str]:
         cut = f" in segments of {format_bytes(segment)}" if segment else ""
@@ -142,6 +159,8 @@ def predict(args: argparse.Namespace) -> None:
 
 def segments(args: argparse.Namespace) -> None:
     """Find the optimal segment size."""
+    import numpy as np
+
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.segments import optimal_segment, segment_curve
 
@@ -156,8 +175,12 @@ def segments(args: argparse.Namespace) -> None:
         raise Usage(f"{' '.join(names)} works on {model.validity} of processes; found {args.comm_size}")
     curve = segment_curve(*names, parameters, args.comm_size, message, variant=args.variant, optimum=best)
     rounded = int(best + 0.5)
-    sizes = parameters, args.comm_size, message
-    times = [float(model.predict(*sizes, each, variant=args.variant)) for each in (rounded, 0)]
+    sizes = args.comm_size, message
+
+    def predicted(network: PointToPointModel) -> FloatArray:
+        return model.predict(network, *sizes, np.array([rounded, 0]), variant=args.variant)
+
+    times = [float(each) for each in predicted(parameters)]
     within = {f"within_{percent}": _ends(curve.within(percent)) for percent in _RANGES}
     result = {
         "segment_size": best,
@@ -166,6 +189,7 @@ def segments(args: argparse.Namespace) -> None:
         "curve_best": curve.best,
         **within,
         **about,
+        "undetermined": say_undetermined(network, args.model, lambda each: predicted(each)[0]),
         "curve": {
             "segment_size": curve.segment_size.tolist(),
             "time": [finite(each) for each in curve.time],

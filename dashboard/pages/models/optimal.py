@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ from panel.io import hold
 
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import decision_of_optimal
-from dashboard.models.optimal_map import optimal_map
+from dashboard.models.optimal_map import optimal_map, times_of
 from dashboard.models.parameter_set import ParameterSet, write_set
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
@@ -54,6 +55,7 @@ class Optimal(Part):
         )
         self.bar.objects = [self.model, self.multiple, self.save]
         self.results.objects = [
+            self.warning,
             side_by_side(*columns, margin=0),
             side_by_side(self.algorithms, self.segments, align_items="start"),
         ]
@@ -113,6 +115,7 @@ class Optimal(Part):
         where = f"{choice.collective}, {MODEL_TITLES[model]}"
         with hold(pn.state.curdoc):
             self.tell("")
+            self.warn({model: partial(times_of, optimum)})
             for name, layers in (
                 ("algorithm", model_optimal.algorithm_layers(optimum, axes, raster, colors)),
                 ("segment", model_optimal.segment_layers(optimum, axes, raster)),

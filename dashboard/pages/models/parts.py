@@ -10,10 +10,13 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.domain.models import ModelName
 from dashboard.domain.units import format_bytes
+from dashboard.models import MODEL_TITLES
+from dashboard.models.undetermined import Predict, resting, warning
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.parts.fold import outline
-from dashboard.pages.parts.widgets import DiscreteSlider, Figure, Select
+from dashboard.pages.parts.widgets import Alert, DiscreteSlider, Figure, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
 
@@ -40,6 +43,7 @@ class Part(Viewer):
         self.chosen: Callable[[], None] = lambda: None
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
+        self.warning = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
         self.results = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.coming = outline()
 
@@ -58,6 +62,16 @@ class Part(Viewer):
         """Show a sentence instead of what there is to show; none shows it again."""
         self.message.param.update(object=escape(text), visible=bool(text))
         self.coming.visible, self.results.visible = False, not text
+
+    def warn(self, predict: Mapping[ModelName, Predict]) -> None:
+        """Say, by model, which times rest on what a fit did not determine."""
+        network = self._choice.current()
+        texts = [
+            f"{MODEL_TITLES[model]}: {text}."
+            for model, times in predict.items()
+            if model in network.models and (text := warning(network, resting(network, model, times)))
+        ]
+        self.warning.param.update(object="<br>".join(map(escape, texts)), visible=bool(texts))
 
     def menu(self, label: str, width: int, description: str) -> Select:
         """A menu that `offer` fills; what it chooses updates the tab."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import panel as pn
 from panel.io import hold
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes
-from dashboard.models import MODELS
+from dashboard.models import MODELS, PointToPointModel
 from dashboard.models.segments.closed import BY_NAME
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html
@@ -16,6 +18,7 @@ from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Select
 from dashboard.plots.models import pays
 from dashboard.plots.models import segments as model_segments
+from dashboard.plots.models.curves import View
 from dashboard.plots.models.methods import ModelMethod
 
 #: Segment sizes that are set against none, bytes.
@@ -49,7 +52,7 @@ class OptimalSegments(Part):
         self.rested = Rested(self._draw_ratios, REST)
         self.chart = chart(model_segments.HEIGHT)
         self.bar.objects = [self.algorithm, self.held, self.cut]
-        self.results.objects = [self.title, self.chart, self.table, self.pays, self.where]
+        self.results.objects = [self.warning, self.title, self.chart, self.table, self.pays, self.where]
 
     def update(self) -> None:
         """Follow the choice."""
@@ -96,6 +99,7 @@ class OptimalSegments(Part):
                 self.chart.object = model_segments.segment_chart(view, columns, self.live)
                 self._drawn = key
             self.table.object = model_segments.segment_table(curves)
+            self.warn({name: partial(_time_of, view, algorithm, each.optimum) for name, each in curves.items()})
         self.rested.ask()
 
     def _draw_ratios(self, _: Any = None) -> None:
@@ -113,3 +117,9 @@ class OptimalSegments(Part):
 def _has_optimum(collective: str, algorithm: str) -> bool:
     known = BY_NAME.get((collective, algorithm, "hockney"))
     return known is not None and bool(known.candidates)
+
+
+def _time_of(view: View, algorithm: str, segment: float, parameters: PointToPointModel) -> FloatArray:
+    """Time, s, in segments of this size by other parameters."""
+    sizes = view.comm_size, view.message_size, segment
+    return MODELS[view.collective][algorithm].predict(parameters, *sizes, variant=view.variant)

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from dashboard.models import MODEL_NAMES, MODELS
-from dashboard.models.fit import residual_table
+from dashboard.models.fit import fit_all, residual_table
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import write_set
 from dashboard.pages.models.page import TABS, ModelsPage
@@ -259,6 +259,20 @@ def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
     part.model.value = "loggp"
     assert "not determined" in part.intervals.object
     assert part.methods.object.count("<tr>") == 1 + len(page.choice.methods)
+
+
+def test_times_that_rest_on_what_was_not_fitted_are_warned_of(page: ModelsPage, state: State) -> None:
+    parts = {title: open_tab(page, title) for title in ("Optimal", "Segment size")}
+    page.choice.add("mine", fit_all(observe(state.view.cube()), ("hockney", "plogp"), name="mine")[0])
+    page.models.value = ["hockney", "plogp"]
+    parts["Segment size"].algorithm.value = "pipeline"
+    page.choice.param.update(comm_size=8, message_size=1 << 20)
+    assert "PLogP: this rests on gap at 32 B" in parts["Segment size"].warning.object
+    assert "Hockney" not in parts["Segment size"].warning.object
+    open_tab(page, "Optimal").model.value = "plogp"
+    assert "209 of 209 cells rest on gap at 0 B" in parts["Optimal"].warning.object
+    parts["Optimal"].model.value = "hockney"
+    assert not parts["Optimal"].warning.visible
 
 
 def test_parameters_are_saved_and_loaded(page: ModelsPage, state: State) -> None:
