@@ -119,7 +119,7 @@ def _described(rules: RulesFile, name: str) -> dict[str, Any]:
     decision = rules.meant[name]
     return {
         "collective": decision.collective,
-        "rules": decision.leaves,
+        "rules": rules.count(name),
         "methods": [decision.methods[place].label for place in decision.used],
         "accepted": name in rules.decisions,
     }
@@ -136,9 +136,12 @@ def _priced(price: Cost) -> dict[str, Any]:
 
 
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
+    from dashboard.decisions.function.nodes import LEFT_ALONE
+
     lines = [f"{args.rules}: {rules.title}"]
     for name, decision in rules.meant.items():
-        size = f"{format_count(decision.leaves, 'rule')}, {format_count(len(decision.used), 'method')}"
+        methods = [place for place in decision.used if decision.methods[place] != LEFT_ALONE]
+        size = f"{format_count(rules.count(name), 'rule')}, {format_count(len(methods), 'method')}"
         state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
         lines.append(f"  {name}: {size}{state}")
     for price in prices:

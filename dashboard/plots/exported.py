@@ -125,7 +125,7 @@ def rules_table(rules: RulesFile, costs: Sequence[Cost]) -> str:
         figures = [_NONE] * 3 if cost is None else [_percent(cost.acted, "mean"), _percent(cost.meant, "mean")]
         figures += [] if cost is None else [_percent(cost.as_blocks, "mean")]
         lacking = "no measurements" if cost is None else _listed(cost.lacking)
-        rows.append([escape(name), f"{decision.leaves:,}", _listed(used), taken, *figures, lacking])
+        rows.append([escape(name), f"{rules.count(name):,}", _listed(used), taken, *figures, lacking])
     return f'<div class="told">{table(rules.title, heads, rows)}</div>'
 
 

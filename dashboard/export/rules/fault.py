@@ -72,6 +72,8 @@ class RulesFile:
         What its author will have meant; the same where there is no doubt.
     faults
         In the order of lines.
+    written
+        Rules as they stand in the file, by collective, where the reader tells them.
     """
 
     format: str
@@ -79,6 +81,11 @@ class RulesFile:
     decisions: Mapping[str, DecisionFunction]
     meant: Mapping[str, DecisionFunction]
     faults: tuple[Fault, ...] = field(default=())
+    written: Mapping[str, int] = field(default_factory=dict)
+
+    def count(self, name: str) -> int:
+        """Number of rules of a collective: as they stand there, else as its decision has them."""
+        return self.written.get(name, self.meant[name].leaves)
 
     @property
     def errors(self) -> int:

@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from dashboard.export.library_names import Choice
+from dashboard.export.library_names import COMPARED, Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.openmpi_text import IGNORED
-from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, decision_of, picked_ranges
+from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, counted, decision_of, picked_ranges
 from loaders.openmpi import COLLECTIVE_IDS, algorithms
 
 VERSION = "6.0"
@@ -22,8 +22,11 @@ _TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema", "comment")
 _SET_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
 _ROW_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
 _ANY = "any"
+#: Processes from which on a communicator has something to decide.
+_FEWEST = 2
 _DISTRIBUTIONS = (_ANY, "one-per-node", "single-node")
 _NEVER = "never acts"
+_FIRST = "there the earlier one acts: the first that fits does"
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
 
 
@@ -47,7 +50,7 @@ def read(document: At) -> RulesFile:
         if (decision := decision_of(ruleset, VERSION, picked_ranges, "openmpi-3"))
     }
     title = "Open MPI rules, version 3 (JSON), as read by Open MPI 6"
-    return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(faults))
+    return RulesFile("openmpi-3", title, {} if refused else built, built, in_order(faults), counted(rules))
 
 
 def _collectives(document: At) -> list[tuple[str, int, At]]:
@@ -81,27 +84,53 @@ def _collective(name: str, line: int, value: At, faults: list[Fault]) -> Rules:
         faults += _never_acting(f"{name}, comm_size", band, before)
         for place, row in enumerate(band.rows):
             faults += _never_acting(f"{name}, msg_size", row, band.rows[:place])
+        if COMPARED.get(name, "nothing") != "nothing":
+            faults += _left(f"{name}, msg_size", band.rows, 0, band.line)
+    faults += _left(f"{name}, comm_size", [band for band, _ in sets], _FEWEST, line)
     # A decision over sizes shows what holds for any communicator, where there is such.
     rules.sets += [band for band, kind in sets if kind == _ANY] or [band for band, _ in sets]
     return rules
 
 
 def _never_acting(what: str, item: Set | Row, before: Sequence[Set | Row]) -> list[Fault]:
-    """A fault where a set or a rule is for no sizes, or for none that those before it leave."""
+    """A fault where a set or a rule is for no sizes, or those before it leave it none, or but a part of its own."""
     start, last = item.bounds
     if start > last:
         return [Fault(item.line, "warning", f"{what}_min {start} is above {what.split()[1]}_max {last}", _NEVER)]
-    lines = []
+    lines, crossed, left = [], [], start
     for low, high, line in sorted((*other.bounds, other.line) for other in before):
-        if low <= start <= high:
-            start = high + 1
+        if low <= left <= high:
+            left = high + 1
             lines.append(line)
-    if start <= last:
+        # What holds all of an earlier one is what acts otherwise, as usual.
+        if low < start <= high < last or start < low <= last < high:
+            crossed.append(line)
+    text = f"{what} {_range(start, last)}:"
+    if left > last:
+        return [Fault(item.line, "warning", f"{text} all of it is decided before it ({_lines(lines)})", _NEVER)]
+    if not crossed:
         return []
-    where = f"line{'' if len(lines) == 1 else 's'} {', '.join(map(str, sorted(lines)))}"
-    upto = f" to {last}" if last < INT_MAX else " and above"
-    text = f"{what} {item.bounds[0]}{upto}: all of it is decided before it ({where})"
-    return [Fault(item.line, "warning", text, _NEVER)]
+    return [Fault(item.line, "note", f"{text} some of it is decided before it ({_lines(crossed)})", _FIRST)]
+
+
+def _lines(numbers: list[int]) -> str:
+    return f"line{'' if len(numbers) == 1 else 's'} {', '.join(map(str, sorted(numbers)))}"
+
+
+def _range(low: int, high: int) -> str:
+    return f"{low} to {high}" if high < INT_MAX else f"{low} and above"
+
+
+def _left(what: str, items: Sequence[Set | Row], low: int, line: int) -> list[Fault]:
+    """What no set, or no rule of a set, is for, from a size up."""
+    gaps = []
+    for start, last in sorted(item.bounds for item in items):
+        if low < start <= last:
+            gaps.append(_range(low, start - 1))
+        low = max(low, last + 1)
+    if low < INT_MAX:
+        gaps.append(_range(low, INT_MAX))
+    return [Fault(line, "note", f"{what} {', '.join(gaps)}: no rule", "the library decides by itself")] if gaps else []
 
 
 def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, str]:

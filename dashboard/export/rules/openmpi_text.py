@@ -15,7 +15,7 @@ from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.layout import laid_out
-from dashboard.export.rules.rows import Row, Rules, Set, decision_of, picked_classic, picked_shifted
+from dashboard.export.rules.rows import Row, Rules, Set, counted, decision_of, picked_classic, picked_shifted
 from dashboard.export.rules.scan import End, Number, Scanner
 from loaders.openmpi import COLLECTIVE_IDS, series
 
@@ -50,6 +50,8 @@ def read(text: str, version: str = "5.0") -> RulesFile:
     meant = reading.rules
     layout = laid_out(text)
     if layout is not None:
+        # What the library stumbles over is said once, with what would be right.
+        faults = [each for each in faults if each.line not in {fault.line for fault in layout.faults}]
         faults += layout.faults
         if reading.refused or layout.faults:
             meant = layout.rules
@@ -59,7 +61,7 @@ def read(text: str, version: str = "5.0") -> RulesFile:
     name = f"openmpi-{reading.version}"
     title = f"Open MPI rules, version {reading.version}, as read by Open MPI {series(version)}"
     acting = {} if reading.refused else _built(reading.rules, version, name)
-    return RulesFile(name, title, acting, _built(meant, version, name), in_order(faults))
+    return RulesFile(name, title, acting, _built(meant, version, name), in_order(faults), counted(meant))
 
 
 def _built(rules: Sequence[Rules], version: str, name: str) -> dict[str, DecisionFunction]:

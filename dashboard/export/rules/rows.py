@@ -59,6 +59,11 @@ class Rules:
     sets: list[Set] = field(default_factory=list)
 
 
+def counted(rules: Sequence[Rules]) -> dict[str, int]:
+    """How many rules of each collective stand in a file; of one that comes twice those that act."""
+    return {each.collective: sum(len(band.rows) for band in each.sets) for each in rules}
+
+
 def ascending(starts: Sequence[int], items: Sequence[Item]) -> list[tuple[int, Item]]:
     """What acts from where, where the library goes on as long as the start is not above its size (4.x, 5.x).
 

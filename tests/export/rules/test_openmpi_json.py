@@ -37,7 +37,10 @@ def test_the_first_set_and_the_first_rule_that_fit_act_and_nothing_else_does() -
             ]
         }
     )
-    assert read.faults == ()
+    assert [fault.severity for fault in read.faults] == ["note"] * 3
+    assert "bcast, comm_size 0 to 6: some of it is decided before it (line 6)" in texts(read)
+    assert "bcast, comm_size 9 and above: no rule → the library decides by itself" in texts(read)
+    assert "bcast, msg_size 100 and above: no rule → the library decides by itself" in texts(read)
     assert [chosen(read, 4, size).algorithm for size in (0, 99, 100)] == [6, 6, 0]
     assert [chosen(read, 3, size) for size in (49, 50)] == [Choice(1), Choice(3, 0, 1024)]
     assert chosen(read, 9, 10) == Choice(0)
@@ -126,9 +129,25 @@ def test_sets_and_rules_for_sizes_that_are_decided_before_them_are_named() -> No
     assert "decided before" in texts(rules({"bcast": [{"rules": [{"alg": 1}]}, special]}))
 
 
+def test_rules_are_counted_as_they_stand_and_what_they_share_and_leave_is_said() -> None:
+    low, high = {"msg_size_max": 1024, "alg": 6}, {"msg_size_min": 512, "msg_size_max": 4096, "alg": 3}
+    read = rules({"bcast": [{"comm_size_min": 2, "rules": [low, high]}]})
+    assert read.count("bcast") == 2
+    assert [fault.severity for fault in read.faults] == ["note"] * 2
+    assert "bcast, msg_size 512 to 4096: some of it is decided before it" in texts(read)
+    assert "the first that fits" in texts(read)
+    assert "bcast, msg_size 4097 and above: no rule" in texts(read)
+    assert [chosen(read, 4, size).algorithm for size in (512, 1024, 1025, 4097)] == [6, 6, 3, 0]
+    between = {"msg_size_min": 2048, "alg": 3}
+    assert "msg_size 1025 to 2047: no rule" in texts(rules({"bcast": [{"rules": [between, low]}]}))
+    # One for all the rest shares no range with others, and a barrier has no sizes.
+    assert rules({"bcast": [{"rules": [low, {"alg": 1}]}]}).faults == ()
+    assert rules({"barrier": [{"rules": [{"msg_size_max": 0, "alg": 3}]}]}).faults == ()
+
+
 def test_lines_are_those_of_the_file() -> None:
     read = read_text('{"collectives":\n {"bcast": [\n  {"rules": [\n   {"alg": 77}]}]}}')
-    assert read.faults[0].line == 4
+    assert [fault.line for fault in read.faults if fault.severity == "error"] == [4]
 
 
 @pytest.mark.parametrize(

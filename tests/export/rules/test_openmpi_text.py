@@ -55,6 +55,18 @@ def test_a_good_file_has_no_fault_and_acts_as_it_says() -> None:
     assert chosen(read, 1000, 10**9) == Choice(9)
 
 
+@pytest.mark.parametrize("version", ["4.1", "5.0", "6.0"])
+def test_what_is_written_is_counted_and_said_once(version: str) -> None:
+    one = "1\n7\n1\n2\n1\n0 6 0 0\n"
+    assert read_text(one, version=version).count("bcast") == 1
+    assert read_text(GOOD, version=version).count("bcast") == 3
+    (fault,) = [fault for fault in read_text(one.replace("0 6", "1024 6"), version=version).faults if fault.line == 6]
+    assert str(fault).startswith("line 6: error: bcast from 2 processes: the first rule is for size 1024")
+    assert "such as '0 0 0 0'" in fault.text
+    # Without usual lines only the library tells.
+    assert read_text("1 7 1 2 1 1024 6 0 0", version=version).errors == 1
+
+
 def test_the_committed_decision_file_is_diagnosed(shared: Path) -> None:
     path = shared / "data" / "ompi-collectives-tuning" / "decision.file"
     read = read_rules(path)
