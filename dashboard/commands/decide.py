@@ -43,6 +43,7 @@ def decide(args: argparse.Namespace) -> None:
     results = load(args)
     decided = grown(preparation(args, results), args.tree, cli_trees.chosen(args))
     link = link_of(args.link, results, decided) if args.link else ""
+    args.decided = decided.decision.collective
     facts = decided.answer()
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")

@@ -15,6 +15,7 @@ from dashboard.commands.load import HINTS
 from dashboard.commands.output import say
 from dashboard.commands.treatment import JUDGED_BY
 from dashboard.session.treatment import OPTIONS
+from loaders.collectives import POINT_TO_POINT
 
 #: Rules that can be proven.
 _PROVEN = ("openmpi", "mpich")
@@ -100,8 +101,8 @@ def _decide(args: argparse.Namespace) -> list[str]:
 
 def _export(args: argparse.Namespace) -> list[str]:
     name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
-    if args.tree == "default":
-        # What is left to the library needs no file.
+    if args.tree == "default" or getattr(args, "decided", "") == POINT_TO_POINT:
+        # What is left to the library needs no file, and no library takes rules for a ping-pong.
         return []
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
@@ -134,7 +135,9 @@ def _after_export(args: argparse.Namespace) -> list[str] | None:
         return None
     if args.ppn == "all":
         (args.ppn,) = args.written_for if len(args.written_for) == 1 else (None,)
-    return ["lint", args.output, "--over", *_reading(args), *_ppn(args), *_treated(args, JUDGED_BY)]
+    # Of several the results say which they hold.
+    named = _collectives(args) if len(args.collective or ()) == 1 else []
+    return ["lint", args.output, "--over", *_reading(args), *named, *_ppn(args), *_treated(args, JUDGED_BY)]
 
 
 def _linted(args: argparse.Namespace) -> bool:

@@ -71,6 +71,29 @@ def test_the_tree_that_was_shown_is_the_one_that_is_exported(results: Path, caps
     assert "--tree quadtree --max-depth 2 --tolerance 5" in " ".join(said)
 
 
+def test_the_file_is_judged_over_results_that_do_not_say_their_collective(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "times.csv"
+    sizes = [(comm_size, message_size) for comm_size in (4, 8) for message_size in (8, 512)]
+    rows = [("linear", *size, 1e-6 * size[1]) for size in sizes] + [("binomial", *size, 6e-5) for size in sizes]
+    lines = ["algorithm,comm_size,message_size,time", *(",".join(map(str, row)) for row in rows)]
+    table.write_text("\n".join(lines) + "\n", encoding="utf-8")
+    words = ["-c", "bcast", "--tree", "exact", "--to", "openmpi", "-o", str(tmp_path / "o.conf")]
+    assert cli.main(["export", str(table), *words, "--allow-loss", "1000"]) == 0
+    following_words = following(capsys.readouterr().err)
+    assert following_words[-2:] == ["-c", "bcast"]
+    assert cli.main(following_words) == 0
+
+
+def test_after_a_ping_pong_there_is_nothing_to_export(
+    fast_ethernet_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    files = [str(file) for file in fast_ethernet_files if "pt2pt" in file.name]
+    assert cli.main(["decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "--tree", "exact"]) == 0
+    assert "next:" not in capsys.readouterr().err
+
+
 def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None:
     # It has no folder, unlike the other orders of `bench`.
     args = argparse.Namespace(command="bench", order="parameters", output="net.csv")

@@ -64,6 +64,7 @@ class ModelChoice(param.Parameterized):
     encode = param.Selector(default=ENCODINGS[0], objects=list(ENCODINGS), doc="Tree that the decision is written as.")
     optimal = param.Boolean(default=False, doc="Whether segment sizes are optimal ones, not those of methods.")
     tab = param.Integer(default=0, bounds=(0, None), doc="Tab on show.")
+    own = param.Dict(default={}, doc="What an address says of the tab's own menus and sliders: text by name.")
 
     def __init__(self, state: State) -> None:
         self._state = state

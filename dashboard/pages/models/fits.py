@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import panel as pn
 from panel.io import hold
 
@@ -28,6 +30,10 @@ class Fits(Part):
         self.intervals, self.methods = tables(2)
         self.bar.objects = [self.model]
         self.results.objects = [self.chart, side_by_side(self.intervals, self.methods, align_items="start")]
+
+    def own(self) -> dict[str, Any]:
+        """The model whose fit is shown."""
+        return {"model": self.model}
 
     def commands(self) -> list[list[str]]:
         """The one that fits the model on show to the same methods."""

@@ -133,6 +133,11 @@ class Grids(Part):
                 if list(slider.options) != list(sizes):
                     slider.param.update(options=sizes, value=list(sizes.values())[end])
 
+    def own(self) -> dict[str, Any]:
+        """Whose times, of which grids, over which sizes."""
+        grids = {"processes": self.processes, "inner": self.inner, "original": self.original}
+        return {"times": self.times, **grids, "phases": self.dimensions, "from": self.low, "to": self.high}
+
     def commands(self) -> list[list[str]]:
         """The one that gives the same improvements; of a published machine those at the ends of the interval."""
         if not self.results.visible or not self.original.value:

@@ -68,6 +68,10 @@ class Optimal(Part):
         self.offer(self.model, {MODEL_TITLES[name]: name for name in self._choice.effective()})
         self.rested.ask()
 
+    def own(self) -> dict[str, Any]:
+        """Model, and what segments are multiples of."""
+        return {"model": self.model, "multiple": self.multiple}
+
     def commands(self) -> list[list[str]]:
         """The one that makes the same map."""
         choice, (comm_sizes, message_sizes) = self._choice, self._sizes()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -125,7 +126,7 @@ class ModelsPage(Viewer):
         self.writing = Rested(self._write, REST)
         self.saying = Rested(self._say, REST)
         for part in self.parts:
-            part.chosen = self.saying.ask
+            part.chosen = self._own
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
@@ -180,16 +181,25 @@ class ModelsPage(Viewer):
         if not self._quiet:
             self.writing.ask()
 
+    def _own(self) -> None:
+        self.saying.ask()
+        if not self._quiet:
+            self.writing.ask()
+
     def _write(self, _: Any = None) -> None:
-        self._written = write_view(self.choice)
+        self._written = write_view(self.choice, self.parts[self.tabs.active].kept())
         self.state.model_view = self._written
 
     def _say(self, _: Any = None) -> None:
         """Say the figures of the tab on show, or how the models decide here, as commands and as Python."""
         recipes = {page: recipe for page, recipe in self.state.recipes.items() if page != PAGE}
         view, name = self.state.view, self.choice.collective
-        if commands := self.parts[self.tabs.active].commands():
+        part = self.parts[self.tabs.active]
+        if commands := part.commands():
             recipes[PAGE] = said(commands)
+        elif not isinstance(part, Deciding):
+            none = f"# There is no command for the tab {TABS[self.tabs.active]}; the link shows it."
+            recipes[PAGE] = none, none
         elif name in view.collectives:
             with suppress(DecisionError):
                 recipes[PAGE] = view.beside(name).choosing(self.choice.decision())
@@ -259,4 +269,7 @@ class ModelsPage(Viewer):
             self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
             if not (obstacle and curves):
                 self.parts[self.tabs.active].update()
+        if (given := choice.own) and self.tabs.active == choice.tab:
+            self._quietly(partial(self.choice.param.update, own={}))
+            self._quietly(partial(self.parts[self.tabs.active].take, given))
         self.saying.ask()

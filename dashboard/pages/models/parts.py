@@ -36,7 +36,7 @@ class Part(Viewer):
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__()
         self._choice = choice
-        self._quiet = False
+        self._quiet = self._touched = False
         self._drawn: Any = None
         self.live = LiveSources()
         #: Called when something was chosen in a menu of its own.
@@ -54,8 +54,23 @@ class Part(Viewer):
         """Follow the choice."""
         raise NotImplementedError
 
+    def own(self) -> dict[str, Any]:
+        """Menus, sliders and switches that only this tab has, by their names in an address."""
+        return {}
+
+    def kept(self) -> dict[str, str]:
+        """What they hold, once somebody has chosen something in them."""
+        return {name: _named(widget) for name, widget in self.own().items() if self._touched and widget.visible}
+
+    def take(self, given: Mapping[str, str]) -> None:
+        """Choose what an address says of them, one after the other: each may offer others. What there is not stays."""
+        self._touched = True
+        for name, text in given.items():
+            if (widget := self.own().get(name)) is not None:
+                _choose(widget, text)
+
     def commands(self) -> list[list[str]]:
-        """Words of the commands that give its figures; none: the one that decides as the models do gives them."""
+        """Words of the commands that give its figures; none where there is no such, or nothing to give."""
         return []
 
     def tell(self, text: str) -> None:
@@ -90,6 +105,7 @@ class Part(Viewer):
     def again(self, *_: Any) -> None:
         """Update, unless it is the tab itself that sets its widgets."""
         if not self._quiet:
+            self._touched = True
             self.update()
             self.chosen()
 
@@ -101,6 +117,27 @@ class Part(Viewer):
             yield
         finally:
             self._quiet = False
+
+
+def _named(widget: Any) -> str:
+    """What a menu, slider or switch holds, as text: of a menu what it shows."""
+    options = getattr(widget, "options", None)
+    if isinstance(options, Mapping):
+        return next((str(title) for title, value in options.items() if value == widget.value), "")
+    return str(widget.value)
+
+
+def _choose(widget: Any, text: str) -> None:
+    """Have it hold what `_named` gave; nothing where it cannot."""
+    options = getattr(widget, "options", None)
+    if options is not None:
+        known = options if isinstance(options, Mapping) else {str(each): each for each in options}
+        if text in known:
+            widget.value = known[text]
+    elif isinstance(widget.value, bool):
+        widget.value = text == "True"
+    elif text.isdecimal() and widget.start <= int(text) <= widget.end:
+        widget.value = int(text)
 
 
 def html(**options: Any) -> pn.pane.HTML:

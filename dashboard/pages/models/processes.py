@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import panel as pn
 from panel.io import hold
 
@@ -33,6 +35,10 @@ class OverProcesses(Part):
         self.chart = chart(model_chart.HEIGHT)
         self.bar.objects = [self.method, self.model, self.total]
         self.results.objects = [self.title, self.chart, self.legend]
+
+    def own(self) -> dict[str, Any]:
+        """What is drawn, and over which bytes."""
+        return {"method": self.method, "model": self.model, "total": self.total}
 
     def commands(self) -> list[list[str]]:
         """One for each line: its time at the message size that is held."""

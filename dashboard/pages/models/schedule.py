@@ -131,6 +131,12 @@ class Scheduled(Part):
         root = int(self.root.value) if COLLECTIVES[collective].rooted else 0
         return schedule(Call(collective, processes, count, root, element), algorithm.name, **given)
 
+    def own(self) -> dict[str, Any]:
+        """What is drawn; the parameters are those of the algorithm."""
+        sizes = {"processes": self.processes, "root": self.root, "segments": self.segments}
+        times = {"model": self.times.model, "message_size": self.times.message_size, "times": self.times.shown}
+        return {"algorithm": self.algorithm, **sizes, **self._menus, "step": self.step, **times}
+
     def commands(self) -> list[list[str]]:
         """The one that draws the same."""
         algorithm = ALGORITHMS.get(self._choice.collective, {}).get(self.algorithm.value)

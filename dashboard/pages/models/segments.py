@@ -70,6 +70,10 @@ class OptimalSegments(Part):
         if not obstacle and value is not None:
             self._draw(value)
 
+    def own(self) -> dict[str, Any]:
+        """Algorithm, and segments that are set against none."""
+        return {"algorithm": self.algorithm, "cut": self.cut}
+
     def commands(self) -> list[list[str]]:
         """One for each model on show."""
         choice = self._choice

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dashboard.models import MODELS
 from dashboard.models.compare import table as compared
 from dashboard.models.errata import errata
@@ -46,6 +48,10 @@ class Errata(Part):
         self.bar.objects = [self.all]
         self.results.objects = [self.text]
         self.all.param.watch(self.again, "value")
+
+    def own(self) -> dict[str, Any]:
+        """Of which collectives."""
+        return {"all": self.all}
 
     def commands(self) -> list[list[str]]:
         """The one that lists those of all collectives."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import panel as pn
 from panel.io import hold
 
@@ -68,6 +70,11 @@ class TimeLine(Part):
         self.redraw = Newest(self._draw)
         for widget in (self.processes, self.message_size, self.segments):
             widget.param.watch(self.again, "value")
+
+    def own(self) -> dict[str, Any]:
+        """What is simulated."""
+        sizes = {"processes": self.processes, "message_size": self.message_size, "segments": self.segments}
+        return {"algorithm": self.algorithm, "model": self.model, **sizes}
 
     def update(self) -> None:
         """Follow the choice."""

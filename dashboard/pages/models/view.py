@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
+from urllib.parse import quote, unquote
 
 from dashboard.models import MODEL_NAMES, MODELS, ModelName
 from dashboard.models.family import read_trust
@@ -16,16 +17,18 @@ _FLAGS = ("log", "fill", "optimal")
 _LISTS = ("models", "candidates")
 #: Names in the text with the params they stand for; the others have their own.
 _SHORT = {"comm_size": "p", "message_size": "m"}
-_PARAMETERS, _METHODS = "parameters", "methods"
+_PARAMETERS, _METHODS, _OWN = "parameters", "methods", "own"
 
 
-def write_view(choice: ModelChoice) -> str:
-    """Write collective, sizes, methods, models, formulas, parameters and how they decide."""
+def write_view(choice: ModelChoice, own: Mapping[str, str] | None = None) -> str:
+    """Write collective, sizes, methods, models, formulas, parameters, how they decide, and a tab's `own` choices."""
     settings = {name: str(getattr(choice, name)) for name in (*_PLAIN, *_NUMBERS)}
     settings |= {name: str(getattr(choice, name)).lower() for name in _FLAGS}
     settings |= {name: ",".join(getattr(choice, name)) for name in _LISTS}
     settings[_METHODS] = ",".join(each.label for each in choice.methods)
     settings[_PARAMETERS] = write_set(choice.current())
+    if own:
+        settings[_OWN] = "|".join(f"{name}={quote(value, safe=' /(),.+*-')}" for name, value in own.items())
     defaults = {name: choice.param[name].default for name in (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS)}
     always = ("collective", "comm_size", "message_size")
     kept = {
@@ -48,7 +51,7 @@ def read_view(choice: ModelChoice, text: str) -> list[str]:
     parts = [part.partition(":") for part in text.split(";") if part]
     given = {long.get(name, name): value for name, _, value in parts}
     refused = []
-    names = (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS, _METHODS, _PARAMETERS)
+    names = (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS, _METHODS, _PARAMETERS, _OWN)
     refused += [f"The address tells {name!r} of the models, which there is not." for name in given if name not in names]
     for name in names:
         try:
@@ -63,7 +66,9 @@ def read_view(choice: ModelChoice, text: str) -> list[str]:
 
 
 def _set(choice: ModelChoice, name: str, text: str) -> None:
-    if name == "collective":
+    if name == _OWN:
+        choice.own = {key: unquote(value) for key, _, value in (part.partition("=") for part in text.split("|"))}
+    elif name == "collective":
         if text not in MODELS:
             raise ValueError(f"expected one of {', '.join(MODELS)}")
         choice.show(text)

@@ -41,7 +41,7 @@ def test_of_segments_and_fits(page: ModelsPage, state: State, answers: Answers) 
     for answer in answers(state):
         assert f"{round(answer['segment_size']):,} B" in part.table.object
     open_tab(page, "Fit")
-    assert as_command(state).startswith("colltune decide")
+    assert as_command(state) == "# There is no command for the tab Fit; the link shows it."
     page.panel._fit()
     (fitted,) = answers(state)
     known = page.choice.fits["fitted, bcast"]["hockney"].parameters
@@ -111,3 +111,34 @@ def test_of_grids_that_were_measured_and_of_published_ones(
     assert part.times.value != "these results"
     low, high = answers(state)
     assert (low["message_size"], high["message_size"]) == (part.low.value, part.high.value)
+
+
+@pytest.mark.parametrize(
+    ("tab", "chosen"),
+    [
+        ("Segment size", {"algorithm": "binary", "cut": 8192}),
+        ("Optimal", {"model": "hockney", "multiple": 1}),
+        ("Time line", {"algorithm": "pipeline", "processes": 9, "message_size": 32768, "segments": 5}),
+        ("Schedule", {"algorithm": "pipeline", "processes": 10, "root": 1, "segments": 3, "times": True}),
+        ("Processes", {"total": False, "model": "loggp"}),
+        ("Grids", {"processes": 48, "from": 2000, "to": 100_000}),
+        ("Errata", {"all": True}),
+    ],
+)
+def test_the_address_brings_back_what_a_tab_has_of_its_own(
+    page: ModelsPage, state: State, results: Any, tab: str, chosen: dict[str, Any]
+) -> None:
+    part = open_tab(page, tab)
+    assert part.kept() == {}
+    for name, value in chosen.items():
+        part.own()[name].value = value
+    page._write()
+    other = State()
+    other.show(results)
+    other.page = "Models"
+    assert other.from_query(state.to_query()) == []
+    again = ModelsPage(other)
+    shown = again.parts[again.tabs.active].own()
+    assert {name: shown[name].value for name in chosen} == chosen
+    assert other.model_view == state.model_view
+    assert other.notice == ""
