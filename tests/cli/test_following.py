@@ -108,7 +108,7 @@ def test_what_a_decision_is_judged_by_is_said_again(
     judged = ["--without-outliers", "--keep-doubtful", "--weights", str(calls)]
     words = ["-c", "bcast", "--tree", "exact", *judged]
     assert cli.main(["export", str(results), *words, "--to", "openmpi", "-o", str(rules), "--allow-loss", "1000"]) == 0
-    assert following(capsys.readouterr().err) == ["lint", str(rules), "--over", str(results), *judged]
+    assert following(capsys.readouterr().err) == ["lint", str(rules), "--over", str(results), "-c", "bcast", *judged]
 
 
 def test_one_tree_for_several_collectives_is_exported_as_one(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -138,7 +138,7 @@ def test_rules_are_judged_at_the_processes_per_node_that_they_were_written_for(
     for target, further in {"openmpi": [], "mpich": ["--base", "5.0"], "ucc": ucc, "intel": intel}.items():
         assert cli.main(["export", "results.nc", *words, "--to", target, "-o", target, *further]) == 0
         judged = following(capsys.readouterr().err)
-        assert judged == ["lint", target, "--over", "results.nc", "--ppn", "2"]
+        assert judged == ["lint", target, "--over", "results.nc", "-c", "bcast", "--ppn", "2"]
         assert cli.main([*judged, "--json"]) == 0
         assert json.loads(capsys.readouterr().out)["penalty"]
 

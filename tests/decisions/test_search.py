@@ -258,7 +258,7 @@ def test_coarse_stages_change_nothing_that_is_proven(monkeypatch: pytest.MonkeyP
 
 
 @pytest.mark.parametrize(
-    "options", [{"max_depth": 13}, {"max_leaves": 0}, {"attributes": ()}, {"seconds": -1}, {"depth": 2}]
+    "options", [{"max_depth": 13}, {"max_leaves": 0}, {"attributes": ("speed",)}, {"seconds": -1}, {"depth": 2}]
 )
 def test_options_outside_their_range_are_named(options: dict[str, Any]) -> None:
     with pytest.raises(OptionError, match=next(iter(options))):

@@ -243,7 +243,7 @@ def test_the_path_leads_from_small_trees_to_large_ones() -> None:
         ({"min_cases": 0}, "min_cases is 0, expected a whole number from 1"),
         ({"confidence": 0}, "confidence is 0, expected a number from 0.001 to 100"),
         ({"confidence": 101}, "confidence is 101, expected a number from 0.001 to 100"),
-        ({"attributes": ["speed"]}, "attributes is speed, expected different ones of comm_size"),
+        ({"attributes": ["speed"]}, "attributes is speed, expected some of comm_size"),
     ],
 )
 def test_options_out_of_range_are_refused(options: dict[str, object], words: str) -> None:
