@@ -14,6 +14,8 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import HINTS
 from dashboard.commands.output import say
 from dashboard.commands.treatment import JUDGED_BY
+from dashboard.domain.campaign import OPTIONS as CAMPAIGN
+from dashboard.domain.options import Option
 from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
@@ -165,7 +167,21 @@ def _after_check(args: argparse.Namespace) -> list[str] | None:
         return ["prove", args.output]
     kept = Path(args.paths[0])
     kept = kept.with_suffix(f".kept{kept.suffix or '.conf'}")
-    return ["tune-check", *map(str, args.paths), "--folder", args.folder, "--drop-slower", "-o", str(kept)]
+    measured = [word for option in CAMPAIGN if option.name != "ppn" for word in _typed(args, option)]
+    words = ["tune-check", *map(str, args.paths), *_collectives(args), *measured, *_launching(args)]
+    return [*words, "--folder", args.folder, "--drop-slower", "-o", str(kept)]
+
+
+def _typed(args: argparse.Namespace, option: Option) -> list[str]:
+    """An option as it was given."""
+    value = getattr(args, option.name, None)
+    return [] if value is None else option.typed(value)
+
+
+def _launching(args: argparse.Namespace) -> list[str]:
+    """How ranks are started, as it was given."""
+    given = {name: getattr(args, name, None) for name in ("launch", "site")}
+    return [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
 
 
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
@@ -175,7 +191,7 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return ["model", "parameters", args.output] if args.output else None
     results = str(Path(args.folder) / "results.jsonl")
     orders = {
-        "plan": ["bench", "run", args.folder],
+        "plan": ["bench", "run", args.folder, *_launching(args)],
         "run": ["info", results],
         "resume": ["info", results],
         "submit": ["bench", "status", args.folder, "--follow"],

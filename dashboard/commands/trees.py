@@ -162,7 +162,7 @@ def _all_flags(option: Option) -> list[str]:
 def _help(option: Option) -> str:
     text = option.help.rstrip(".")
     if option.kind == "words":
-        return f"{text}; may be given again"
+        return f"{text}; as {option.flags[0]}={option.valued}, and again for more"
     if option.kind == "flag":
         return f"{text} (default {'yes' if option.default else 'no'})"
     default = option.unlimited if option.default is None else option.default

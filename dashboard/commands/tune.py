@@ -17,6 +17,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.jobs import SLURM
 from dashboard.domain.tuning import OPTIONS
 
 if TYPE_CHECKING:
@@ -63,6 +64,9 @@ def tune(args: argparse.Namespace) -> None:
     from dashboard.tuning import tune as do
 
     folder = Folder(Path(args.folder))
+    by_slurm = args.slurm or args.launch == "slurm"
+    if asked := [option.flags[0] for option in SLURM if not by_slurm and getattr(args, option.name) is not None]:
+        raise Usage(f"{', '.join(asked)}: asked of Slurm, so together with --slurm")
     if args.compare:
         _beside(args, folder)
         return

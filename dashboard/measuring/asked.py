@@ -80,6 +80,12 @@ class Asked:
         ranks, algorithms = self.ranks, asked["algorithms"] or ()
         comm_sizes = _grid("comm_sizes", (asked["comm_sizes"] or "2-{ranks}:x2").replace("{ranks}", str(ranks)))
         providers = providers_of(asked["providers"], grids=bool(asked["grids"] or asked["inner"]))
+        grids = orthogonal.grids(asked["grids"] or "2", comm_sizes) if ORTHOGONAL in providers else ()
+        if not grids and ORTHOGONAL in (asked["providers"] or ()):
+            sizes = ", ".join(map(str, comm_sizes))
+            raise PlanError(
+                f"{ORTHOGONAL}: communicators of {sizes} processes have no grids; 4 and more have, but primes"
+            )
         variants: dict[str, Any] = {name: _grid(name, asked[name]) for name in _VARIANTS if asked[name]}
         ends = _grid("repetitions", asked["repetitions"])
         return control.Wish(
@@ -92,7 +98,7 @@ class Asked:
             variants=Variants(
                 **variants,
                 components=components_of(asked["components"], spread=spread),
-                grids=orthogonal.grids(asked["grids"] or "2", comm_sizes) if ORTHOGONAL in providers else (),
+                grids=grids,
                 inner=asked["inner"] or (),
                 named=tuple(word for word in algorithms if ":" in word),
                 launched=asked["launch_per_method"],

@@ -102,6 +102,8 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
         (("--datatype", "half"), "float32"),
         (("--ranks", "x"), "expected a whole number"),
         (("--wish", "x"), "unrecognized arguments"),
+        (("-c", "bcast", "--memory", "0"), "nothing would be measured: buffers above the limit"),
+        (("--ranks", "2", "--provider", "orthogonal"), "communicators of 2 processes have no grids"),
     ],
 )
 def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments: tuple[str, ...], fault: str) -> None:

@@ -27,6 +27,7 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, disk, open_results
@@ -159,7 +160,7 @@ class Filling:
         """Give the cube as `loaders.open_results` would, with all that is not measured yet as NaN."""
         dims = ("method", "comm_size", "message_size", *(("ppn",) if self.ppns else ()))
         arrays = {"time": self._time, "time_std": self._std, "repetitions": self._count}
-        labels = [method_label(MethodKey(m.algorithm, m.segment_size, m.parameters)) for m in self.methods]
+        labels = [_label(method) for method in self.methods]
         coords: dict[str, Any] = {
             "method": np.array(labels),
             "algorithm": ("method", np.array([method.algorithm for method in self.methods])),
@@ -175,6 +176,12 @@ class Filling:
         cube = annotate(xr.Dataset(data, coords, {"collective": self.collective, "digest": ""}))
         self._settle()
         return with_doubles(cube, self._ran_as, ["", *labels]) if self._ran_as.any() else cube
+
+
+def _label(method: Method) -> str:
+    """As loaded results call it: who offers it stands among its parameters."""
+    parameters = method.to_json().get("parameters", {})
+    return method_label(MethodKey(method.algorithm, method.segment_size, tuple(sorted(parameters.items()))))
 
 
 @dataclass(frozen=True)

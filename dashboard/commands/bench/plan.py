@@ -58,12 +58,15 @@ def planned(args: argparse.Namespace, installation: Installation, *, spread: boo
         Values of options where none is given.
     """
     from dashboard.benchmarks.campaigns.control import make_plan
+    from dashboard.benchmarks.errors import PlanError
     from dashboard.measuring.asked import Asked
 
     wish = Asked.of(**{**otherwise, **given(args)}).wish(spread=spread)
     if weights := getattr(args, "weights", None):
         wish = replace(wish, goal=_weighed(wish.goal, weights, wish.collectives, wish.comm_sizes, wish.message_sizes))
     plan = make_plan(wish, installation)
+    if not plan.cells():
+        raise PlanError(f"nothing would be measured: {'; '.join(plan.left_out()) or 'the grid is empty'}")
     if plan.components:
         known = ", ".join(plan.components)
         say(f"note: parts of the library as methods: {known} (--components)")

@@ -101,7 +101,9 @@ class MeasurePage(Watching):
             self.watch, self.map, self.loss, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
         )
         self._asked: tuple[Asked, Place | str, str] = (Asked.of(), Place(), "")
+        self._written = ""
         self._read(self.state.campaign_asked)
+        self.state.param.watch(self._follow_address, "campaign_asked")
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -117,6 +119,12 @@ class MeasurePage(Watching):
         ]
         there = [self.doing, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.campaign]
         return columns(plan, there, width=WIDTH + 24)
+
+    def _follow_address(self, event: Any) -> None:
+        # Undone, or another address: not what the form itself has just written.
+        if event.new != self._written:
+            self._read(event.new)
+            self._ask_cost()
 
     def _read(self, text: str) -> None:
         """Ask for what an address asks for."""
@@ -154,7 +162,8 @@ class MeasurePage(Watching):
         spread = isinstance(place, Place) and place.spread
         asked = self.form.asked(self.where.number_of_ranks, spread=spread)
         self._asked = asked, place, self.cost.named.value
-        self.state.campaign_asked = write_options({**self.form.fields.changed(), **self.where.changed()})
+        self._written = write_options({**self.form.fields.changed(), **self.where.changed()})
+        self.state.campaign_asked = self._written
         self.cost.start.disabled = True
         self.rested.ask()
 

@@ -17,6 +17,7 @@ from dashboard.measuring.launching import Place
 from dashboard.pages.measure.form import HALF, WIDTH
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields
+from dashboard.session.choice import read_values
 
 HERE, ON_SLURM = "This machine", "Slurm"
 _DEFAULT_PARTITION = "(default)"
@@ -110,7 +111,10 @@ class Where(Viewer):
 
     def read(self, text: str) -> None:
         """Show what an address says of it; OptionError where that cannot be."""
-        self.fields.read(text)
+        held = self.fields.typed()
+        given = read_values(self.fields.options.values(), text)
+        # No address says them: what stands there stays.
+        self.fields.show({**{name: held[name] for name in WITHHELD}, **given})
         self._refresh()
 
     def _take(self) -> None:
@@ -130,9 +134,9 @@ def _partition(partition: Mapping[str, Any]) -> str:
 
 def _options() -> list[Option]:
     """Where it runs, the job's limits, and what is asked of Slurm: two nodes with a process on each to begin with."""
-    first = {
-        "nodes": {"default": 2},
-        "tasks_per_node": {"default": 1},
+    first: dict[str, dict[str, Any]] = {
+        "nodes": {"default": 2, "unlimited": ""},
+        "tasks_per_node": {"default": 1, "unlimited": ""},
         "partition": {"choices": ("",), "titles": (_DEFAULT_PARTITION,)},
     }
     slurm = [replace(option, **first.get(option.name, {})) for option in SLURM]

@@ -109,7 +109,7 @@ def _words(option: Option, value: Any) -> Any:
 def _typed(option: Option, value: Any) -> Any:
     field = IntInput if option.kind == "int" else FloatInput
     ends = {"start": option.low, "end": option.high}
-    return field(value=value, width=200, placeholder=option.unlimited, **ends, **common(option))
+    return field(value=value, width=200, **ends, **common(option))
 
 
 def _names(option: Option, value: str) -> dict[str, str]:
@@ -142,7 +142,8 @@ def widget_of(option: Option, value: Any, width: int | None = None, *, typed: bo
     typed
         Whether numbers are typed, in fields as small as they can be, rather than chosen on a slider.
     """
-    maker = _typed if typed and option.kind in {"int", "float"} else _MAKERS[option.kind]
+    # A field for numbers shows none as 0.
+    maker = _typed if typed and option.kind in {"int", "float"} and not option.unlimited else _MAKERS[option.kind]
     widget = maker(option, value)
     if typed and option.kind in _SMALL:
         widget.size = "small"

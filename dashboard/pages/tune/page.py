@@ -70,9 +70,9 @@ class TunePage(Watching):
         self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self.rested = Rested(self._show_offer, REST, self._work_out)
         self.form = TuneForm(self._changed, self.start)
-        refused = self.form.read(self.state.tuning_asked)
-        if refused:
-            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {refused}."
+        self._written = ""
+        self._read(self.state.tuning_asked)
+        self.state.param.watch(self._follow_address, "tuning_asked")
         self._wanted = self.form.wanted()
         self.list = CampaignList(self._choose, tuning_item, NONE_YET)
         actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
@@ -88,6 +88,17 @@ class TunePage(Watching):
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
         return columns([title, self.standing, self.form], there, width=WIDTH + 24)
 
+    def _read(self, text: str) -> None:
+        """Ask for what an address asks for."""
+        if refused := self.form.read(text):
+            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {refused}."
+
+    def _follow_address(self, event: Any) -> None:
+        # Undone, or another address: not what the form itself has just written.
+        if event.new != self._written:
+            self._read(event.new)
+            self._changed()
+
     # What there is to tune, and what it would be.
 
     def _show_surroundings(self, around: Surroundings) -> None:
@@ -102,7 +113,8 @@ class TunePage(Watching):
 
     def _changed(self) -> None:
         self._wanted = self.form.wanted()
-        self.state.tuning_asked = self.form.written()
+        self._written = self.form.written()
+        self.state.tuning_asked = self._written
         self.form.start.disabled = True
         self.rested.ask()
 

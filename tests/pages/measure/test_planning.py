@@ -53,6 +53,20 @@ def test_the_address_brings_the_form_back(page: MeasurePage) -> None:
     assert "UCX_TLS" not in page.state.campaign_asked
 
 
+def test_the_form_follows_an_address_that_is_undone(page: MeasurePage) -> None:
+    before = page.state.campaign_asked
+    page.form.widgets["message_sizes"].value = "8"
+    page.where.widgets["environment"].value = "UCX_TLS=rc"
+    page.where.widgets["ranks"].value = 4
+    assert page._asked[0].ranks == 4
+    page.state.campaign_asked = before
+    assert (page.form.widgets["message_sizes"].value, page.where.widgets["ranks"].value) == ("8,64,512", 2)
+    assert (page._asked[0].ranks, page._asked[0]["message_sizes"]) == (2, "8,64,512")
+    assert "--ranks 2" in as_command(page.state)
+    # What no address says is not undone.
+    assert page.where.widgets["environment"].value == "UCX_TLS=rc"
+
+
 @pytest.mark.parametrize("text", ["rounds:many", "graphs:1", "protocol:new", "nodes:true", "where:Moon"])
 def test_what_the_form_cannot_hold_is_said_of_an_address(launcher: Played, text: str) -> None:
     page = MeasurePage(State(page="Measure", campaign_asked=text))

@@ -12,6 +12,7 @@ from dashboard.benchmarks.launchers.launch import Status
 from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
+from loaders import RunWriter
 from tests.measuring.played import Played, measured
 from tests.pages.measure.opened import campaign_of, page_of, press
 
@@ -60,6 +61,25 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     assert started.map.measured.best.tolist() == [[2, 2, 0]]
     assert "1 cell: times that cannot be trusted" in started.map.legend.object
     assert started.map.live.latest("untrusted")["left"].size == 1
+
+
+def test_own_methods_are_told_from_the_library_s_of_the_same_name(launcher: Played) -> None:
+    page = page_of(providers=["library", "own"], algorithms=["binomial"], message_sizes="8,64,512")
+    press(page.start)
+    launcher.now = Status("finished")
+    campaign = campaign_of(page)
+    with RunWriter(campaign.results, {}) as writer:
+        for parameters in ({}, {"provider": "own"}):
+            for size in (8, 64):
+                point = {"collective": "bcast", "algorithm": "binomial", "segment_size": 0, "comm_size": 2}
+                point |= {"message_size": size, "samples": [1e-6] * 3, "late": 9, "parameters": parameters}
+                writer.append(point if parameters else {**point, "library_id": 6})
+    page.rhythm.now()
+    labels = page.map.measured.cube["method"].values.tolist()
+    assert {"binomial", "binomial provider=own"} < set(labels)
+    assert len(set(labels)) == len(labels)
+    assert "cannot be trusted" in page.map.legend.object
+    assert page.doing.message.object == ""
 
 
 def test_what_has_not_changed_is_not_drawn_again(started: MeasurePage, monkeypatch: pytest.MonkeyPatch) -> None:
