@@ -146,7 +146,7 @@ def test_of_several_processes_per_node_those_asked_for_judge(colltune: Run, tmp_
     save_results(xr.DataTree.from_dict({"bcast": cube_of(times, [4, 8], 4 ** np.arange(5))}), results)
     words = ["-c", "bcast", "--ppn", 2, "--tree", "exact", "--to", "openmpi", "-o", rules, "--allow-loss", 1000]
     made = colltune("export", results, *words)
-    assert f"lint {rules} --over {results} --ppn 2" in made.err
+    assert f"lint {rules} --over {results} -c bcast --ppn 2" in made.err
     costs = [colltune("lint", rules, "--over", results, *ppn, "--json") for ppn in (("--ppn", 2), ("--ppn", 1), ())]
     means = [answer.json["penalty"]["bcast"]["acted"]["mean"] for answer in costs]
     assert means[0] < means[1] == means[2]
