@@ -15,15 +15,19 @@ _SHOWN = 40
 
 
 def write_parameters(known: PointToPointModel) -> str:
-    """Write parameters with six digits; gamma and delta only where they are not 0."""
+    """Write parameters with six digits, sizes in full; gamma and delta only where they are not 0."""
     words = []
     for each in fields(known):
         value = getattr(known, each.name)
         if isinstance(value, tuple):
-            words.append(f"{each.name}={_BETWEEN.join(f'{part:.6g}' for part in value)}")
+            words.append(f"{each.name}={_BETWEEN.join(map(_digits, value))}")
         elif value or each.name not in ("gamma", "delta"):
-            words.append(f"{each.name}={value:.6g}")
+            words.append(f"{each.name}={_digits(value)}")
     return ",".join(words)
+
+
+def _digits(value: float) -> str:
+    return f"{value:.12g}" if float(value).is_integer() else f"{value:.6g}"
 
 
 def as_written(known: PointToPointModel) -> PointToPointModel:

@@ -15,6 +15,7 @@ from dashboard.models.fit import fit, fit_all, gap_at
 from dashboard.models.observations import observe
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of_dict
+from dashboard.models.parameter_text import as_written
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.models.registry import model_of
 from dashboard.models.undetermined import resting, warning
@@ -252,3 +253,11 @@ def test_the_fast_ethernet_of_the_sample_data(fast_ethernet_bcast: xr.Dataset) -
     assert 115e-6 < network.of("plogp").to_dict()["latency"] < 140e-6
     assert fits["loggp"].median_error < 6
     assert fits["plogp"].median_error < 6
+
+
+def test_what_is_written_has_its_sizes_in_full() -> None:
+    known = PLogP(1e-5, (1024.0, 1048577.0), (1e-6, 0.1234567891), (1e-6, 2e-6), (1e-6, 2e-6))
+    written = as_written(known)
+    assert written.to_dict()["sizes"] == known.to_dict()["sizes"]
+    assert written.to_dict()["gap"] == [1e-6, 0.123457]
+    assert as_written(written) == written
