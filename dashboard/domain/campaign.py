@@ -15,12 +15,13 @@ DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64":
 SUM, FIRST = "sum", "first"
 #: Providers of methods by name, and all of them.
 LIBRARY, OWN, ORTHOGONAL, ALL = "library", "own", "orthogonal", "all"
-#: How grids of sizes are written.
+#: What a grid of sizes is called, and how one is written.
+GRID = "GRID"
 GRIDS = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
 
 
 def _grid(name: str, title: str, text: str, default: str | None = None, unlimited: str = "") -> Option:
-    return Option(name, title, text, default, "name", unlimited=unlimited, metavar="GRID")
+    return Option(name, title, text, default, "name", unlimited=unlimited, metavar=GRID)
 
 
 #: What is measured.

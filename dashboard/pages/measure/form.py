@@ -14,7 +14,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.domain.adaptive import ADAPTIVE, BUDGET, UNTIL
-from dashboard.domain.campaign import ALL, OPTIONS, ORTHOGONAL
+from dashboard.domain.campaign import ALL, GRID, GRIDS, OPTIONS, ORTHOGONAL
 from dashboard.domain.jobs import RANKS
 from dashboard.measuring.asked import Asked, providers_of
 from dashboard.pages.parts.fold import Fold
@@ -33,7 +33,13 @@ _HERE: Mapping[str, Mapping[str, Any]] = {
     "components": {"choices": ("", "all", "none"), "titles": ("across nodes", "always", "never")},
 }
 #: The ranks have a field beside where they run.
-_OFFERED = tuple(replace(option, **_HERE.get(option.name, {})) for option in OPTIONS if option is not RANKS)
+_OFFERED = tuple(
+    replace(
+        option, **_HERE.get(option.name, {}), help=f"{option.help} {GRIDS}." if option.metavar == GRID else option.help
+    )
+    for option in OPTIONS
+    if option is not RANKS
+)
 
 
 class Form(Viewer):

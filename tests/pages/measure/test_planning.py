@@ -27,6 +27,12 @@ def test_the_methods_are_those_of_the_installed_library(page: MeasurePage) -> No
     assert "Open MPI 5.0.11" in page.form.offered.object
 
 
+def test_the_help_of_grids_says_how_they_are_written(page: MeasurePage) -> None:
+    described = {name for name, field in page.form.widgets.items() if "1-1MiB:x4 (times 4)" in field.description}
+    assert {"message_sizes", "comm_sizes", "ppn", "segment_sizes"} < described
+    assert "rounds" not in described
+
+
 def test_an_algorithm_that_the_collective_lacks_is_no_longer_chosen(page: MeasurePage) -> None:
     page.form.widgets["algorithms"].value = ["basic_linear", "binomial"]
     page.form.widgets["collectives"].value = ["reduce"]
