@@ -12,7 +12,7 @@ from pathlib import Path
 
 import numpy as np
 
-from dashboard.benchmarks.adaptive.choosing import Step, beginning, following
+from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
@@ -82,6 +82,9 @@ class Chooser:
         self._read: dict[Path, int] = {}
         self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
         self._begun = False
+        self._ahead: list[Step] = []
+        #: Seconds that are measured for without choosing anew, and whether what came last was chosen anew.
+        self.together, self.anew = 0.0, True
         #: Why what was chosen last comes next, in words.
         self.why = ""
         #: Seconds that it may take: infinite where it is measured in any case.
@@ -116,6 +119,7 @@ class Chooser:
     def forget(self) -> None:
         """Work all that is known out again."""
         self._known.clear()
+        self._ahead.clear()
 
     @property
     def own(self) -> list[Point]:
@@ -163,13 +167,17 @@ class Chooser:
 
     def next(self) -> tuple[Todo, str]:
         """What is measured next, all of one communicator size; where it is nothing, why it ends."""
+        self.left = left = math.inf if self.goal.seconds is None else self.goal.seconds - self.spent
+        self.anew = not self._ahead or self._ahead[0].seconds > left
+        return self._choose(left) if self.anew else (self._todo(self._ahead.pop(0)), "")
+
+    def _choose(self, left: float) -> tuple[Todo, str]:
+        """Choose anew, by all that was measured, what takes no more than the seconds that are left."""
         known, pace = self.known(), Pace(self.plan.protocol, self.cores, self._took())
 
         def cost(name: str, row: int, column: int) -> float:
             return pace.point(self._cell(name, row, column))
 
-        left = math.inf if self.goal.seconds is None else self.goal.seconds - self.spent
-        self.left = left
         begun = [] if self._begun else list(beginning(self._limited(known), cost))
         # What a campaign begins with is asked for until nothing is left of it, as a replay does: it costs as much as
         # a tenth of the rest.
@@ -186,8 +194,11 @@ class Chooser:
         if not steps:
             worst = max((percent or 0.0 for percent in self.loss().values()), default=0.0)
             return [], NOTHING_LEFT if self.goal.percent is None or worst > self.goal.percent else ENOUGH
-        affordable = next((step for step in steps if step.seconds <= left), None)
-        return (self._todo(affordable), "") if affordable is not None else ([], TIME_UP)
+        affordable = [step for step in steps if step.seconds <= left]
+        if not affordable:
+            return [], TIME_UP
+        best, *self._ahead = apart(affordable, self.together)
+        return self._todo(best), ""
 
     def _limited(self, known: Mapping[str, Known]) -> Mapping[str, Known]:
         """The same where nothing can be measured but what it may choose."""

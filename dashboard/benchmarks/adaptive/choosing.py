@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -129,6 +130,26 @@ def following(known: Mapping[str, Known], cost: Cost, percent: float | None = No
             steps += _steps(name, grid, cost)
             steps += _gaps(name, grid, cost)
     return sorted(steps, key=lambda step: -step.loss / max(step.seconds, 1e-9))
+
+
+def apart(steps: Sequence[Step], seconds: float) -> list[Step]:
+    """The first of steps, best first, and the next ones for so many seconds in all.
+
+    None lies beside another of its collective: what a step tells of its neighbours is not known before.
+    """
+    chosen: list[Step] = []
+    for step in steps:
+        if chosen and math.fsum(each.seconds for each in chosen) + step.seconds > seconds:
+            break
+        if not any(_beside(step, other) for other in chosen):
+            chosen.append(step)
+    return chosen
+
+
+def _beside(step: Step, other: Step) -> bool:
+    """Whether two steps are of one collective, and of the same or neighbouring sizes."""
+    near = step.collective == other.collective and abs(step.row - other.row) <= 1
+    return near and any(abs(a - b) <= 1 for a, _ in step.cells for b, _ in other.cells)
 
 
 def _steps(name: str, known: Known, cost: Cost) -> Iterator[Step]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import time
 from collections.abc import Mapping, Sequence
@@ -14,6 +15,8 @@ from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
+#: Part of the measuring that choosing may take, and least number of choices of a campaign that has a time.
+_SHARE, _CHOICES = 0.02, 30
 #: Points of the way that the expected loss has gone, at most.
 _MOST_WAY = 400
 
@@ -36,6 +39,7 @@ class Choosing:
         cores = os.cpu_count() if len(set(nodes)) == 1 else None
         self._chooser = Chooser(self._root.plan(), cores, only=plan.comm_sizes)
         self._choosing, self._steps, self._ranks = 0.0, 0, plan.ranks
+        self._loss: dict[str, float | None] = {}
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
     def next(self, done: int) -> tuple[Todo, int, float]:
@@ -57,7 +61,11 @@ class Choosing:
             self._chooser.forget()
             todo, ended = self._chooser.next()
         self._steps += 1
-        self._choosing += time.monotonic() - began
+        if self._chooser.anew:
+            self._loss = self._chooser.loss()
+            took = time.monotonic() - began
+            self._choosing += took
+            self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
         self._keep(ended)
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
 
@@ -76,9 +84,9 @@ class Choosing:
         return max(done + following, by_time)
 
     def _keep(self, ended: str) -> None:
-        chooser, loss = self._chooser, self._chooser.loss()
+        chooser, loss = self._chooser, self._loss
         known = [percent for percent in loss.values() if percent is not None]
-        if known and len(known) == len(loss):
+        if chooser.anew and known and len(known) == len(loss):
             self._way.append((round(chooser.spent, 2), round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),

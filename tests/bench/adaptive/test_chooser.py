@@ -173,6 +173,25 @@ def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp
     assert not more.settled(more.plan().goal)
 
 
+def test_where_points_take_less_than_choosing_several_steps_apart_are_measured_for_one_choice(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=60)))
+    measured(campaign, 6)
+    chooser = Chooser(campaign.plan())
+    chooser.read(campaign.results)
+    chooser.together = 10.0
+    steps = [chooser.next()[0]]
+    assert chooser.anew
+    while not (step := chooser.next()[0], chooser.anew)[1]:
+        steps.append(step)
+    assert len(steps) > 1
+    assert sum(0.5 * len(methods) for step in steps for _, methods in step) <= 10.0
+    # What a size tells of those beside it is not known before.
+    sizes = [{(cell.comm_size, SIZES.index(cell.message_size)) for cell, _ in step} for step in steps]
+    for n, here in enumerate(sizes):
+        for there in sizes[n + 1 :]:
+            assert all(max(abs(a - c), abs(b - d)) > 1 for a, b in here for c, d in there)
+
+
 def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=20)))
     first = measured(campaign)[1]
