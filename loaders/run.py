@@ -26,6 +26,7 @@ from __future__ import annotations
 import contextlib
 import json
 import math
+import re
 from collections.abc import Hashable, Iterator, Mapping
 from itertools import groupby
 from pathlib import Path
@@ -230,10 +231,16 @@ def _take(
     return ""
 
 
+_FIGURES = re.compile(r"\d[\d.,]*")
+
+
 def _replaced(record: Mapping[str, Any], since: Mapping[Hashable, tuple[int, str]], number: int) -> str:
-    """Why a point does not count, as it was measured once more further down; empty where it was not."""
+    """Why a point does not count, as it was measured once more further down; empty where it was not.
+
+    Without its figures, so that points of one fault are counted together.
+    """
     later, why = since.get(_of_launch(record), (0, "")) if since else (0, "")
-    return f"measured again: {why}"[:120] if number < later else ""
+    return f"measured again: {_FIGURES.sub('…', why)}"[:120] if number < later else ""
 
 
 def _tables(points: list[dict[str, Any]]) -> Iterator[pd.DataFrame]:
