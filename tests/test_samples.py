@@ -26,13 +26,13 @@ def test_each_campaign_loads_whole(name: str) -> None:
     assert [(source["path"], source["skipped"], source["error"]) for source in sources if source["error"]] == []
     # What Open MPI refuses (algorithms for two processes alone, or for an even number; components that do not answer),
     # and what was late and measured again.
-    refused = {"one-machine": 36, "fast-ethernet-tuned": 245, "fast-ethernet-4x2-tuned": 1212}
+    refused = {"one-machine": 36, "fast-ethernet-tuned": 245, "fast-ethernet-4x2-tuned": 1212, "sixteen-cores": 520}
     assert sum(source["skipped"] for source in sources) == refused.get(name, 0)
     assert (sample_data(name) / "README.md").is_file()
 
 
 def test_our_own_campaigns_keep_their_repetitions() -> None:
-    for name in ("fast-ethernet-own", "one-machine"):
+    for name in ("fast-ethernet-own", "one-machine", "sixteen-cores"):
         start = sample_start(name)
         cube = open_results(list(start.paths))["bcast"].to_dataset()
         assert "sample" in cube

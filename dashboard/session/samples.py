@@ -70,6 +70,12 @@ SAMPLES = {
         "repetition is kept. More processes than cores: worth a look for what the noise is.",
         "results.jsonl",
     ),
+    "sixteen-cores": Sample(
+        "16 cores of one machine",
+        "Five collectives on 2 to 16 processes with a core each, three launches, measured with our own "
+        "benchmark; beside them the rules that a tuning of six minutes made there.",
+        "*.jsonl.gz",
+    ),
     "one-machine-occ": Sample(
         "One machine, OCC's way",
         "Broadcast and allreduce of 2 to 8 processes on that machine, timed as OCC did, in its tabular form.",

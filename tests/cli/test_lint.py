@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -9,6 +10,7 @@ import pytest
 import xarray as xr
 
 from dashboard.export.rules.lint import read_text
+from dashboard.session.samples import sample_data
 from loaders import RunWriter, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of
@@ -152,3 +154,15 @@ def test_of_several_processes_per_node_those_asked_for_judge(colltune: Run, tmp_
     assert means[0] < means[1] == means[2]
     assert "1 processes per node (most measured cells) of 1, 2; --ppn chooses" in costs[2].err
     assert "--ppn chooses" not in costs[0].err
+
+
+def test_the_rules_of_sixteen_cores_cost_less_than_the_library_in_launches_that_they_do_not_know(colltune: Run) -> None:
+    folder = sample_data("sixteen-cores")
+    penalties = json.loads(colltune("lint", folder / "rules.conf", "--over", folder, "--json").out)["penalty"]
+    said = {"bcast": (19.9, 17.6), "reduce": (12.8, 7.6), "allreduce": (8.7, 5.8), "allgather": (14.4, 11.5)}
+    for name, (alone, with_rules) in said.items():
+        default = json.loads(colltune("decide", folder, "-c", name, "--tree", "default", "--json").out)
+        assert default["penalty"]["mean"] == pytest.approx(alone, abs=0.06)
+        assert penalties[name]["acted"]["mean"] == pytest.approx(with_rules, abs=0.06)
+        assert f"{alone} %" in (readme := (folder / "README.md").read_text())
+        assert f"{with_rules} %" in readme
