@@ -25,6 +25,7 @@ def frontier_of(points: list[tuple[str, int, float]], *, error: float = NAN, lac
     table = pd.DataFrame(points, columns=["family", "leaves", "held_out_mean"])
     table["options"] = [f'{{"leaves": {leaves}}}' for leaves in table["leaves"]]
     table["held_out_error"] = error
+    table["held_out_leaves"] = 1.0 * table["leaves"]
     table["cells"] = 100 - np.asarray(lacking)
     table["dominated"] = dominated(table["leaves"], table["held_out_mean"])
     decisions = tuple(
@@ -134,3 +135,11 @@ def test_a_real_frontier_is_recommended_from() -> None:
     in_sample = recommend(frontier(problem, families=["quadtree", "cart"]), within=0)
     assert "in-sample mean penalty" in in_sample.reason
     assert np.isclose(problem.summary(in_sample.decision).mean, 0)
+
+
+def test_what_larger_trees_cost_held_out_is_no_figure_of_a_small_one() -> None:
+    front = frontier_of([("quadtree", 1, 1.0), ("optimal", 1, 9.0), ("optimal", 8, 2.0)])
+    assert recommend(front).row == 0
+    front.table.loc[0, "held_out_leaves"] = 8.5
+    assert recommend(front).row == 2
+    assert falls_below(front)["least"].isna().tolist() == [True, False]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import math
+import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -25,6 +26,7 @@ from dashboard.decisions.judged.heldout import HeldOut, figures_of, heldout_many
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.units import format_count
 from dashboard.domain.unmeasured import RULE
 
 MOST_SETTINGS = 32
@@ -32,6 +34,10 @@ MOST_SETTINGS = 32
 
 QUICK = ("exact", "quadtree", "default", "rules", "intervals")
 """Families that are tried first: what they give can be looked at while the others are grown."""
+
+_LARGER = 2.0
+"""A tree is not compared held out where those of its folds, in their middle, have more than so many times its leaves:
+what they cost says nothing of a tree of its size."""
 
 CRITERIA = ("mean", "median", "p95", "max")
 _Key = tuple[str, int]
@@ -56,7 +62,8 @@ class Frontier:
         measured there, which count by `dashboard.domain.unmeasured.RULE`);
         ``held_out_mean`` … ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0
         without), ``held_out_error`` (standard error of that mean, from its spread over the
-        folds, in points), ``held_out_within`` (mean of those between sizes that were decided on);
+        folds, in points), ``held_out_within`` (mean of those between sizes that were decided on), ``held_out_leaves``
+        (of the trees that were judged so, in the middle of the folds);
         ``dominated`` (another one has no more leaves and no higher `value`, and is better in one of both; or
         an earlier setting of the family gives as much; or it is not `comparable`).
     decisions
@@ -186,6 +193,9 @@ def _frontier(
     notes = dict.fromkeys(note for each in held if each is not None for note in each.notes)
     if table[["unmeasured", "held_out_unmeasured"]].to_numpy().any():
         notes[f"unmeasured: {RULE}"] = None
+    if larger := _of_larger(table).sum():
+        trees = format_count(larger, "tree")
+        notes[f"not compared: {trees} whose folds grow trees of more than {_LARGER:g} times the leaves"] = None
     return Frontier(table, decisions, value, dict(skipped), tuple(notes), scheme, held, tuple(missing))
 
 
@@ -225,8 +235,15 @@ def dominated(leaves: npt.ArrayLike, values: npt.ArrayLike) -> BoolArray:
 
 
 def comparable(table: pd.DataFrame) -> BoolArray:
-    """Which settings have a penalty in all cells that any has one in: not those of methods that the results lack."""
-    return np.asarray(table["cells"] == table["cells"].max())
+    """Which settings have a penalty in all cells that any has one in: not those of methods that the results lack.
+
+    Nor those whose held-out penalty is that of trees more than `_LARGER` times as large.
+    """
+    return np.asarray((table["cells"] == table["cells"].max()) & ~_of_larger(table))
+
+
+def _of_larger(table: pd.DataFrame) -> BoolArray:
+    return np.asarray(table["held_out_leaves"] > _LARGER * table["leaves"])
 
 
 class _Tries:
@@ -309,13 +326,14 @@ def _paths(
 def _outside(held: HeldOut | None) -> dict[str, Any]:
     if held is None:
         none = float("nan")
-        names = (*CRITERIA, "error", "within")
+        names = (*CRITERIA, "error", "within", "leaves")
         return {**{f"held_out_{name}": none for name in names}, "held_out_unmeasured": 0, "held_out_cells": 0}
     figures = held.figures
     return {
         **{f"held_out_{name}": getattr(figures, name) for name in CRITERIA},
         "held_out_error": held.spread / math.sqrt(len(held.folds)),
         "held_out_within": held.within.mean,
+        "held_out_leaves": statistics.median(fold.leaves for fold in held.folds),
         "held_out_unmeasured": figures.unmeasured,
         "held_out_cells": figures.cells,
     }

@@ -109,8 +109,9 @@ def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.Da
         percent) with ``least_leaves`` (of the smallest tree that has it).
     """
     rows = []
+    alike = comparable(frontier.table)
     for name, part in frontier.table.groupby("family", sort=False):
-        values = part[frontier.value]
+        values = part[frontier.value].where(alike[part.index])
         row: dict[str, object] = {"family": name}
         for limit in limits:
             row[f"below_{limit:g}"] = part.loc[values < limit, "leaves"].min()
