@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,6 +12,7 @@ import xarray as xr
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.improve import without
 from dashboard.decisions.function.nodes import OWN_DECISION, Method
+from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export.naming import said
 from dashboard.export.target import Target
@@ -69,12 +70,20 @@ def with_substitutes(
     order = [(cost.unmeasured, np.nan_to_num(cost.mean, nan=np.inf)) for cost in costs]
     reduced, replaced = ways[order.index(min(order))]
     notes = [
-        f"It has no {old!r}{' beside others' if old in allowed else ''}; "
-        f"written instead, what costs least there: {', '.join(new)}."
+        f"It has no {old!r}{' beside others' if old in allowed else ''}; written instead, {_instead(new)}."
         for old, new in replaced.items()
     ]
     facts = {**reduced.provenance, "substitutes": " ".join(notes)}
     return reduced.changed(provenance=facts), notes
+
+
+def _instead(labels: Sequence[str]) -> str:
+    """What was written in the place of a method, and why."""
+    measured = [label for label in labels if label != OWN_DECISION.label]
+    words = [f"what costs least there: {', '.join(measured)}"] if measured else []
+    if len(measured) < len(labels):
+        words.append(f"where nothing that it has was measured: {OWN_DECISION.label}")
+    return "; ".join(words)
 
 
 def _together(target: Target, collective: str, methods: Mapping[str, Method]) -> Iterator[set[str]]:
@@ -85,6 +94,13 @@ def _together(target: Target, collective: str, methods: Mapping[str, Method]) ->
         settings.setdefault(name, {}).setdefault(value, set()).add(label)
     for chosen in itertools.product(*(values.values() for values in settings.values())):
         yield set().union(*chosen)
+
+
+def has_substitutes(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None) -> bool:
+    """Whether anything that a target has was measured, so that it is known what costs least; parameters as above."""
+    measured = cube.isel(method=cube["time"].notnull().any(["comm_size", "message_size"]).values)
+    collective = str(cube.attrs["collective"])
+    return any(said(target, collective, method, cube.attrs, options or {}) for method in methods_of(measured))
 
 
 def takes_substitutes(target: Target) -> bool:

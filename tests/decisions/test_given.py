@@ -129,3 +129,15 @@ def test_what_is_not_allowed_is_replaced_and_the_rest_stays() -> None:
     none, replaced = without(problem, rules(problem), set(), other)
     assert replaced == {"linear": ["other"], "binomial": ["other"]}
     assert none.methods[int(none.predict(4, 8))] == other
+
+
+def test_what_was_not_measured_replaces_nothing() -> None:
+    cube = cube_of([[[1.0, 1.0]], [[np.nan, np.nan]], [[2.0, 3.0]]], [4], [8, 1024])
+    problem, other = Problem.of(cube), Method("other", "default")
+    # Of these two the rules have one that the table does not have, and the table one without a time.
+    methods = [Method("ring", "ring"), *problem.methods]
+    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 100),), (Leaf(1), Leaf(0))))
+    new, replaced = without(problem, decision, {"ring", "binomial"}, other)
+    assert replaced == {"linear": ["other"]}
+    assert [new.methods[place].label for place in new.predict(4, np.array([8, 1024]))] == ["other", "ring"]
+    assert without(problem, decision, {"ring", "binomial", "binary"}, other)[1] == {"linear": ["binary"]}

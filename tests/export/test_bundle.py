@@ -17,7 +17,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import bundle, provenance_of, report
 from dashboard.export.rules.lint import read_text
-from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.export.substitute import has_substitutes, takes_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
@@ -91,6 +91,20 @@ def test_what_is_written_for_ucc_is_judged_as_what_was_chosen(large: float, expe
     times = {"knomial": (1.2, large), "binomial": (2.0, 1.4)}[expected]
     assert part.after is not None
     assert part.after.mean == pytest.approx(100 * (sum(times) / 2 - 1))
+
+
+def test_a_substitute_that_was_not_measured_costs_nothing_known() -> None:
+    measured = cube_of(np.array([[[1.0, 1.0]]]), [4], [1, 1024])
+    measured = measured.assign_coords(method=["linear"], algorithm=("method", ["linear"]))
+    root = Split((Test("message_size", 64),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", [Method("linear", "linear"), Method("binomial", "binomial")], root)
+    said, notes = with_substitutes(TARGETS["ucc"], decision, measured)
+    assert notes == [
+        "It has no 'linear'; written instead, where nothing that it has was measured: the library's own decision."
+    ]
+    assert [said.methods[place].algorithm for place in said.predict(4, np.array([1, 1024]))] == ["default", "binomial"]
+    assert not has_substitutes(TARGETS["ucc"], measured)
+    assert has_substitutes(TARGETS["openmpi"], measured, {"version": "5.0"})
 
 
 def test_substitutes_follow_the_workload() -> None:

@@ -67,6 +67,8 @@ def without(
     sums, methods = _sums(problem, decision)
     methods.append(otherwise)
     forbidden = np.array([method.label not in allowed for method in methods[:-1]])
+    measured = _measured(problem)
+    candidates = ~forbidden & [method.label in measured for method in methods[:-1]]
     codes = decision.tree.codes.copy()
     replaced: dict[str, list[str]] = {}
     for node in np.flatnonzero(codes >= 0):
@@ -76,12 +78,18 @@ def without(
         elsewhere = [sums[other] for other in sums if decision.tree.codes[other] == old]
         costs = sums.get(int(node), np.sum(elsewhere, axis=0) if elsewhere else None)
         best = len(methods) - 1
-        if costs is not None and not forbidden.all():
-            best = int(np.where(forbidden, np.inf, costs).argmin())
+        if costs is not None and candidates.any():
+            best = int(np.where(candidates, costs, np.inf).argmin())
         codes[node] = best
         places = replaced.setdefault(methods[old].label, [])
         places += [methods[best].label] if methods[best].label not in places else []
     return decision.changed(methods=methods, root=replace(decision.tree, codes=codes)), replaced
+
+
+def _measured(problem: Problem) -> set[str]:
+    """Labels of the methods that have a time anywhere."""
+    places = [part.methods[np.isfinite(part.times()).any(axis=(1, 2))] for part in problem.slices]
+    return {problem.methods[place].label for place in np.concatenate(places)}
 
 
 def _sums(problem: Problem, decision: DecisionFunction) -> tuple[dict[int, FloatArray], list[Method]]:
