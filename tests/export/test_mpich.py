@@ -13,6 +13,7 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.grown.default import is_default
+from dashboard.export import TARGETS
 from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
@@ -155,6 +156,28 @@ def test_read_back_over_the_library_s_own_file_it_is_left_alone_where_nothing_wa
     assert json.loads(form.write(list(read.values()))) == json.loads(text)
     alone = DecisionFunction("bcast", [LEFT_ALONE], Leaf(0))
     assert form.write([alone], note="a note that JSON cannot take") == generic
+
+
+@pytest.mark.parametrize("name", ["mpir_generic", "ch4_generic", "ch4_posix_generic"])
+def test_rules_that_stand_in_the_file_already_leave_all_of_it(samples: Path, name: str) -> None:
+    own = (samples / "mpich_json" / f"mpich-main__{name}.json").read_text()
+    rules = list(read_text(own).decisions.values())
+    assert json.loads(TARGETS["mpich"].write(rules[:1], None, base=own)) == json.loads(own)
+    # Also what takes no sizes, and calls that are not plain, such as those of a hierarchy of nodes.
+    assert json.loads(to_mpich(rules, base=own)) == json.loads(own)
+
+
+def test_compositions_stand_in_the_file_of_the_device_alone(generic: str, samples: Path) -> None:
+    own = (samples / "mpich_json" / "mpich-main__ch4_generic.json").read_text()
+    bcast = read_text(own).decisions["bcast"]
+    with pytest.raises(ExportError, match="bcast: the file to start from has no compositions"):
+        to_mpich(bcast, base=generic)
+    with pytest.raises(ExportError, match="has no algorithms"):
+        to_mpich(decision_for("bcast", 1), base=own)
+    changed = bcast.changed(root=Split((Test("comm_size", 4),), (Leaf(0), Leaf(0))))
+    read = read_text(to_mpich(changed, base=own))
+    assert '"algorithm=' not in to_mpich(changed, base=own)
+    assert (read.errors, read.decisions["bcast"].methods[0].label) == (0, bcast.methods[0].label)
 
 
 def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexec: str) -> None:

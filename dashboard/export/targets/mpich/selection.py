@@ -11,7 +11,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from functools import lru_cache
 from typing import Any
 
 from dashboard.decisions import DecisionFunction, Method
@@ -85,6 +86,8 @@ _MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce
 _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
+_LEAVES = ("algorithm=", "composition=")
+_COMPOSITION = "_composition_"
 _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
@@ -104,8 +107,11 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
     """
     del provenance
     single = per_collective(decisions)
-    document = _base(standing(single) if base is None else base)
+    text, own_rules = _base(standing(single) if base is None else base)
+    document: Tree = json.loads(text)
     for decision in single:
+        if _alike(decision, own_rules.get(decision.collective)):
+            continue
         key = f"collective={decision.collective}"
         if decision.collective not in _COMPARED or key not in document:
             raise ExportError(
@@ -113,14 +119,47 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
                 f"{', '.join(sorted(_COMPARED))}"
             )
         own = document[key].get("comm_type=intra", {})
-        document[key] = {**document[key], "comm_type=intra": _intra(decision, own)}
+        tree = _intra(decision, own)
+        if foreign := _kinds(tree) - _kinds(document):
+            raise ExportError(
+                f"{decision.collective}: the file to start from has no {foreign.pop()}s; MPICH stops at the first one"
+            )
+        document[key] = {**document[key], "comm_type=intra": tree}
     return json.dumps(document, indent=4) + "\n"
 
 
-def _base(text: str | None) -> Tree:
+def _alike(decision: DecisionFunction, own: DecisionFunction | None) -> bool:
+    """Whether these are rules of MPICH that decide plain calls as the file to start from, which says more of others."""
+    if own is None or decision.kind != own.kind or decision.root != own.root:
+        return False
+    return _chosen(decision) == _chosen(own)
+
+
+def _chosen(decision: DecisionFunction) -> dict[int, Tree | str | None]:
+    """What is written for each method, as far as MPICH has it."""
+    names = {place: algorithm_name(decision, decision.methods[place]) for place in decision.used}
+    return {place: name and _leaf(decision, name, place, {}) for place, name in names.items()}
+
+
+def _kinds(tree: Tree) -> set[str]:
+    """What stands at the leaves: the file of the device has compositions of algorithms."""
+    return {key.partition("=")[0] for key in _leaves(tree)}
+
+
+def _leaves(tree: Tree) -> Iterator[str]:
+    for key, below in tree.items():
+        if key.startswith(_LEAVES):
+            yield key
+        else:
+            yield from _leaves(below)
+
+
+@lru_cache(maxsize=4)
+def _base(text: str | None) -> tuple[str, Mapping[str, DecisionFunction]]:
+    """The file to start from, and what it decides."""
     if text is None:
         raise ExportError(
-            "MPICH reads complete files only, and the results name no version whose own is known "
+            "MPICH reads complete files only, and no results name a version whose own is known "
             f"({KNOWN[0]} to {KNOWN[-1]}), none stands beside them ({KEPT}, as campaigns keep it), and there is no "
             f"MPICH beside this Python or on the PATH: tell the version or the file to start from (--base {KNOWN[-1]}; "
             "--base FILE, maint/tuning/coll/mpir/generic.json in its source; on the page the fields above)"
@@ -132,8 +171,7 @@ def _base(text: str | None) -> Tree:
     wrong = [fault for fault in rules.faults if fault.severity == "error"]
     if rules.format != "mpich" or wrong:
         raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else rules.title}")
-    document: Tree = json.loads(text.lstrip("\ufeff"))
-    return document
+    return text.lstrip("\ufeff"), rules.decisions
 
 
 def _intra(decision: DecisionFunction, own: Tree) -> Tree:
@@ -188,7 +226,8 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         radix = int(given.get("radix", _RADIX))
         parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
     full_name = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
-    leaf: Tree = {f"algorithm={full_name}": parameters}
+    kind = "composition" if _COMPOSITION in full_name else "algorithm"
+    leaf: Tree = {f"{kind}={full_name}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
     return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
