@@ -70,7 +70,7 @@ def lint(args: argparse.Namespace) -> None:
         "format": rules.format,
         "errors": rules.errors,
         "faults": [fault.to_dict() for fault in faults],
-        "collectives": {name: _described(rules, name) for name in rules.meant},
+        "collectives": {name: _described(rules, name) for name in rules.meant} | _listed(rules),
         "penalty": {price.name: _priced(price) for price in prices},
     }
     show(args, result, lambda: _lines(args, rules, faults, prices))
@@ -125,6 +125,19 @@ def _described(rules: RulesFile, name: str) -> dict[str, Any]:
     }
 
 
+def _listed(rules: RulesFile) -> dict[str, Any]:
+    return {
+        name: {
+            "collective": name,
+            "rules": listing.rules,
+            "methods": list(listing.methods),
+            "accepted": True,
+            "not_by_sizes": listing.not_by_sizes,
+        }
+        for name, listing in rules.listings.items()
+    }
+
+
 def _priced(price: Cost) -> dict[str, Any]:
     return {
         **{
@@ -144,6 +157,12 @@ def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], 
         size = f"{format_count(rules.count(name), 'rule')}, {format_count(len(methods), 'method')}"
         state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
         lines.append(f"  {name}: {size}{state}")
+    for name, listing in rules.listings.items():
+        size = f"{format_count(listing.rules, 'rule')}, {format_count(len(listing.methods), 'method')}"
+        more = f"; {listing.not_by_sizes:,} not by sizes alone" if listing.not_by_sizes else ""
+        lines.append(f"  {name}: {size}{more}")
+    if rules.not_by_sizes:
+        lines.append(f"  no decision by communicator and message size: {rules.not_by_sizes}")
     for price in prices:
         lines += _price_lines(price)
     for fault in faults:

@@ -126,6 +126,11 @@ def rules_table(rules: RulesFile, costs: Sequence[Cost]) -> str:
         figures += [] if cost is None else [_percent(cost.as_blocks, "mean")]
         lacking = "no measurements" if cost is None else _listed(cost.lacking)
         rows.append([escape(name), f"{rules.count(name):,}", _listed(used), taken, *figures, lacking])
+    for name, listing in rules.listings.items():
+        further = (
+            f"{listing.not_by_sizes:,} of them go by {rules.conditions} as well" if listing.not_by_sizes else _NONE
+        )
+        rows.append([escape(name), f"{listing.rules:,}", _listed(listing.methods), "yes", *[_NONE] * 3, further])
     return f'<div class="told">{table(rules.title, heads, rows)}</div>'
 
 

@@ -39,6 +39,18 @@ def test_a_good_file_is_success(colltune: Run, good: Path) -> None:
     assert answer.out.endswith("0 errors, 0 warnings, 0 notes\n")
 
 
+def test_rules_that_go_by_more_than_sizes_are_listed(colltune: Run, samples: Path) -> None:
+    rules = samples / "nccl_tuner" / "nccl_tuner.conf"
+    answer = colltune("lint", rules).out
+    assert "allreduce: 3 rules, 3 methods; 3 not by sizes alone" in answer
+    assert "reduce: 1 rule, 1 method\n" in answer
+    assert "8 of its 9 rules go by nodes, pipeline operations or registered buffers as well" in answer
+    there = colltune("lint", rules, "--json").json["collectives"]
+    assert list(there) == ["allreduce", "bcast", "allgather", "reduce_scatter", "reduce"]
+    assert [each["rules"] for each in there.values()] == [3, 2, 1, 2, 1]
+    assert there["allreduce"]["methods"] == ["tree simple channels=2", "ring simple channels=4", "ring ll128"]
+
+
 def test_errors_are_printed_with_their_lines_and_are_exit_status_2(colltune: Run, bad: Path) -> None:
     answer = colltune("lint", bad)
     assert answer.status == 2

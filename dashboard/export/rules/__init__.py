@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from dashboard.export.rules.fault import Fault, RulesError, RulesFile
+from dashboard.export.rules.fault import TRANSLATED, Fault, RulesError, RulesFile
 
-__all__ = ["Fault", "RulesError", "RulesFile", "given", "lint", "mpich_parameters", "over"]
+__all__ = ["TRANSLATED", "Fault", "RulesError", "RulesFile", "given", "lint", "mpich_parameters", "over"]

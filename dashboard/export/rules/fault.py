@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 Severity = Literal["error", "warning", "note"]
 SEVERITIES: tuple[Severity, ...] = ("error", "warning", "note")
 
+#: Libraries whose rules are decision functions by communicator and message size.
+TRANSLATED = "Open MPI, MPICH, Intel MPI or UCC"
+
 
 class RulesError(ValueError):
     """The file is no rules file that is known, or cannot be read at all; the message says why."""
@@ -57,6 +60,25 @@ class Fault:
 
 
 @dataclass(frozen=True)
+class Listing:
+    """Rules of a collective that are read, but not as a decision function.
+
+    Attributes
+    ----------
+    rules
+        How many.
+    methods
+        What they choose.
+    not_by_sizes
+        How many of them go by more than communicator and message size.
+    """
+
+    rules: int
+    methods: tuple[str, ...]
+    not_by_sizes: int
+
+
+@dataclass(frozen=True)
 class RulesFile:
     """A rules file as it was read.
 
@@ -74,6 +96,10 @@ class RulesFile:
         In the order of lines.
     written
         Rules as they stand in the file, by collective, where the reader tells them.
+    listings
+        Rules that no decision function is made of, by collective.
+    conditions
+        What these may go by besides communicator and message size.
     """
 
     format: str
@@ -82,10 +108,19 @@ class RulesFile:
     meant: Mapping[str, DecisionFunction]
     faults: tuple[Fault, ...] = field(default=())
     written: Mapping[str, int] = field(default_factory=dict)
+    listings: Mapping[str, Listing] = field(default_factory=dict)
+    conditions: str = ""
 
     def count(self, name: str) -> int:
         """Number of rules of a collective: as they stand there, else as its decision has them."""
         return self.written.get(name, self.meant[name].leaves)
+
+    @property
+    def not_by_sizes(self) -> str:
+        """How many of the listed rules are no decision by communicator and message size, in words; empty for none."""
+        rules = sum(each.rules for each in self.listings.values())
+        others = sum(each.not_by_sizes for each in self.listings.values())
+        return f"{others:,} of its {rules:,} rules go by {self.conditions} as well" if others else ""
 
     @property
     def errors(self) -> int:

@@ -108,7 +108,11 @@ def of_collective(rules: RulesFile, collective: str, name: str = "the rules file
         for decision in known.values():
             if decision.collective == collective:
                 return decision
-    there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values())) or "no collective at all"
+    if collective in rules.listings:
+        why = f": {rules.not_by_sizes}" if rules.not_by_sizes else ""
+        raise OptionError(f"{name}: rules of {rules.title} are listed, not decided with{why}")
+    names = dict.fromkeys([*(decision.collective for decision in rules.meant.values()), *rules.listings])
+    there = ", ".join(names) or "no collective at all"
     raise OptionError(f"{name} has no rules for {collective}; it has them for {there}")
 
 

@@ -1,4 +1,6 @@
-"""Reader of the CSV of NCCL's example tuner plugin (``NCCL_TUNER_CONFIG_FILE``): checked, not decided with.
+"""Reader of the CSV of NCCL's example tuner plugin (``NCCL_TUNER_CONFIG_FILE``): checked and listed.
+
+Nothing is decided with it, since lines go by nodes, pipeline operations and registered buffers, too.
 
 Source: NVIDIA/nccl, plugins/tuner/example/plugin.c. The first line that fits a call acts. No word is refused: the
 plugin takes another one in its place, without a message.
@@ -7,16 +9,24 @@ plugin takes another one in its place, without a message.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
-from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.rules.fault import Fault, Listing, RulesFile, in_order
 
-_COLLECTIVES = ("broadcast", "reduce", "allgather", "reducescatter", "allreduce")
+#: Our names of the collectives by NCCL's.
+COLLECTIVES = {
+    "broadcast": "bcast",
+    "reduce": "reduce",
+    "allgather": "allgather",
+    "reducescatter": "reduce_scatter",
+    "allreduce": "allreduce",
+}
 ALGORITHMS = ("tree", "ring", "collnet_direct", "collnet_chain", "nvls", "nvls_tree", "pat")
 PROTOCOLS = ("ll", "ll128", "simple")
 _FIELDS = "collective_type,min_bytes,max_bytes,algorithm,protocol,channels,nNodes,nRanks[,numPipeOps[,regBuff]]"
 _SKIPPED = "the line is left out, NCCL decides by itself"
 _FEWEST, _MOST = 8, 10
+_CONDITIONS = "nodes, pipeline operations or registered buffers"
 #: Bytes of a line that the plugin reads at once, and its largest size.
 _LONGEST = 255
 _SIZE_MAX = 2**64 - 1
@@ -31,7 +41,7 @@ def recognises(text: str) -> bool:
     """Whether most lines that are no comments have a collective, or an algorithm and a protocol, where they stand."""
     lines = [[field.strip() for field in line.split(",")] for _, line in _lines(text)]
     like = [
-        (len(line) > 2 and line[0] in _COLLECTIVES)
+        (len(line) > 2 and line[0] in COLLECTIVES)
         or (len(line) >= _FEWEST and line[3] in ALGORITHMS and line[4] in PROTOCOLS)
         for line in lines
     ]
@@ -55,7 +65,25 @@ def read(text: str) -> RulesFile:
                 )
                 break
         seen.append((number, fields))
-    return RulesFile("nccl", "NCCL tuner configuration (CSV)", {}, {}, in_order(faults))
+    listings = _listings([fields for _, fields in seen])
+    return RulesFile(
+        "nccl", "NCCL tuner configuration (CSV)", {}, {}, in_order(faults), listings=listings, conditions=_CONDITIONS
+    )
+
+
+def _listings(lines: Sequence[Sequence[str]]) -> dict[str, Listing]:
+    """The rules of each collective, as far as they are right."""
+    listings: dict[str, Listing] = {}
+    for theirs in dict.fromkeys(fields[0] for fields in lines):
+        mine = [fields for fields in lines if fields[0] == theirs]
+        methods = dict.fromkeys(_method(*fields[3:6]) for fields in mine)
+        others = sum(any(text != "-1" for text in (fields[6], *fields[_FEWEST:_MOST])) for fields in mine)
+        listings[COLLECTIVES[theirs]] = Listing(len(mine), tuple(methods), others)
+    return listings
+
+
+def _method(algorithm: str, protocol: str, channels: str) -> str:
+    return " ".join([algorithm, protocol, *([f"channels={channels}"] if channels != "-1" else [])])
 
 
 def _lines(text: str) -> Iterator[tuple[int, str]]:
@@ -79,7 +107,7 @@ def _line(number: int, line: str, fields: list[str]) -> Iterator[Fault]:
         what = f"{len(fields)} fields, expected {_FIELDS}"
         yield Fault(number, "warning", what, f"what is behind field {_MOST} is not looked at")
     for place, known, instead, what in (
-        (0, _COLLECTIVES, "allreduce", "collective"),
+        (0, COLLECTIVES, "allreduce", "collective"),
         (3, ALGORITHMS, "ring", "algorithm"),
         (4, PROTOCOLS, "simple", "protocol"),
     ):

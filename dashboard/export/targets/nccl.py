@@ -16,15 +16,12 @@ from dashboard.export.bands import LARGEST, Band, bands_of
 from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
+from dashboard.export.rules import nccl
 from dashboard.export.rules.nccl import ALGORITHMS, PROTOCOLS
 from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Step, Target
 from loaders.collectives import COLLECTIVES
 
-_NAMES: Mapping[str, str] = {
-    **{name: name for name in ("reduce", "allgather", "allreduce")},
-    "bcast": "broadcast",
-    "reduce_scatter": "reducescatter",
-}
+_NAMES: Mapping[str, str] = {ours: theirs for theirs, ours in nccl.COLLECTIVES.items()}
 #: Lines of one collective, at most: each number of ranks below the last band has lines of its own.
 _MOST_LINES = 4096
 _ANY = -1

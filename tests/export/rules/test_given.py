@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -54,3 +56,11 @@ def test_a_saved_decision_for_several_collectives_decides_each_and_no_other() ->
     assert [each.methods[each.predict_one(4, 64)].label for each in taken.values()] == ["linear", "binomial"]
     with pytest.raises(OptionError, match=r"both\.json decides bcast, reduce, not allgather"):
         GIVEN.get("both").decide(problem("allgather"), "5.0")
+
+
+def test_rules_that_are_listed_alone_say_what_else_they_go_by(samples: Path) -> None:
+    keep("mine", "mine.conf", (samples / "nccl_tuner" / "nccl_tuner.conf").read_text())
+    with pytest.raises(OptionError, match=r"are listed, not decided with: 8 of its 9 rules go by nodes, pipeline"):
+        GIVEN.get("mine").decide(problem("allreduce"), "5.0")
+    with pytest.raises(OptionError, match=r"no rules for scan; it has them for allreduce, bcast, allgather"):
+        GIVEN.get("mine").decide(problem("scan"), "5.0")
