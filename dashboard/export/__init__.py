@@ -50,6 +50,7 @@ __all__ = [
     "to_preload",
     "to_python",
     "to_ucc",
+    "translation",
     "unsafe",
     "usage",
     "writing",

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from dashboard.export.rules.lint import read_rules, read_text
+from dashboard.export.translation import sections_of
 from tests.cli.command import Run, assert_one_clear_line
 
 
@@ -114,5 +116,22 @@ def test_numbers_and_sections_of_ucc_s_own_file_are_read(colltune: Run, samples:
 def test_what_is_checked_but_not_translated_is_said(colltune: Run, samples: Path) -> None:
     answer = colltune("translate", samples / "nccl_tuner" / "nccl_tuner.conf", "--to", "c")
     assert_one_clear_line(
-        answer, "NCCL tuner configuration", "translated are rules of Open MPI, MPICH, Intel MPI or UCC"
+        answer,
+        "NCCL tuner configuration",
+        "nothing to translate, since 8 of its 9 rules go by nodes",
+        "translated are rules of Open MPI, MPICH, Intel MPI or UCC",
     )
+
+
+def test_mpich_s_own_complete_file_is_what_it_is_written_into(colltune: Run, samples: Path) -> None:
+    own = samples / "mpich_json" / "mpich-main__ch4_generic.json"
+    answer = colltune("translate", own, "--to", "mpich")
+    assert (answer.status, answer.err) == (0, "")
+    assert json.loads(answer.out) == json.loads(own.read_text())
+
+
+def test_a_section_by_its_whole_name_is_that_one_alone(colltune: Run, samples: Path) -> None:
+    rules = samples / "ucc" / "ucc.conf"
+    name = next(name for name in sections_of(read_rules(rules).meant) if name.endswith("nnodes=1"))
+    answer = colltune("translate", rules, "--to", "ucc", "--section", name)
+    assert (answer.status, answer.err) == (0, "")

@@ -33,6 +33,7 @@ class BaseFile(Viewer):
         super().__init__()
         self._changed = changed
         self._uploaded: tuple[str, str] | None = None
+        self._standing = ""
         self.version = Select(
             label="MPICH",
             options={"as measured": "", **{version: version for version in KNOWN}},
@@ -73,6 +74,11 @@ class BaseFile(Viewer):
         """The file that was uploaded, if one was, else that of the version that was chosen."""
         return known(self.version.value) if self._uploaded is None else self._uploaded[1]
 
+    def stand_on(self, name: str) -> None:
+        """Tell the file that is changed where none is given; an empty name where it is found otherwise."""
+        self._standing = name
+        self._tell()
+
     def _choose(self, event: Any) -> None:
         if event.new:
             self._uploaded = None
@@ -101,6 +107,8 @@ class BaseFile(Viewer):
             self.note.object = f"Made from {escape(self._uploaded[0])}."
         elif self.version.value:
             self.note.object = f"Made from that of MPICH {self.version.value}."
+        elif self._standing:
+            self.note.object = f"Made from {escape(self._standing)} itself; another can be given."
         else:
             self.note.object = (
                 f"Made from that of the version measured ({KNOWN[0]} to {KNOWN[-1]} are known), else of the MPICH "

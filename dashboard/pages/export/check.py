@@ -203,7 +203,7 @@ class CheckRules(Viewer):
         self.preview.object = source.highlighted(
             checked.text, "json" if checked.text.lstrip().startswith("{") else "bash"
         )
-        self.translate.take(checked.name, checked.rules)
+        self.translate.take(checked.name, checked.text, checked.rules)
         self._draw()
 
     def _tell(self, text: str, severity: str) -> None:

@@ -9,13 +9,14 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.decisions import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
 from dashboard.export.bundle import bundle
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
+from dashboard.export.substitute import has_substitutes
 from dashboard.export.target import ExportError
+from dashboard.export.translation import Taken, base_of, lacking, of_section, sections_of, taken
 from dashboard.export.writing import Order, Written, write
 from dashboard.pages.export.base import BaseFile
 from dashboard.pages.parts.growing import Background
@@ -25,8 +26,9 @@ from dashboard.plots import exported, legend, source
 from dashboard.session.state import State
 from loaders.openmpi import DEFAULT_VERSION
 
-#: Collectives whose reasons are told; a complete file of MPICH has forty.
+#: Reasons that are told; a complete file of MPICH has forty collectives.
 _TOLD = 6
+_FIRST = {"the first that can be said": ""}
 
 
 class Translate(Viewer):
@@ -41,7 +43,7 @@ class Translate(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self._given: tuple[str, RulesFile] | None = None
+        self._given: tuple[str, str, RulesFile] | None = None
         self.written: Written | None = None
         titles = {target.title: name for name, target in TARGETS.items()}
         self.target = Select(
@@ -51,6 +53,14 @@ class Translate(Viewer):
             width=400,
             description="The library or language that the checked file is written for, as it is meant. Methods that "
             "the target has not are replaced, which is told.",
+        )
+        self.section = Select(
+            label="Section",
+            options=_FIRST,
+            value="",
+            width=400,
+            description="The teams whose rules are taken: a ucc.conf has sections for several, of which the other file "
+            "can say but one for each collective.",
         )
         self.version = Select(
             label="Open MPI",
@@ -77,27 +87,36 @@ class Translate(Viewer):
         html = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
         self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **html) for _ in range(3))
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
+        self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
-        for choice in (self.target, self.version, self.blocks):
+        for choice in (self.target, self.section, self.version, self.blocks):
             choice.param.watch(self._offer, "value")
         self._offer()
 
     def __panel__(self) -> pn.viewable.Viewable:
         self.result.objects = [pn.Row(self.file, self.bundle), self.costs, self.notes, self.preview]
-        choices = [self.target, self.version, self.blocks, self.base, self.button]
-        bar = pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=0)
-        self.line.objects = [bar, self.working, self.message, self.result]
+        self.bar.objects = [self.target, self.section, self.version, self.blocks, self.base, self.button]
+        self.line.objects = [self.bar, self.working, self.message, self.result]
         return self.line
 
-    def take(self, name: str, rules: RulesFile | None) -> None:
-        """Take a file that was checked; None of what is no rules file of a library."""
-        self._given = None if rules is None or not rules.meant else (name, rules)
-        self.line.visible = self._given is not None
-        self._forget()
+    def take(self, name: str, text: str, rules: RulesFile | None) -> None:
+        """Take a file that was checked, with what was read of it; None of what is no rules file of a library."""
+        reason = "" if rules is None else lacking(rules)
+        self._given = None if rules is None or reason else (name, text, rules)
+        self.line.visible, self.bar.visible = rules is not None, self._given is not None
+        sections = [] if rules is None else sections_of(rules.meant)
+        self.section.param.update(
+            options={**_FIRST, **dict(zip(sections, sections, strict=True))}, value="", visible=bool(sections)
+        )
+        self._offer()
+        if reason:
+            self.message.param.update(object=plain(f"{name}: {reason}"), severity="info", visible=True)
 
     def _offer(self, *_: Any) -> None:
-        options = TARGETS[self.target.value].options
-        self.version.visible, self.base.visible = "version" in options, "base" in options
+        target = TARGETS[self.target.value]
+        self.version.visible, self.base.visible = "version" in target.options, "base" in target.options
+        name, text, rules = self._given or ("", "", None)
+        self.base.stand_on("" if rules is None or base_of(target, rules, text) is None else name)
         self._forget()
 
     def _forget(self) -> None:
@@ -108,27 +127,29 @@ class Translate(Viewer):
     def _translate(self, *_: Any) -> None:
         if self._given is None:
             return
-        name, rules = self._given
-        options = {"target": self.target.value, "version": self.version.value, "base": self.base.text}
-        work = translate_job(self._state, name, rules, as_blocks=self.blocks.value, **options)
+        name, text, rules = self._given
+        base = self.base.text or base_of(TARGETS[self.target.value], rules, text)
+        options = {"target": self.target.value, "version": self.version.value, "base": base}
+        work = translate_job(
+            self._state, name, rules, section=self.section.value, as_blocks=self.blocks.value, **options
+        )
         self.working.start("Translating", work, self._show)
 
-    def _show(self, made: Written | str) -> None:
+    def _show(self, made: tuple[Written, Taken] | str) -> None:
         self.result.visible = not isinstance(made, str)
         if isinstance(made, str):
             self.message.param.update(object=plain(made), severity="error", visible=True)
             return
-        self.written = made
-        left = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
-        if len(left) > _TOLD:
-            left = [*left[:_TOLD], f"And {len(left) - _TOLD} more collectives are left out."]
+        self.written = written = made[0]
+        left = [f"Left out: {line}" for line in made[1].left_out("Section", most=_TOLD)]
+        left += [f"{name} is left out: {why}" for name, why in written.left_out.items()]
         self.message.param.update(object=plain("\n".join(left)), severity="warning", visible=bool(left))
-        ending = TARGETS[made.order.target].extension
-        self.file.filename = made.name
-        self.bundle.filename = made.name.removesuffix(ending) + ".zip"
-        self.costs.object = exported.parts_table(made.parts)
-        self.notes.object = exported.notes_list(made.parts)
-        self.preview.object = source.highlighted(made.text, source.LANGUAGES.get(ending, "bash"))
+        ending = TARGETS[written.order.target].extension
+        self.file.filename = written.name
+        self.bundle.filename = written.name.removesuffix(ending) + ".zip"
+        self.costs.object = exported.parts_table(written.parts)
+        self.notes.object = exported.notes_list(written.parts)
+        self.preview.object = source.highlighted(written.text, source.LANGUAGES.get(ending, "bash"))
 
     def _file(self) -> io.BytesIO:
         return io.BytesIO(b"" if self.written is None else self.written.text.encode())
@@ -138,27 +159,34 @@ class Translate(Viewer):
 
 
 def translate_job(
-    state: State, name: str, rules: RulesFile, *, as_blocks: bool, **options: Any
-) -> Callable[[Progress | None], Written | str]:
+    state: State, name: str, rules: RulesFile, *, section: str, as_blocks: bool, target: str, **options: Any
+) -> Callable[[Progress | None], tuple[Written, Taken] | str]:
     """What writes rules, as they are meant, for another target; gives why where nothing of them can be said."""
-    chosen: dict[str, DecisionFunction] = {}
-    for decision in rules.meant.values():
-        chosen.setdefault(decision.collective, by_blocks(decision) if as_blocks else decision)
+    chosen = of_section(rules.meant, section)
+    if as_blocks:
+        chosen = {each: by_blocks(decision) for each, decision in chosen.items()}
     there = () if state.results is None else state.results.children
-    judged = {collective: state.view.judged(collective) for collective in chosen if collective in there}
-    flat = {collective: cube for collective, cube in judged.items() if cube is not None}
+    collectives = dict.fromkeys(decision.collective for decision in chosen.values())
+    judged = {collective: state.view.judged(collective) for collective in collectives if collective in there}
+    known = {option: value for option, value in options.items() if option in TARGETS[target].options and value}
 
-    def make(progress: Progress | None) -> Written | str:
+    def make(progress: Progress | None) -> tuple[Written, Taken] | str:
         """Fit the rules to the measurements and write them."""
         if progress is not None:
             progress(0.0, name)
-        meant = tuple(
-            fitted(decision, flat[collective], options["version"]) if collective in flat else decision
-            for collective, decision in chosen.items()
-        )
-        order = Order(decisions=meant, cubes=flat, provenance={"translated_from": name}, **options)
+        flat = {
+            collective: cube
+            for collective, cube in judged.items()
+            if cube is not None and has_substitutes(TARGETS[target], cube, known)
+        }
         try:
-            return write(order)
+            kept = taken(chosen, lambda decision: TARGETS[target].write([decision], None, **known), flat)
+            meant = tuple(
+                fitted(decision, flat[collective], options["version"]) if collective in flat else decision
+                for collective, decision in kept.decisions.items()
+            )
+            order = Order(target, meant, flat, provenance={"translated_from": name}, **options)
+            return write(order), kept
         except ExportError as error:
             return "\n".join(str(error).split("\n")[:_TOLD])
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import json
 import math
 import shlex
 import zipfile
@@ -28,7 +29,7 @@ from dashboard.server.permission import Permission
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
-from tests.cubes import cube_of
+from tests.cubes import cube_of, synthetic_cube
 from tests.states import sample_state, state_of
 
 RULES = """\
@@ -274,6 +275,70 @@ def test_it_is_translated_and_keeps_what_it_means(page: ExportPage) -> None:
     page.check.translate.target.value = "ucc"
     page.check.translate._translate()
     assert page.check.translate.result.visible
+
+
+@pytest.fixture
+def elsewhere() -> ExportPage:
+    """The page over measurements of methods that no library has."""
+    names = ["BINE-L-UTOFU-p1", "BINE-B_CONT-UTOFU-p3"]
+    cube = synthetic_cube(3, 4, 2, 1).assign_coords(method=names, algorithm=("method", names))
+    state = state_of(allreduce=cube, bcast=cube)
+    state.page = "Export"
+    return ExportPage(state)
+
+
+def test_the_section_is_the_command_s_and_can_be_chosen(elsewhere: ExportPage, samples: Path) -> None:
+    elsewhere.check.give("ucc.conf", (samples / "ucc" / "ucc.conf").read_text())
+    translate = elsewhere.check.translate
+    translate.target.value = "openmpi"
+    translate._translate()
+    # Open MPI has no sra_knomial of radix 7, which the first section takes.
+    assert "team_size=2 ppn=1 nnodes=2" in translate.written.text
+    told = translate.message.object.replace("\\", "")
+    assert "team_size=28 ppn=28 nnodes=1]: Open MPI 5.0 has no 'sra_knomial radix=7'" in told
+    assert "22 further decisions for allreduce" in told
+    assert "Section chooses" in told
+    assert translate.section.visible
+    translate.section.value = "vendor=intel model=broadwell team_size=4 ppn=1 nnodes=4"
+    assert not translate.result.visible
+    translate.target.value = "c"
+    translate._translate()
+    assert "team_size=4 ppn=1 nnodes=4" in translate.written.text
+    assert not translate.message.visible
+    elsewhere.check.give("mine.conf", RULES)
+    assert not translate.section.visible
+
+
+def test_measurements_of_other_methods_give_no_substitutes(elsewhere: ExportPage, samples: Path) -> None:
+    elsewhere.check.give("own_v1.conf", (samples / "rules_ompi" / "own_v1.conf").read_text())
+    translate = elsewhere.check.translate
+    translate.target.value = "ucc"
+    translate._translate()
+    assert not translate.result.visible
+    told = translate.message.object.replace("\\", "")
+    assert told == "nothing can be translated: bcast: UCC has no 'pipeline 1KiB'; its tl/ucp has knomial, sag_knomial"
+
+
+def test_what_is_listed_and_not_translated_says_why(page: ExportPage, samples: Path) -> None:
+    page.check.give("nccl_tuner.conf", (samples / "nccl_tuner" / "nccl_tuner.conf").read_text())
+    assert "ring simple channels=4" in page.check.table.object
+    assert "listed, not decided with" in page.check.cost.object
+    translate = page.check.translate
+    assert (translate.line.visible, translate.bar.visible) == (True, False)
+    assert "nothing to translate, since 8 of its 9 rules go by nodes" in translate.message.object.replace("\\", "")
+    page.check.give("mine.conf", RULES)
+    assert (translate.bar.visible, translate.message.visible) == (True, False)
+
+
+def test_mpich_s_own_file_is_what_its_rules_are_written_into(elsewhere: ExportPage, samples: Path) -> None:
+    own = (samples / "mpich_json" / "mpich-main__ch4_generic.json").read_text()
+    elsewhere.check.give("own.json", own)
+    translate = elsewhere.check.translate
+    translate.target.value = "mpich"
+    assert translate.base.note.object == "Made from own.json itself; another can be given."
+    translate._translate()
+    assert json.loads(translate.written.text) == json.loads(own)
+    assert not translate.message.visible
 
 
 def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State) -> None:
