@@ -130,6 +130,16 @@ def test_mpich_s_own_complete_file_is_what_it_is_written_into(colltune: Run, sam
     assert json.loads(answer.out) == json.loads(own.read_text())
 
 
+def test_what_is_given_another_name_is_written_by_that_one(colltune: Run, samples: Path) -> None:
+    own = samples / "mpich_json" / "mpich-main__mpir_generic.json"
+    answer = colltune("translate", own, "--to", "mpich", "-c", "bcast", "--name", "binomial=smp")
+    read = read_text(answer.out)
+    assert (answer.status, read.errors) == (0, 0)
+    bcast = read.decisions["bcast"]
+    taken = [bcast.methods[bcast.predict_one(16, size)].algorithm for size in (64, 1 << 20)]
+    assert taken == ["smp", "scatter_ring_allgather"]
+
+
 def test_a_section_by_its_whole_name_is_that_one_alone(colltune: Run, samples: Path) -> None:
     rules = samples / "ucc" / "ucc.conf"
     name = next(name for name in sections_of(read_rules(rules).meant) if name.endswith("nnodes=1"))

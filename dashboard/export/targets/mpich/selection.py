@@ -18,7 +18,7 @@ from typing import Any
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import usage
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import Compared, is_of_library, normal
+from dashboard.export.library_names import NAMED, Compared, is_of_library, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
@@ -204,11 +204,16 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name of the algorithm; None for one that it lacks, empty for its own decision."""
     if not is_of_library(method):
         return None
-    if _READ in method.parameters:
-        return re.sub(_PREFIX, "", str(method.parameters[_READ]))
+    if full_name := _full_name(method):
+        return re.sub(_PREFIX, "", full_name)
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
+
+
+def _full_name(method: Method) -> str:
+    """As such a file names the algorithm; empty of methods from elsewhere, and of those that were renamed."""
+    return "" if NAMED in method.parameters else str(method.parameters.get(_READ, ""))
 
 
 def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:
@@ -218,14 +223,14 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
         raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
     if not name:
         return own
-    given = decision.methods[method].parameters
+    given, full_name = decision.methods[method].parameters, _full_name(decision.methods[method])
     parameters: Tree = {}
-    if _READ in given:
+    if full_name:
         parameters = {f"{key}={value}": {} for key, value in given.items() if key != _READ}
     elif (further := PARAMETERS.get((decision.collective, name))) is not None:
         radix = int(given.get("radix", _RADIX))
         parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
-    full_name = given.get(_READ, f"MPIR_{decision.collective.capitalize()}_intra_{name}")
+    full_name = full_name or f"MPIR_{decision.collective.capitalize()}_intra_{name}"
     kind = "composition" if _COMPOSITION in full_name else "algorithm"
     leaf: Tree = {f"{kind}={full_name}": parameters}
     if (decision.collective, name) in _POWERS_ONLY:
