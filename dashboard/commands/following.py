@@ -186,7 +186,7 @@ def _launching(args: argparse.Namespace) -> list[str]:
 
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "refine":
-        return ["bench", "run", args.output] if args.output else None
+        return ["bench", "run", args.output] if args.planned else None
     if args.order == "parameters":
         return ["model", "parameters", args.output] if args.output else None
     results = str(Path(args.folder) / "results.jsonl")

@@ -142,11 +142,7 @@ def refined(
     """
     known, left = dict(known), np.inf if points is None else points
     time_left = np.inf if seconds is None else seconds
-    repetitions = Protocol().max_repetitions
-
-    def cost(name: str, row: int, column: int) -> float:
-        logs = known[name].predicted[0][:, row, column]
-        return repetitions * float(np.exp(logs[np.isfinite(logs)]).mean())
+    cost = _cost_of(known)
 
     def fits(step: Step) -> bool:
         return step.points <= left and step.seconds <= time_left
@@ -155,11 +151,32 @@ def refined(
         if fits(again):
             yield Advice(again, math.nan)
             left, time_left = left - again.points, time_left - again.seconds
-    known = {name: grid for name, grid in known.items() if name not in untrusted}
+    for name in untrusted:
+        del known[name]
     while (step := next(filter(fits, following(known, cost, percent)), None)) is not None:
         yield Advice(step, known[step.collective].mean_loss)
         left, time_left = left - step.points, time_left - step.seconds
         known[step.collective] = _as_expected(known[step.collective], step)
+
+
+def offered(
+    known: Mapping[str, Known], *, percent: float | None = None, untrusted: Collection[str] = ()
+) -> list[tuple[int, float]]:
+    """Points and seconds of each step that `refined` could begin with, were there no limit of them."""
+    cost = _cost_of(known)
+    again = itertools.chain.from_iterable(_once_more(name, known[name], cost) for name in untrusted)
+    trusted = {name: grid for name, grid in known.items() if name not in untrusted}
+    return [(step.points, step.seconds) for step in (*again, *following(trusted, cost, percent))]
+
+
+def _cost_of(known: Mapping[str, Known]) -> Cost:
+    """Seconds of a point by what is known at the time of asking."""
+
+    def cost(name: str, row: int, column: int) -> float:
+        logs = known[name].predicted[0][:, row, column]
+        return Protocol().max_repetitions * float(np.exp(logs[np.isfinite(logs)]).mean())
+
+    return cost
 
 
 def _once_more(name: str, known: Known, cost: Cost) -> Iterator[Step]:

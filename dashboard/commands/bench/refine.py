@@ -17,7 +17,7 @@ from dashboard.commands.prepared import say_done
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
-from dashboard.domain.units import format_bytes, format_duration
+from dashboard.domain.units import format_bytes, format_count, format_duration
 from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
@@ -53,16 +53,16 @@ def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.Argu
 
 def run(args: argparse.Namespace) -> None:
     """Say what to measure next, and write the plan that is asked for."""
-    from dashboard.benchmarks.adaptive.refine import refined
+    from dashboard.benchmarks.adaptive.refine import offered, refined
 
     cubes, trusted = _cubes(args)
     known = {name: _known(args, name, cube, trusted.get(name, cube)) for name, cube in cubes.items()}
     untrusted = [name for name in cubes if name not in trusted]
-    limits = {"seconds": budget_seconds(args.budget), "percent": args.until, "untrusted": untrusted}
+    wanted = {"percent": args.until, "untrusted": untrusted}
     advised: list[Advice] = []
     most = args.points or _POINTS
     with Working() as progress:
-        for advice in refined(known, points=most, **limits):
+        for advice in refined(known, points=most, seconds=budget_seconds(args.budget), **wanted):
             advised.append(advice)
             progress(min(1.0, sum(each.step.points for each in advised) / most), "what to measure next")
     answer = {
@@ -73,7 +73,10 @@ def run(args: argparse.Namespace) -> None:
     }
     if args.output and advised:
         answer["plan"] = _write(args, advised, known, cubes)
-    show(args, answer, lambda: _lines(answer))
+    # What comes next is run by a plan that was written.
+    args.planned = "plan" in answer
+    steps = [] if advised else offered(known, **wanted)
+    show(args, answer, lambda: _lines(answer, _too_large(steps, most, args.budget)))
 
 
 def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
@@ -124,11 +127,22 @@ def _as_json(advice: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.
     }
 
 
-def _lines(answer: Mapping[str, Any]) -> list[str]:
+def _too_large(steps: Sequence[tuple[int, float]], most: int, budget: str | None) -> str:
+    """Why no step is measured: none is worth it, or none is within a limit."""
+    if not steps:
+        return "nothing that can be measured on this grid is worth it"
+    least, _ = min(steps)
+    if least > most:
+        return f"no step fits {format_count(most, 'point')}: the least has {least:,} (--points)"
+    took = format_duration(min(seconds for points, seconds in steps if points <= most))
+    return f"no step fits {budget}: the least takes about {took} of repetitions (--budget)"
+
+
+def _lines(answer: Mapping[str, Any], nothing: str) -> list[str]:
     losses = {name: _UNKNOWN if value is None else f"{value:.3g} %" for name, value in answer["loss"].items()}
     lines = [f"expected loss of what is decided now, mean over the grid: {', '.join(map(' '.join, losses.items()))}"]
     if not answer["steps"]:
-        return [*lines, "nothing that can be measured on this grid is worth it"]
+        return [*lines, nothing]
     took = format_duration(answer["seconds"])
     lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, what tells most first:", ""]
     together: dict[tuple[str, int, float | None], list[Mapping[str, Any]]] = {}

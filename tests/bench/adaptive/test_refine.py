@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -109,7 +110,9 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     with RunWriter(path, {"library": "test"}) as writer:
         for row, comm_size in enumerate(COMM):
             for column, size in enumerate(MESSAGE):
-                for (algorithm, segment), time in zip(names, [*times()[:2, row, column].tolist(), 3e-6], strict=True):
+                for (algorithm, segment), time in zip(
+                    names, [*(1000 * times()[:2, row, column]).tolist(), 3e-3], strict=True
+                ):
                     point = {"collective": "bcast", "algorithm": algorithm, "segment_size": segment}
                     samples = [time, 1.01 * time, 0.99 * time]
                     writer.append({**point, "comm_size": comm_size, "message_size": size, "samples": samples})
@@ -144,7 +147,15 @@ def test_the_command_writes_a_plan_of_what_it_lists(
 def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "refine", str(results), "--until", "50"]) == 0
     assert "nothing that can be measured on this grid is worth it" in capsys.readouterr().out
-    assert cli.main(["bench", "refine", str(results), "--points", "6"]) == 0
+    refine = ["bench", "refine", str(results), "-o", str(results.parent / "next")]
+    assert cli.main([*refine, "--points", "1"]) == 0
+    out, err = capsys.readouterr()
+    assert "no step fits 1 point: the least has 2 (--points)" in out
+    assert "next:" not in err
+    assert not (results.parent / "next").exists()
+    assert cli.main([*refine, "--budget", "0.1s"]) == 0
+    assert re.search(r"fits 0\.1s: the least takes about 0\.\d s of rep.* \(--budget\)", capsys.readouterr().out)
+    assert cli.main([*refine, "--points", "6"]) == 0
     out = capsys.readouterr().out
     assert "expected loss of what is decided now, mean over the grid: bcast" in out
     assert "points to measure" in out
