@@ -210,7 +210,7 @@ def _reader(option: Option) -> Callable[[str], Any]:
 
 
 def _value(option: Option, text: str) -> Any:
-    if text.lower() == "none" and option.unlimited:
+    if text.lower() == "none" and option.unlimited and "none" not in option.choices:
         return None
     if option.kind == "flag":
         return {"yes": True, "no": False, "true": True, "false": False, "on": True, "off": False}.get(

@@ -84,6 +84,7 @@ WHAT: tuple[Option, ...] = (
         "that algorithm of its own alone), tuned, adapt, basic, sm, all or none. Across nodes HAN answers first.",
         default=None,
         kind="name",
+        choices=("all", "none"),
         unlimited="all where ranks are on several nodes, else none",
         metavar="NAME[,NAME…]",
     ),

@@ -34,7 +34,7 @@ class Option:
     low, high
         Range of numbers, both ends allowed; None = open.
     choices
-        Of a choice, or the names that there are.
+        Of a choice, or the names that there are; of a text the words that do not mean what they name.
     titles
         Of the choices, for people; empty: the choices themselves.
     unlimited

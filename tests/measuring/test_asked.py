@@ -23,13 +23,14 @@ LIBRARY = OpenMpi(
     {"coll_tuned_priority": 30, "coll_tuned_bcast_algorithm": 0, "coll_tuned_bcast_algorithm_segmentsize": 0},
 )
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
-#: One that reduces, too.
+#: One that reduces, too, and has parts that answer calls.
 BOTH = Installation(
     HERE.mpiexec,
     replace(
         LIBRARY,
         algorithms={**LIBRARY.algorithms, "reduce": {5: "binomial"}},
         variables={**LIBRARY.variables, "coll_tuned_reduce_algorithm": 0},
+        components=("adapt", "basic"),
     ),
 )
 ASKED = Asked.of(collectives=("bcast",), ranks=4, message_sizes="8,64KiB", segment_sizes="0,1KiB")
@@ -147,6 +148,7 @@ def test_a_library_that_cannot_be_switched_is_remarked_on() -> None:
         ASKED.but(ppn="1,2", launches=2, memory="1MiB", roots="rotate", buffers="rotate", repetitions="3-5"),
     ],
 )
-def test_the_commands_words_ask_for_the_same_plan(asked: Asked) -> None:
+@pytest.mark.parametrize("spread", [False, True])
+def test_the_commands_words_ask_for_the_same_plan(asked: Asked, *, spread: bool) -> None:
     args = parse(["bench", "plan", "FOLDER", *asked.words()])
-    assert bench_plan.planned(args, BOTH) == make_plan(asked.wish(), BOTH)
+    assert bench_plan.planned(args, BOTH, spread=spread) == make_plan(asked.wish(spread=spread), BOTH)
