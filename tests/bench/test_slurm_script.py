@@ -70,6 +70,16 @@ def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(
     assert "afterany" in second
 
 
+# The example of the command's help, two words as mpiexec would have them, and as the page reads what is typed there.
+@pytest.mark.parametrize("options", [("--bind-to=core",), ("--bind-to core",), ("--bind-to", "core")])
+def test_where_ranks_are_placed_is_two_arguments_as_mpiexec_takes_them(
+    options: tuple[str, ...], tmp_path: Path
+) -> None:
+    request = Request(start_options=("--oversubscribe", *options, "--x=1"))
+    text = SlurmLauncher(request, "mpiexec").preview([job(tmp_path)])
+    assert text.splitlines()[-1].endswith("mpiexec --oversubscribe --bind-to core --x=1 -n 8 program 'a b'")
+
+
 # What a page's form could be filled with.
 @pytest.mark.parametrize(
     ("request_", "message"),
@@ -90,6 +100,9 @@ def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(
         ({"start": "bash"}, "allowed are mpiexec, mpirun, srun"),
         ({"start_options": ("program",)}, "option of the start command"),
         ({"start_options": ("--x=$(id)",)}, "option of the start command"),
+        ({"start_options": ("--bind-to core sh",)}, "option of the start command 'sh'"),
+        ({"start_options": ("--oversubscribe", "sh")}, "option of the start command 'sh'"),
+        ({"start_options": ("--bind-to $(id)",)}, "option of the start command"),
         ({"nodes": 0}, "nodes 0"),
         ({"nodes": True}, "nodes True"),
         ({"tasks_per_node": 1.5}, "tasks_per_node 1.5"),

@@ -19,6 +19,8 @@ _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@-]*")
 _CONSTRAINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:&|*()\[\]-]*")
 _MODULE = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,+/-]*")
 _OPTION = re.compile(r"--?[a-z][A-Za-z0-9_-]*(=[A-Za-z0-9_.,:/+%^@-]+)?")
+#: Options whose value is an argument of its own, as every mpiexec takes it; none of these could name a program.
+_PLACING = re.compile(r"(?<!\S)(--?(?:bind-to|map-by|rank-by))[ =](\S+)")
 _EXTRA = re.compile(r"--(?P<name>[a-z][a-z0-9-]*)(=[^\x00-\x1f\x7f]+)?")
 _VARIABLE = re.compile(r"(OMPI_MCA|PRTE_MCA|PMIX_MCA|MPIR_CVAR|UCX|I_MPI|FI|PSM2|HCOLL|COLLTUNE)_[A-Za-z0-9_]+")
 _VALUE = re.compile(r"[^\x00-\x1f\x7f]*")
@@ -55,7 +57,7 @@ class Request:
     start
         Start command, one of `dashboard.domain.jobs.STARTS`.
     start_options
-        Of the start command, each in one word, such as ``--bind-to=none``.
+        Of the start command, such as ``--mpi=pmix``; where ranks are placed also in two words: ``--bind-to core``.
     array
         One job for each communicator size, so many of them at once; 0: one job for all.
     """
@@ -93,8 +95,19 @@ class Request:
             _match(f"value of {name}", value, _VALUE, "one line")
         if self.start not in STARTS:
             raise CampaignError(f"start command {self.start!r}: allowed are {', '.join(STARTS)}")
-        for option in self.start_options:
-            _match("option of the start command", option or " ", _OPTION, "-o, --option and --option=value")
+        for option in self._options:
+            allowed = "-o, --option, --option=value, and --bind-to, --map-by and --rank-by with a value"
+            _match("option of the start command", option or " ", _OPTION, allowed)
+
+    @property
+    def _options(self) -> list[str]:
+        """Of the start command, each in one word."""
+        return _PLACING.sub(r"\1=\2", " ".join(self.start_options)).split(" ") if self.start_options else []
+
+    @property
+    def arguments(self) -> list[str]:
+        """What stands behind the start command."""
+        return [word for option in self._options for word in _PLACING.sub(r"\1 \2", option).split(" ")]
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> Request:
@@ -199,7 +212,7 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
         lines.append("# each method in a start of the ranks of its own, forced by variables that its order names")
     commands = []
     for job, order in zip(jobs, orders, strict=True):
-        start = [] if job.alone else [naming.start, *request.start_options, "-n", str(job.ranks)]
+        start = [] if job.alone else [naming.start, *request.arguments, "-n", str(job.ranks)]
         commands.append(shlex.join(supervised(order, [*start, *job.program])))
     if first.index is None:
         lines.append(f"exec {commands[0]}")
