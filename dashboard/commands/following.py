@@ -192,12 +192,10 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
     results = str(Path(args.folder) / "results.jsonl")
     orders = {
         "plan": ["bench", "run", args.folder, *_launching(args)],
-        "run": ["info", results],
-        "resume": ["info", results],
-        "submit": ["bench", "status", args.folder, "--follow"],
+        **{order: ["info", results] for order in ("run", "submit", "resume")},
         "cancel": ["bench", "resume", args.folder],
     }
-    if getattr(args, "detach", False):
+    if getattr(args, "under_way", False):
         return ["bench", "status", args.folder, "--follow"]
     return None if getattr(args, "dry_run", False) else orders.get(args.order)
 

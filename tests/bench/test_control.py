@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from dashboard import cli
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -70,6 +71,32 @@ def test_a_campaign_runs_once_at_a_time(launcher: Played, campaign: Campaign) ->
         control.start(campaign, launcher, HERE, 100.0)
     assert control.cancel(campaign, launcher)["state"] == "cancelled"
     assert control.start(campaign, launcher, HERE, 100.0)["attempt"] == 2
+
+
+def test_a_failure_that_the_worker_knows_nothing_of_is_told_by_the_last_words_of_the_log(
+    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status("failed", "exit code 213", 213)
+    campaign.log.write_text(
+        "-----\nAn unrecognized option was included:\n\n  Option: --bind=none\n-----\n\0", encoding="utf-8"
+    )
+    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[2:] == [
+        "log: An unrecognized option was included:",
+        "log: Option: --bind=none",
+        f"more of its log: colltune bench status {campaign.folder} --log 50",
+    ]
+
+
+def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
+    launcher: Played, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dashboard.benchmarks.launchers.launcher_of", lambda campaign: launcher)
+    monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
+    launcher.launched = Status("queued", "waits for resources (Resources)")
+    assert cli.main(["bench", "resume", str(campaign.folder)]) == 0
+    assert f"next: colltune bench status {campaign.folder} --follow\n" in capsys.readouterr().err
 
 
 def test_how_far_it_is_comes_from_disk(launcher: Played, campaign: Campaign) -> None:

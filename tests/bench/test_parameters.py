@@ -95,6 +95,7 @@ def test_the_command_measures_between_two_ranks(
     [
         (["-o", "here.txt"], "must end in .csv"),
         (["-o", "/nowhere/here.csv"], "in a folder that is there"),
+        (["-o", "/proc/here.csv"], "/proc/here.csv: cannot be written: "),
         (["-o", "here.csv", "--ranks", "1"], "needs 2 at least"),
         (["-o", "here.csv", "--time-limit", "0"], "seconds above 0"),
     ],

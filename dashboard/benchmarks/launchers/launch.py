@@ -14,7 +14,7 @@ import os
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
@@ -37,6 +37,9 @@ ONE_THREAD: Mapping[str, str] = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS":
 _LOOK_S = 0.05
 #: Words of a line of the log that says what went wrong.
 _TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
+
+#: Lines at the end of a log that tell of an end.
+_LAST_WORDS = 4
 
 
 @dataclass(frozen=True)
@@ -192,6 +195,11 @@ def complaints(log: Path) -> list[str]:
     """Lines of a log that say why a job ended, each of 200 characters at most."""
     text = log.read_text(encoding="utf-8", errors="replace") if log.exists() else ""
     return [line.strip()[:200] for line in text.splitlines() if any(word in line for word in _TELLING)]
+
+
+def last_words(log: Iterable[str]) -> list[str]:
+    """The last lines of a log that say something, without those that rule them off."""
+    return [line.strip() for line in log if any(map(str.isalnum, line))][-_LAST_WORDS:]
 
 
 @contextlib.contextmanager

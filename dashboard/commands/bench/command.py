@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.libraries.library import Installation
 
 _WATCH_S = 0.25
+#: Lines at the end of a log in which a failure's last words are.
+_LOGGED = 20
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
@@ -207,6 +209,7 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
     waits = args.follow if launcher.name != "local" and args.order != "run" else not args.detach
     if waits:
         now = _watched(campaign, launcher)
+    args.under_way = now["state"] in ("queued", "running")
     show(args, now, lambda: _status_lines(campaign, now))
     _complain(campaign, now)
 
@@ -271,6 +274,8 @@ def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
 
 def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     from dashboard.benchmarks.adaptive.words import words_of
+    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.launchers.launch import last_words
 
     points = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
     lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}"]
@@ -278,6 +283,9 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
     lines += [f"note: {now['note']}"] if now["note"] else []
+    if now["state"] == "failed" and now["exit_code"] not in control.WORKER_FAILED and "log" not in now:
+        lines += [f"log: {line}" for line in last_words(campaign.tail(_LOGGED, of_attempt=True))]
+        lines += [f"more of its log: colltune bench status {campaign.folder} --log 50"]
     lines += words_of(campaign.choices())
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import sys
+import tempfile
 import time
 from collections.abc import Mapping
 from pathlib import Path
@@ -12,9 +13,10 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, say, show
+from dashboard.commands.output import Working, say, show, write, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
+from loaders import disk
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.launchers.launch import Job, Launcher, Status
@@ -22,6 +24,8 @@ if TYPE_CHECKING:
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.parameters")
 _LIMIT_S = 600.0
+#: Lines at the end of a log in which the reason of an end is looked for.
+_TAIL = 200
 
 
 def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
@@ -46,6 +50,9 @@ def run(args: argparse.Namespace) -> None:
     output = Path(args.output)
     if output.suffix != ".csv" or not output.resolve().parent.is_dir():
         raise Usage(f"-o {output}: the name must end in .csv, in a folder that is there")
+    with writing(output), tempfile.TemporaryFile(dir=output.resolve().parent):
+        # Said before anything is measured.
+        pass
     from dashboard.benchmarks.launchers.launch import workplace
     from dashboard.benchmarks.libraries.library import find
 
@@ -56,11 +63,12 @@ def run(args: argparse.Namespace) -> None:
     launcher = launching.launcher_of(args, installation)
     with workplace(launcher, ranks) as folder:
         own = installation.library.environment(one_node=launcher.one_node(ranks), graphs=False)
-        job = _job(args, folder, output.resolve(), ranks, own)
+        table = folder / output.name
+        job = _job(args, folder, table, ranks, own)
         ended = _watched(launcher, job)
         if ended.state != "finished":
-            lines = job.log.read_text(encoding="utf-8", errors="replace").splitlines() if job.log.exists() else []
-            raise Usage(f"{ended.state}: {_reason(lines) or ended.reason}")
+            raise Usage(f"{ended.state}: {_reason(job.log) or ended.reason}")
+        write(output, disk.read_bytes(table))
     answer = _answer(output)
     show(args, answer, lambda: _lines(answer))
 
@@ -93,12 +101,13 @@ def _watched(launcher: Launcher, job: Job) -> Status:
         return finish_job(launcher, job, look)
 
 
-def _reason(lines: list[str]) -> str:
-    """What the ranks said last of themselves; else their last line."""
+def _reason(log: Path) -> str:
+    """What the ranks said last of themselves; else the line of their log that tells most, or its last words."""
+    from dashboard.benchmarks.launchers.launch import complaints, last_words
     from dashboard.benchmarks.ranks.world import said
 
-    words = ["", *(line.strip() for line in lines if line.strip(" -")), *said(lines)]
-    return words[-1]
+    lines = disk.tail(log, _TAIL)
+    return [" ".join(last_words(lines)), *complaints(log), *said(lines)][-1]
 
 
 def _answer(output: Path) -> dict[str, Any]:
