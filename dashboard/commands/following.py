@@ -188,7 +188,7 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "refine":
         return ["bench", "run", args.output] if args.planned else None
     if args.order == "parameters":
-        return ["model", "parameters", args.output] if args.output else None
+        return ["model", "parameters", args.output, "-o", str(Path(args.output).with_suffix(".json"))]
     results = str(Path(args.folder) / "results.jsonl")
     orders = {
         "plan": ["bench", "run", args.folder, *_launching(args)],
@@ -198,6 +198,13 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if getattr(args, "under_way", False):
         return ["bench", "status", args.folder, "--follow"]
     return None if getattr(args, "dry_run", False) else orders.get(args.order)
+
+
+def _after_model(args: argparse.Namespace) -> list[str] | None:
+    if (model := getattr(args, "saved", None)) is None:
+        return None
+    method, sizes = ["-c", "bcast", "--algorithm", "binomial"], ["--comm-size", "16", "--message-size", "64KiB"]
+    return ["model", "predict", *method, "--model", model, *sizes, "--parameters", args.output]
 
 
 _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
@@ -213,5 +220,6 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "prove": lambda args: ["tune-check", args.rules, *_beside(args)],
     "tune-check": _after_check,
     "bench": _after_bench,
+    "model": _after_model,
     "check-methods": lambda args: ["tune", "tuned", *_collectives(args)],
 }

@@ -155,7 +155,10 @@ def set_of_text(text: str, path: str) -> ParameterSet:
     try:
         return set_of_dict(disk.json_of(text), Path(path).stem)
     except json.JSONDecodeError as error:
-        raise ParameterError(f"{path}:{error.lineno}: not JSON ({error.msg})") from error
+        made = f"colltune model parameters {path} -o {Path(path).with_suffix('.json')}"
+        # What begins as an object is a damaged file of parameters, all else may be a table of times.
+        remedy = "" if text.lstrip().startswith("{") else f"; of a table of times parameters are made first: {made}"
+        raise ParameterError(f"{path}:{error.lineno}: not JSON ({error.msg}){remedy}") from error
     except (ModelError, ValueError) as error:
         raise ParameterError(f"{path}: {error}") from error
 

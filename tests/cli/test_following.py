@@ -17,7 +17,7 @@ from dashboard import cli
 from dashboard.commands.following import _after_bench as after_bench
 from loaders import save_results
 from tests.cli.command import Run
-from tests.conftest import FAST_ETHERNET_PATTERN
+from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, opposed_cubes
 
 
@@ -97,7 +97,22 @@ def test_after_a_ping_pong_there_is_nothing_to_export(
 def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None:
     # It has no folder, unlike the other orders of `bench`.
     args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
-    assert after_bench(args) == ["model", "parameters", "net.csv"]
+    assert after_bench(args) == ["model", "parameters", "net.csv", "-o", "net.json"]
+
+
+def test_of_a_table_of_times_models_predict_by_the_lines_that_are_said(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    shutil.copy(FAST_ETHERNET / "pointtopoint.csv", "net.csv")
+    predict = ["model", "predict", "-c", "bcast", "--algorithm", "linear", "--model", "hockney", "--comm-size", "4"]
+    assert cli.main([*predict, "--message-size", "8", "--parameters", "net.csv"]) == 2
+    remedy = capsys.readouterr().err.strip().rpartition("colltune ")[2]
+    assert remedy == "model parameters net.csv -o net.json"
+    assert cli.main(remedy.split()) == 0
+    words = following(capsys.readouterr().err)
+    assert words[:2] == ["model", "predict"]
+    assert cli.main(words) == 0
 
 
 def test_what_a_decision_is_judged_by_is_said_again(

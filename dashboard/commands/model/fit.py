@@ -226,6 +226,8 @@ def _save(args: argparse.Namespace, network: ParameterSet) -> None:
     if args.output:
         with writing(args.output):
             network.save(args.output)
+        # What comes next predicts by a model of them.
+        args.saved = network.models[0]
         say(f"wrote {args.output}: {', '.join(network.models)}")
 
 
