@@ -42,7 +42,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         help="a method hangs when no call comes back for so many seconds (default 20)",
     )
     parser.add_argument(
-        "--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="all is ended then (default 600)"
+        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="all is ended then (default 10min)"
     )
     cli_launching.add_options(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")

@@ -12,6 +12,7 @@ from dashboard.commands.output import say
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+    from dashboard.benchmarks.campaigns.plan import Plan
     from dashboard.benchmarks.launchers.launch import Launcher
     from dashboard.benchmarks.launchers.site import Site
     from dashboard.benchmarks.libraries.library import Installation
@@ -99,3 +100,12 @@ def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iter
     """
     named = getattr(args, "ppn", None)
     return site_of(args).launcher(installation, max(ppns, default=named if isinstance(named, int) else None))
+
+
+def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> None:
+    """Say what is wrong with how ranks of a plan would be started, before it is written; errors as `launcher_of`."""
+    from dashboard.benchmarks.launchers.launch import Job
+
+    folder = Path(args.folder)
+    job = Job(folder, plan.ranks, (), {}, 0.0, folder / "log.txt")
+    launcher_of(args, installation, plan.ppns).preview([job])

@@ -44,7 +44,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "--memory", default="4MiB", metavar="SIZE", help="buffers of one process at most (default 4MiB)"
     )
     parser.add_argument(
-        "--time-limit", type=float, default=300.0, metavar="S", help="all is ended then (default 300 seconds)"
+        "--time-limit", type=cli_values.seconds, default=300.0, metavar="TIME", help="all is ended then (default 5min)"
     )
     cli_launching.add_options(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(_WRITTEN_AS)}")

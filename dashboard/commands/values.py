@@ -133,8 +133,16 @@ def positive(text: str) -> float:
 
 
 def seconds(text: str) -> float:
-    """A time limit."""
-    return _number(text, lambda value: value > 0, ": allowed are seconds above 0")
+    """A time limit: seconds, or such as ``30min`` and ``1:30:00``."""
+    from dashboard.domain.units import parse_duration
+
+    try:
+        value = parse_duration(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(str(error)) from None
+    if not value > 0:
+        raise argparse.ArgumentTypeError(f"{text!r}: allowed are seconds above 0, or such as 30min or 2h")
+    return value
 
 
 def pair(form: str, example: str) -> Callable[[str], tuple[str, str]]:

@@ -63,6 +63,18 @@ def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixtur
 
 
 @pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize(
+    ("command", "fault"),
+    [("mpiexec -n {rank}", "'{rank}'; known are"), ("mpiexec --map-by ppr:{ppn}:node", "asks for {ppn}: say how many")],
+)
+def test_a_start_command_that_cannot_be_right_is_said_before_a_plan_is_written(
+    tmp_path: Path, one_line: Any, command: str, fault: str
+) -> None:
+    assert fault in one_line("plan", str(tmp_path / "c"), *PLAN, "--launch", command)
+    assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.usefixtures("open_mpi")
 def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ("--message-sizes", "8", "--memory", "8")
     assert cli.main(["bench", "plan", str(tmp_path), *PLAN[:4], "-c", "barrier", *sizes]) == 0
@@ -207,7 +219,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
         "--env",
         "UCX_TLS=rc",
         "--time-limit",
-        "90",
+        "1:30",
     )
     assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked, "--dry-run"]) == 0
     out, err = capsys.readouterr()

@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey, Protocol
+from dashboard.domain.units import format_duration
 from loaders.collectives import COLLECTIVES
 
 #: What the guess takes for granted: seconds for a message, bytes per second of a process, seconds to make a
@@ -133,6 +134,11 @@ def _held(sizes: _Sizes) -> int:
 def _place(sizes: _Sizes) -> tuple[int, float, float]:
     """Number of the collective, communicator and message size in doublings."""
     return list(COLLECTIVES).index(sizes[0]), math.log2(sizes[1]), math.log2(sizes[2] + 1)
+
+
+def about(seconds: float) -> str:
+    """How long something is estimated to take, in words: ``about 30 s``."""
+    return f"about {format_duration(roughly(seconds))}"
 
 
 def roughly(value: float) -> float:

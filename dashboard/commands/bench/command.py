@@ -66,7 +66,10 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
 def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
     group = parser.add_argument_group("how it is run")
     group.add_argument(
-        "--time-limit", type=cli_values.seconds, metavar="S", help="the job is ended then (default: 5 x the estimate)"
+        "--time-limit",
+        type=cli_values.seconds,
+        metavar="TIME",
+        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 2min at least)",
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")
@@ -84,7 +87,9 @@ def bench(args: argparse.Namespace) -> None:
 def _plan(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
-    plan = bench_plan.planned(args, _installation(), spread=launching.spreads(args))
+    installation = _installation()
+    plan = bench_plan.planned(args, installation, spread=launching.spreads(args))
+    launching.check(args, installation, plan)
     _offer(args, Campaign.create(Path(args.folder), plan), plan)
 
 
@@ -284,8 +289,8 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
     lines += [f"note: {now['note']}"] if now["note"] else []
     if now["state"] == "failed" and now["exit_code"] not in control.WORKER_FAILED and "log" not in now:
-        lines += [f"log: {line}" for line in last_words(campaign.tail(_LOGGED, of_attempt=True))]
-        lines += [f"more of its log: colltune bench status {campaign.folder} --log 50"]
+        log = [f"log: {line}" for line in last_words(campaign.tail(_LOGGED, of_attempt=True))]
+        lines += [*log, f"more of its log: colltune bench status {campaign.folder} --log 50"] if log else []
     lines += words_of(campaign.choices())
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []

@@ -41,7 +41,7 @@ def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
     )
     launching.add_options(parser)
     parser.add_argument(
-        "--time-limit", type=cli_values.seconds, metavar="S", help="the job is ended then (default 600)"
+        "--time-limit", type=cli_values.seconds, metavar="TIME", help="the job is ended then (default 10min)"
     )
 
 

@@ -94,17 +94,15 @@ def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: S
 
 def cost(estimate: Estimate) -> str:
     """What a campaign will cost, in words, with no more digits than an estimate deserves."""
-    from dashboard.benchmarks.campaigns.pace import GUESSED, roughly
+    from dashboard.benchmarks.campaigns.pace import GUESSED, about, roughly
 
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
-    seconds, at_most, core_hours = map(roughly, (estimate.seconds, estimate.at_most, estimate.core_hours))
-    return (
-        f"about {format_duration(seconds)} ({why}), at most {format_duration(at_most)}; about {core_hours:g} core-hours"
-    )
+    at_most, core_hours = map(roughly, (estimate.at_most, estimate.core_hours))
+    return f"{about(estimate.seconds)} ({why}), at most {format_duration(at_most)}; about {core_hours:g} core-hours"
 
 
 def left(now: Mapping[str, Any]) -> str:
     """How much longer a campaign takes, to be put behind its points; empty when that is not known."""
-    from dashboard.benchmarks.campaigns.pace import roughly
+    from dashboard.benchmarks.campaigns.pace import about
 
-    return "" if now["remaining"] is None else f", about {format_duration(roughly(now['remaining']))} left"
+    return "" if now["remaining"] is None else f", {about(now['remaining'])} left"

@@ -74,7 +74,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
     )
     verify.add_argument(
-        "--time-limit", type=cli_values.seconds, default=600.0, metavar="S", help="of the ranks (default 600)"
+        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="of the ranks (default 10min)"
     )
 
 

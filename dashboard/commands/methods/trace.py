@@ -34,10 +34,10 @@ def add_options(add: Callable[..., Any], add_schedule: Callable[[Any], None]) ->
     )
     options(
         "--time-limit",
-        type=cli_values.positive,
+        type=cli_values.seconds,
         default=_SECONDS,
-        metavar="S",
-        help=f"of the ranks (default {_SECONDS:g})",
+        metavar="TIME",
+        help=f"of the ranks (default {_SECONDS:g} s)",
     )
     options("-o", "--output", metavar="FILE.json", help="trace to write, for the tab Schedule of the page Models")
 

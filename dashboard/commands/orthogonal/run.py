@@ -92,7 +92,7 @@ def _steps_options(parser: argparse.ArgumentParser) -> None:
     )
     group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
     group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
-    group.add_argument("--time-limit", type=cli_values.positive, default=600.0, metavar="S", help="(default 600)")
+    group.add_argument("--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="(default 10min)")
 
 
 def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:

@@ -108,7 +108,12 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
     for name, otherwise in _MEASURED.items():
         cli_trees.add_option(group, replace(BY_NAME[name], **otherwise))
     bench_plan.protocol_options(parser)
-    parser.add_argument("--time-limit", type=float, metavar="S", help="the job is ended then (default: 5 × estimate)")
+    parser.add_argument(
+        "--time-limit",
+        type=cli_values.seconds,
+        metavar="TIME",
+        help="the job is ended then (default: 5 x the estimate, 2min at least)",
+    )
     cli_launching.add_options(parser)
     parser.set_defaults(combined=False)
 

@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.pace import GUESSED, roughly
+from dashboard.benchmarks.campaigns.pace import GUESSED, about, roughly
 from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
@@ -89,7 +89,7 @@ def _sentence(offered: Offer, seconds: float | None) -> str:
         ("Points", points if goal is None else f"chosen from {points}"),
         ("Methods", methods),
         *ends,
-        ("Likely to take", f"about {format_duration(roughly(offered.seconds))} ({GUESSED})"),
+        ("Likely to take", f"{about(offered.seconds)} ({GUESSED})"),
         ("At most", format_duration(roughly(offered.at_most))),
         ("Core-hours", f"about {roughly(offered.core_hours):g}"),
         ("Time limit", format_duration(offered.limit if seconds is None else seconds)),

@@ -12,7 +12,8 @@ from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.campaign import ENDED
 from dashboard.benchmarks.campaigns.follow import Sight
-from dashboard.domain.units import format_count, format_duration
+from dashboard.benchmarks.campaigns.pace import about
+from dashboard.domain.units import format_count
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
 
@@ -124,7 +125,7 @@ def _progress(now: Mapping[str, Any]) -> str:
     if now["refused"]:
         said.append(f"{now['refused']:,} refused or wrong")
     if now["remaining"] is not None:
-        said.append(f"about {format_duration(now['remaining'])} left")
+        said.append(f"{about(now['remaining'])} left")
     if now["state"] == "running" and now["now"]:
         said.append(f"now {now['now']}")
     if now["attempt"] > 1:

@@ -220,3 +220,7 @@ def test_how_long_is_left_is_told(started: MeasurePage, launcher: Played) -> Non
     write_json(campaign_of(started).progress_file, progress)
     started.rhythm.now()
     assert "about 10 min left" in started.watch.text.object
+    # As the command has it, with no more digits than an estimate deserves.
+    write_json(campaign_of(started).progress_file, {**progress, "elapsed": 17.0})
+    started.rhythm.now()
+    assert "about 30 s left" in started.watch.text.object
