@@ -172,7 +172,7 @@ class Offer:
     limit
         Time limit of the job in seconds, where none is given.
     cells, methods, left_out
-        Number of cells, of methods by collective, and of cells left out by the reason.
+        Number of cells, of methods that have any point by collective, and of cells left out by the reason.
     remarks
         What to think of before starting.
     """
@@ -229,7 +229,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         estimate.core_hours,
         control.limit_of(plan, set(), cores if here else None),
         len(cells) // plan.launches,
-        {name: len(methods) for name, methods in plan.methods.items()},
+        {name: len(methods) for name, methods in plan.timed.items()},
         plan.left_out(),
         tuple(_remarks(plan, installation, cores if here else None)),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from loaders import RunWriter
+from tests.conftest import ROOT
 
 OPEN_MPI = OpenMpi(
     "5.0.11",
@@ -60,6 +62,10 @@ def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
     now = json.loads(capsys.readouterr().out)
     assert (now["state"], now["points"], now["measured"]) == ("planned", answer["points"], 0)
+    # Without 8 KiB nothing is cut.
+    shorter = [*PLAN, "--segment-sizes", "0,1KiB", "--message-sizes", "8"]
+    assert cli.main(["bench", "plan", str(tmp_path / "s"), *shorter, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["methods"] == {"bcast": 3}
 
 
 @pytest.mark.usefixtures("open_mpi")
@@ -72,6 +78,19 @@ def test_a_start_command_that_cannot_be_right_is_said_before_a_plan_is_written(
 ) -> None:
     assert fault in one_line("plan", str(tmp_path / "c"), *PLAN, "--launch", command)
     assert not (tmp_path / "c").exists()
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_the_algorithms_that_the_guide_names_beside_grids_are_there(tmp_path: Path) -> None:
+    guide = (ROOT / "dashboard/docs/user_guide.md").read_text(encoding="utf-8")
+    (words,) = re.findall(r"`(--provider all -c allgather --algorithms [^`]+)`", guide)
+    assert cli.main(["bench", "plan", str(tmp_path), "--ranks", "4", *words.split()]) == 0
+    assert {method.algorithm for method in Campaign(tmp_path).plan().timed["allgather"]} == {
+        "default",
+        "ring",
+        "gather_bcast",
+        "orthogonal",
+    }
 
 
 @pytest.mark.usefixtures("open_mpi")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -89,6 +90,12 @@ def test_the_cube_is_the_one_that_the_loader_makes(campaign: Campaign) -> None:
         xr.testing.assert_allclose(known.reset_coords(drop=True), loaded[name].reset_coords(drop=True), rtol=1e-12)
     assert np.isfinite(mine["time"].values).sum() == 3
     assert mine.sizes == {"method": 3, "comm_size": 2, "message_size": 3}
+
+
+def test_the_cube_has_no_methods_without_any_point(tmp_path: Path) -> None:
+    # Segments of 8 B hold the whole message.
+    campaign = Campaign.create(tmp_path, replace(PLAN, message_sizes=(8,)))
+    assert follow(campaign.folder).cube("bcast")["algorithm"].values.tolist() == ["default", "binomial"]
 
 
 def test_a_barrier_has_one_column(campaign: Campaign) -> None:

@@ -53,6 +53,13 @@ def test_an_offer_counts_what_will_be_measured() -> None:
     assert offered.remarks == ()
 
 
+def test_methods_that_have_no_point_are_not_counted() -> None:
+    # Segments of 1 KiB hold the whole message.
+    offered = offer(ASKED.but(message_sizes="8"), HERE)
+    assert offered.methods == {"bcast": len({point[1] for point in offered.plan.points()})}
+    assert offered.methods["bcast"] == len([m for m in offered.plan.methods["bcast"] if not m.segment_size])
+
+
 def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
     full = offer(ASKED, HERE)
     assert offer(ASKED.but(message_sizes="8"), HERE).points < full.points

@@ -100,7 +100,8 @@ class Filling:
     samples: dict[tuple[int, ...], dict[int, array[float]]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        self.methods = self.plan.methods[self.collective]
+        # Where all is left out, there is nothing to be seen of any.
+        self.methods = self.plan.timed[self.collective] or self.plan.methods[self.collective]
         self.sizes = (0,) if self.collective == "barrier" else self.plan.message_sizes
         self.ppns = self.plan.ppns if len(self.plan.ppns) > 1 else ()
         axes = (self.methods, self.plan.comm_sizes, self.sizes, self.ppns or (None,))

@@ -239,6 +239,12 @@ class Plan:
             for method in self.methods_of(cell):
                 yield point_key(cell, method)
 
+    @cached_property
+    def timed(self) -> dict[str, tuple[Method, ...]]:
+        """Of each collective, the methods that have any point."""
+        there = {point[:2] for point in self.points()}
+        return {name: tuple(m for m in methods if (name, m) in there) for name, methods in self.methods.items()}
+
     def estimate(
         self,
         done: Collection[PointKey] = (),

@@ -101,7 +101,7 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "library": plan.library,
         "library_version": plan.library_version,
         "ranks": plan.ranks,
-        "methods": {name: len(methods) for name, methods in plan.methods.items()},
+        "methods": {name: len(methods) for name, methods in plan.timed.items()},
         "cells": len(plan.cells()),
         "points": estimate.points,
         "seconds": round(estimate.seconds, 1),
