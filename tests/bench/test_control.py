@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from dashboard import cli
+from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -97,6 +98,22 @@ def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
     launcher.launched = Status("queued", "waits for resources (Resources)")
     assert cli.main(["bench", "resume", str(campaign.folder)]) == 0
     assert f"next: colltune bench status {campaign.folder} --follow\n" in capsys.readouterr().err
+
+
+def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyond_its_budget(
+    launcher: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr("dashboard.benchmarks.launchers.launcher_of", lambda campaign: launcher)
+    monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
+    goal = Goal(8.0)
+    campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))
+    with RunWriter(campaign.results, {"benchmark": "colltune bench, test"}) as writer:
+        writer.append({**POINT, "samples": [1e-6] * 3, "late": 9})
+    write_json(campaign.chosen, {"goal": asdict(goal), "ended": "the time is up"})
+    assert cli.main(["bench", "resume", str(tmp_path)]) == 0
+    said = [line for line in capsys.readouterr().err.splitlines() if "point" in line]
+    again = "nothing is missing: times of up to 1 point, which cannot be trusted, are measured again"
+    assert said == [f"colltune: {again}, beyond the budget of 8 s"]
 
 
 def test_how_far_it_is_comes_from_disk(launcher: Played, campaign: Campaign) -> None:

@@ -208,13 +208,19 @@ def start(
 def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:
     """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
     plan = campaign.plan()
-    doubts = sum(len(doubted(path, plan)) for path in campaign.result_files())
+    doubts = doubts_of(campaign)
     able = can_repeat(plan) and not launcher.array
     if doubts and able and again:
         return
     remedy = f"bench resume {campaign.folder}" if able else f"bench refine {campaign.folder} -o FOLDER"
     why = f", but {doubts} cannot be trusted: colltune {remedy} has them measured again" if doubts else ""
     raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
+
+
+def doubts_of(campaign: Campaign) -> int:
+    """Number of points whose times cannot be trusted."""
+    plan = campaign.plan()
+    return sum(len(doubted(path, plan)) for path in campaign.result_files())
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from dashboard.commands.bench import refine as bench_refine
 from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_duration
+from dashboard.domain.units import format_count, format_duration
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.campaigns.campaign import Campaign
@@ -195,7 +195,7 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
-    if estimate.points:
+    if estimate.points and not campaign.settled(plan.goal):
         say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {format_duration(limit)}")
     return limit
 
@@ -207,7 +207,10 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
     limit = _limit(args, campaign, launcher)
     now = control.start(campaign, launcher, installation, limit, again=args.order == "resume")
     if now["measured"] + now["refused"] >= now["points"]:
-        say("nothing is missing: points whose times cannot be trusted are measured again")
+        goal = campaign.plan().goal
+        beyond = f", beyond the budget of {format_duration(goal.seconds)}" if goal and goal.seconds else ""
+        points = format_count(control.doubts_of(campaign), "point")
+        say(f"nothing is missing: times of up to {points}, which cannot be trusted, are measured again{beyond}")
     if launcher.name != "local" and now["jobs"]:
         say(f"submitted as job {', '.join(job['id'] for job in now['jobs'])} (colltune bench status {campaign.folder})")
     # Of `run` one waits for the end wherever it runs.
