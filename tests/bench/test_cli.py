@@ -104,6 +104,27 @@ def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
 
 
 @pytest.mark.usefixtures("open_mpi")
+def test_what_was_planned_is_never_replaced_in_silence(
+    tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = str(tmp_path)
+    assert cli.main(["bench", "plan", folder, *PLAN]) == 0
+    planned = Campaign(tmp_path).plan()
+    capsys.readouterr()
+    for order in ("run", "submit"):
+        fault = one_line(order, folder, "--rounds", "4")
+        assert f"{folder} holds another plan than these options make: run that one without them" in fault
+        assert f"colltune bench {order} {folder})" in fault
+    assert Campaign(tmp_path).plan() == planned
+    # The options that it was made of ask for the same.
+    assert cli.main(["bench", "submit", folder, *PLAN, "--dry-run"]) == 0
+    assert "held another plan" not in capsys.readouterr().err
+    assert cli.main(["bench", "plan", folder, *PLAN, "--rounds", "4"]) == 0
+    assert f"note: {folder} held another plan, which this one replaces" in capsys.readouterr().err
+    assert Campaign(tmp_path).plan() != planned
+
+
+@pytest.mark.usefixtures("open_mpi")
 def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "c")
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0

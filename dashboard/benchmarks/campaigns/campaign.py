@@ -114,10 +114,9 @@ class Campaign:
         if (folder / _OF_TUNING).exists():
             raise CampaignError(f"{folder} holds a tuning; its campaign is {folder / 'measure'}")
         if campaign.plan_file.exists():
-            known = campaign.plan()
-            if known == plan:
+            if campaign.plan() == plan:
                 return campaign
-            if campaign.began and (plan.goal is None or replace(known, goal=plan.goal) != plan):
+            if campaign.began and not campaign.takes(plan):
                 raise CampaignError(f"{folder} holds another plan; resume that one, or name another folder")
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -125,6 +124,11 @@ class Campaign:
         except OSError as error:
             raise CampaignError(f"{folder} cannot be written: {error.strerror or error}") from error
         return campaign
+
+    def takes(self, plan: Plan) -> bool:
+        """Whether its plan is this one, but for the goal of an adaptive one."""
+        known = self.plan()
+        return plan == (known if plan.goal is None else replace(known, goal=plan.goal))
 
     @property
     def began(self) -> bool:

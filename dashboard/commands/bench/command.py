@@ -90,7 +90,12 @@ def _plan(args: argparse.Namespace) -> None:
     installation = _installation()
     plan = bench_plan.planned(args, installation, spread=launching.spreads(args))
     launching.check(args, installation, plan)
-    _offer(args, Campaign.create(Path(args.folder), plan), plan)
+    campaign = Campaign(Path(args.folder))
+    former = campaign.plan() if campaign.plan_file.exists() else plan
+    campaign = Campaign.create(campaign.folder, plan)
+    if former != plan:
+        say(f"note: {campaign.folder} held another plan, which this one replaces")
+    _offer(args, campaign, plan)
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
@@ -175,16 +180,22 @@ def _resume(args: argparse.Namespace) -> None:
 def _chosen(
     args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
 ) -> Campaign:
-    """The campaign in the folder, made of the options when there are any or none is there."""
+    """The campaign in the folder, made of the options where none is there; options of another one are refused."""
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
-    given = bench_plan.plans(args)
-    if given or not campaign.plan_file.exists():
-        if not given:
-            say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
-        return Campaign.create(Path(args.folder), bench_plan.planned(args, installation, ranks=ranks, spread=spread))
-    return campaign
+    given, there = bench_plan.plans(args), campaign.plan_file.exists()
+    if there and not given:
+        return campaign
+    if not given:
+        say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
+    plan = bench_plan.planned(args, installation, ranks=ranks, spread=spread)
+    if there and not campaign.takes(plan):
+        raise Usage(
+            f"{args.folder} holds another plan than these options make: run that one without them (colltune bench "
+            f"{args.order} {args.folder}), or name another folder for a plan of all that is wanted"
+        )
+    return Campaign.create(campaign.folder, plan)
 
 
 def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> float:
