@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -105,7 +106,10 @@ def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iter
 def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> None:
     """Say what is wrong with how ranks of a plan would be started, before it is written; errors as `launcher_of`."""
     from dashboard.benchmarks.launchers.launch import Job
+    from dashboard.benchmarks.launchers.local import LocalLauncher
 
-    folder = Path(args.folder)
-    job = Job(folder, plan.ranks, (), {}, 0.0, folder / "log.txt")
-    launcher_of(args, installation, plan.ppns).preview([job])
+    folder, launcher = Path(args.folder), launcher_of(args, installation, plan.ppns)
+    launcher.preview([Job(folder, plan.ranks, (), {}, 0.0, folder / "log.txt")])
+    # It may be planned here and run elsewhere.
+    if isinstance(launcher, LocalLauncher) and shutil.which(launcher.mpiexec[0]) is None:
+        say(f"note: there is no start command {launcher.mpiexec[0]!r} here (--launch)")

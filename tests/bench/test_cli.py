@@ -81,6 +81,14 @@ def test_a_start_command_that_cannot_be_right_is_said_before_a_plan_is_written(
 
 
 @pytest.mark.usefixtures("open_mpi")
+def test_a_start_command_that_is_not_here_is_said_with_the_plan(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["bench", "plan", str(tmp_path / "c"), *PLAN, "--launch", "slrum"]) == 0
+    assert "note: there is no start command 'slrum' here" in capsys.readouterr().err
+
+
+@pytest.mark.usefixtures("open_mpi")
 def test_the_algorithms_that_the_guide_names_beside_grids_are_there(tmp_path: Path) -> None:
     guide = (ROOT / "dashboard/docs/user_guide.md").read_text(encoding="utf-8")
     (words,) = re.findall(r"`(--provider all -c allgather --algorithms [^`]+)`", guide)
