@@ -5,14 +5,14 @@ from __future__ import annotations
 import json
 import math
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
 
 import numpy as np
 
-from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following
+from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following, together
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
@@ -81,7 +81,8 @@ class Chooser:
         self._known: dict[str, Known] = {}
         self._read: dict[Path, int] = {}
         self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
-        self._begun = False
+        #: Whether nothing is left of what it begins with.
+        self.begun = False
         self._ahead: list[Step] = []
         #: Seconds that are measured for without choosing anew, and whether what came last was chosen anew.
         self.together, self.anew = 0.0, True
@@ -178,16 +179,16 @@ class Chooser:
         def cost(name: str, row: int, column: int) -> float:
             return pace.point(self._cell(name, row, column))
 
-        begun = [] if self._begun else list(beginning(self._limited(known), cost))
+        begun = [] if self.begun else list(beginning(self._limited(known), cost))
         # What a campaign begins with is asked for until nothing is left of it, as a replay does: it costs as much as
         # a tenth of the rest.
-        self._begun = not begun
+        self.begun = not begun
         if begun and not self.own:
             # The first line is measured however little time there is: without it nothing is known at all.
             self.left = math.inf
             return self._todo(begun[0]), ""
-        if (line := next((step for step in begun if step.seconds <= left), None)) is not None:
-            return self._todo(line), ""
+        if lines := [step for step in begun if step.seconds <= left]:
+            return self._first_of(lines), ""
         if begun and not all(grid.cells.any() for grid in known.values()):
             return [], TIME_UP
         steps = [step for step in following(known, cost, self.goal.percent) if self._mine[step.row]]
@@ -197,8 +198,12 @@ class Chooser:
         affordable = [step for step in steps if step.seconds <= left]
         if not affordable:
             return [], TIME_UP
-        best, *self._ahead = apart(affordable, self.together)
-        return self._todo(best), ""
+        return self._first_of(apart(affordable)), ""
+
+    def _first_of(self, steps: Iterable[Step]) -> Todo:
+        """What the first of steps measures; those after it come next, for as long as nothing is chosen anew."""
+        first, *self._ahead = together(steps, self.together)
+        return self._todo(first)
 
     def _limited(self, known: Mapping[str, Known]) -> Mapping[str, Known]:
         """The same where nothing can be measured but what it may choose."""

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -132,17 +131,26 @@ def following(known: Mapping[str, Known], cost: Cost, percent: float | None = No
     return sorted(steps, key=lambda step: -step.loss / max(step.seconds, 1e-9))
 
 
-def apart(steps: Sequence[Step], seconds: float) -> list[Step]:
-    """The first of steps, best first, and the next ones for so many seconds in all.
+def apart(steps: Iterable[Step]) -> Iterator[Step]:
+    """The first of steps, best first, and of the next ones those beside none before them, of the same collective.
 
-    None lies beside another of its collective: what a step tells of its neighbours is not known before.
+    What a step tells of its neighbours is not known before.
     """
     chosen: list[Step] = []
     for step in steps:
-        if chosen and math.fsum(each.seconds for each in chosen) + step.seconds > seconds:
-            break
         if not any(_beside(step, other) for other in chosen):
             chosen.append(step)
+            yield step
+
+
+def together(steps: Iterable[Step], seconds: float) -> list[Step]:
+    """The first of steps, and those after it for so many seconds in all."""
+    chosen: list[Step] = []
+    for step in steps:
+        if chosen and step.seconds > seconds:
+            break
+        chosen.append(step)
+        seconds -= step.seconds
     return chosen
 
 

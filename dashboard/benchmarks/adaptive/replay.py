@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import xarray as xr
 
-from dashboard.benchmarks.adaptive.choosing import apart, beginning, following
+from dashboard.benchmarks.adaptive.choosing import apart, beginning, following, together
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.domain.arrays import BoolArray, FloatArray
@@ -103,10 +103,10 @@ class Replay:
 Strategy = Callable[[Replay], Iterator[None]]
 
 
-def within(most: float, together: float = 0.0) -> Strategy:
+def within(most: float, unchanged: float = 0.0) -> Strategy:
     """Measure as a campaign does whose budget is a part of the full campaign's core-seconds.
 
-    ``together`` is the part of it that is measured without choosing anew.
+    ``unchanged`` is the part of it that is measured without choosing anew.
     """
 
     def run(replay: Replay) -> Iterator[None]:
@@ -120,7 +120,7 @@ def within(most: float, together: float = 0.0) -> Strategy:
             # Without the first line nothing is known at all.
             steps = first[:1] if not replay.spent else [*first, *following(known, replay.cost)]
             steps = [each for each in steps if each.seconds <= left or not replay.spent]
-            steps = steps[:1] if first else apart(steps, min(left, together * most * replay.full))
+            steps = steps[:1] if first else together(apart(steps), min(left, unchanged * most * replay.full))
             replay.chose += time.perf_counter() - began
             if not steps:
                 return

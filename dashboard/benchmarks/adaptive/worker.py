@@ -62,7 +62,10 @@ class Choosing:
             todo, ended = self._chooser.next()
         self._steps += 1
         if self._chooser.anew:
-            self._loss = self._chooser.loss()
+            # What it begins with is chosen without the loss, which then is told only where that takes no time.
+            begins = not (self._chooser.begun or ended)
+            if not (begins and self._loss and self._choosing > _SHARE * self._chooser.spent):
+                self._loss = self._chooser.loss()
             took = time.monotonic() - began
             self._choosing += took
             self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
