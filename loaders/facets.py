@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import re
 import shlex
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders.collectives import POINT_TO_POINT
+from loaders.collectives import POINT_TO_POINT, REDUCING
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
 from loaders.pooling import Axes, Means, means_by_source, within
@@ -174,7 +174,7 @@ def chosen(
     list of int
         Places of the files that are kept.
     list of str
-        Remarks on what measured the same and differs.
+        Remarks on what measured the same and differs, and on a collective of which nothing is kept.
 
     Raises
     ------
@@ -184,12 +184,14 @@ def chosen(
         Files that are kept differ in a facet that is neither selected nor joined, or measured the same and are far
         apart; the hint is ``select``.
     """
-    # What nobody tells of a collective, such as the elements of a broadcast, does not choose among its results.
-    unsaid = {name for name in _OF_REDUCTIONS if not any(name in facets for _, facets in files)}
-    here = replace(choice, select={name: value for name, value in choice.select.items() if name not in unsaid})
+    # What nobody tells of a collective does not choose among its results; nor does what all of one that does not reduce
+    # share, such as the elements of a broadcast.
+    fewest = 1 if collective in REDUCING else 2
+    alike = {name for name in _OF_REDUCTIONS if len(_values_of(files, name)) < fewest}
+    here = replace(choice, select={name: value for name, value in choice.select.items() if name not in alike})
     kept = [place for place, (_, facets) in enumerate(files) if here.keeps(facets)]
     if not kept:
-        return [], []
+        return [], [f"left out: {collective} has no results of {_against(here.select, files)}"]
     rows.keep(kept)
     if len(kept) < 2:
         return kept, []
@@ -206,6 +208,24 @@ def chosen(
         f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
     )
     return kept, [remark]
+
+
+def _values_of(files: Iterable[tuple[str, Told]], name: str) -> list[str]:
+    return list(dict.fromkeys(facets[name] for _, facets in files if name in facets))
+
+
+def _against(select: Told, files: Sequence[tuple[str, Told]]) -> str:
+    """What is selected, and what files tell of it."""
+    chosen = ", ".join(f"{name}={value}" for name, value in select.items())
+    there = (f"{name}: {_listed(map(repr, _values_of(files, name))) or 'none is told'}" for name in select)
+    return f"{chosen} ({'; '.join(there)})"
+
+
+def _listed(values: Iterable[str]) -> str:
+    """The first of them, and how many more there are."""
+    listed = list(values)
+    more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
+    return " and ".join([*listed[:_NAMED], *more])
 
 
 def _on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
@@ -297,9 +317,7 @@ def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
 
 
 def _differ(collective: str, name: str, files: Mapping[str, int], far: str) -> MissingHintError:
-    listed = [f"{value!r} ({count} file{'' if count == 1 else 's'})" for value, count in files.items()]
-    more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
-    values = " and ".join([*listed[:_NAMED], *more])
+    values = _listed(f"{value!r} ({count} file{'' if count == 1 else 's'})" for value, count in files.items())
     first = f"{name}={next(iter(files))}"
     return MissingHintError(
         f"{name} of {collective} is {values}{far}; choose one with --select {shlex.quote(first)} (page Data: "

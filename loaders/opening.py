@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -27,7 +27,12 @@ from loaders.storage import complete, is_stored, open_stored
 
 
 def open_results(
-    paths: Paths, format: str | None = None, *, progress: Progress | None = None, **hints: Any
+    paths: Paths,
+    format: str | None = None,
+    *,
+    progress: Progress | None = None,
+    collectives: Collection[str] = (),
+    **hints: Any,
 ) -> xr.DataTree:
     """Load benchmark files into one cube per collective.
 
@@ -39,6 +44,9 @@ def open_results(
         A name in `FORMATS` if the content is not to decide.
     progress
         Called as ``progress(path, bytes done, bytes in all)``.
+    collectives
+        Those that are asked for: others whose files differ in a facet are left out, with a remark. Default: all but
+        ``pt2pt``.
     **hints
         What the files do not say: ``collective, algorithm, segment_size, comm_size, message_size, ppn,
         library_id, system, network, library, library_version`` as values, or ``pattern`` over the path
@@ -73,7 +81,7 @@ def open_results(
     collector = _Collector(checked)
     for source, tables, named in _readers(files, format, checked, progress):
         collector.take(source, tables, checked, named=named)
-    return collector.tree(files)
+    return collector.tree(files, collectives)
 
 
 def scan(
@@ -235,7 +243,7 @@ class _Collector:
             self._on_nodes.setdefault(name, {})[place] = "ppn" in part
             self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns) if columns else part, place)
 
-    def tree(self, files: Found) -> xr.DataTree:
+    def tree(self, files: Found, collectives: Collection[str] = ()) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""
         if not self._rows:
             lacking = next((error for error in self._refused if isinstance(error, MissingHintError)), None)
@@ -250,18 +258,20 @@ class _Collector:
         facets.check_selected(self._choice, every)
         each = iter(every)
         facts = {name: list(itertools.islice(each, len(files))) for name, files in self._told.items()}
-        cubes = {name: cube for name in facts if (cube := self._unless_other(name, facts[name])) is not None}
+        asked = facts.keys() & set(collectives) or facts.keys() - {POINT_TO_POINT} or facts.keys()
+        made = ((name, self._cube_or_remark(name, facts[name], asked=name in asked)) for name in facts)
+        cubes = {name: cube for name, cube in made if cube is not None}
         tree = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
         tree.attrs["sources"] = sources
         tree.attrs["notes"] = json.dumps([*files.notes, *self._warnings])
         return tree
 
-    def _unless_other(self, name: str, facts: list[dict[str, str]]) -> xr.Dataset | None:
-        """The cube of a collective; ping-pongs that differ are left out, with a remark, beside collectives."""
+    def _cube_or_remark(self, name: str, facts: list[dict[str, str]], *, asked: bool) -> xr.Dataset | None:
+        """The cube of a collective; one that is not asked for and whose files differ is left out, with a remark."""
         try:
             return self._cube(name, facts)
         except MissingHintError as error:
-            if name != POINT_TO_POINT or len(self._told) < 2:
+            if asked:
                 raise
             self._warnings.append(f"left out: {error}")
             return None
@@ -286,6 +296,7 @@ class _Collector:
         paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
         kept, remarks = facets.chosen(name, rows, paths_facts, self._choice)
         if not kept:
+            self._warnings += remarks
             return None
         self._check_ppn(name, kept, facts)
         for place in kept:

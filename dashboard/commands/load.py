@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,18 +67,20 @@ def load(args: argparse.Namespace) -> xr.DataTree:
     from loaders import MissingHintError, open_results
 
     hints = hints_of(args)
-    wanted = args.collective if isinstance(args.collective, str) else (args.collective or [None])[0]
+    named = [args.collective] if isinstance(args.collective, str) else args.collective or []
+    asked = [] if args.command in _COLLECTIVE_IS_HINT else named
+    read = partial(open_results, args.paths, args.format, collectives=asked)
     ppn = getattr(args, "ppn", None)
     with Loading() as progress:
         try:
-            results = open_results(args.paths, args.format, progress=progress, **hints)
+            results = read(progress=progress, **hints)
         except MissingHintError as error:
             # What chooses among results stands in for what the files do not say.
-            chosen = {"collective": wanted, "ppn": None if ppn == "all" else ppn}
+            chosen = {"collective": next(iter(named), None), "ppn": None if ppn == "all" else ppn}
             further = {n: v for n, v in chosen.items() if n in error.hints and v is not None and n not in hints}
             if not further:
                 raise
-            results = open_results(args.paths, args.format, progress=progress, **hints, **further)
+            results = read(progress=progress, **hints, **further)
     for note in json.loads(results.attrs.get("notes", "[]")):
         say(f"note: {note}")
     if args.command != "info" and "stored" not in results.attrs:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import random
 import tarfile
 from collections import Counter
@@ -52,6 +53,25 @@ def tar_of(path: Path, members: dict[str, str | bytes]) -> Path:
 
 def samples_text(values: range) -> str:
     return "highest\n" + "".join(f"{v}\n" for v in values)
+
+
+def rows_of(folder: Path, collective: str) -> list[dict[str, str]]:
+    return [row for row in lines_of(next(folder.glob("mare_nostrum*"))) if row["collective_type"] == collective][:5]
+
+
+def changed(rows: list[dict[str, str]], by: float = 1, **words: str) -> list[dict[str, str]]:
+    """Rows with other words and as many times the time."""
+    return [{**row, **words, "median": str(float(row["median"]) * by)} for row in rows]
+
+
+def summary_of(folder: Path, *parts: list[dict[str, str]]) -> Path:
+    path = folder / "summary.csv"
+    with path.open("w", newline="") as file:
+        writer = csv.DictWriter(file, parts[0][0])
+        writer.writeheader()
+        for rows in parts:
+            writer.writerows(rows)
+    return path
 
 
 def test_names_split_as_in_the_consolidated_table(consolidated: Path) -> None:
@@ -169,18 +189,34 @@ def test_buffers_of_a_gpu_are_apart_from_those_of_the_host(consolidated: Path) -
 def test_rows_that_differ_in_what_the_summary_tells_are_not_averaged(
     folder: Path, tmp_path: Path, column: str, words: tuple[str, str], facet: str, chosen: str
 ) -> None:
-    with (folder / "mare_nostrum_aggregated_results_summary.csv").open(newline="") as file:
-        rows = [row for row in csv.DictReader(file) if row["collective_type"] == "REDUCE"][:5]
-    path = tmp_path / "summary.csv"
-    with path.open("w", newline="") as file:
-        writer = csv.DictWriter(file, rows[0])
-        writer.writeheader()
-        for word, factor in zip(words, (1, 7), strict=True):
-            writer.writerows({**row, column: word, "median": float(row["median"]) * factor} for row in rows)
+    rows = rows_of(folder, "REDUCE")
+    path = summary_of(tmp_path, *(changed(rows, by, **{column: word}) for word, by in zip(words, (1, 7), strict=True)))
     with pytest.raises(MissingHintError, match=f"{facet} of reduce .*up to 7 times apart in 5 cells"):
         open_results(path)
     time = open_results(path, select=chosen)["reduce"]["time"].values
     assert sorted(time[time > 0]) == pytest.approx(sorted(float(r["median"]) * 1e-9 for r in rows))
+
+
+def test_what_reductions_differ_in_chooses_among_them_alone(folder: Path, tmp_path: Path) -> None:
+    reductions, broadcasts = (rows_of(folder, name) for name in ("REDUCE", "BCAST"))
+    sums, others = (changed(reductions, by, MPI_Op=name) for by, name in ((1, "MPI_SUM"), (7, "MPI_MAX")))
+    typed = changed(broadcasts, datatype="float", MPI_Op="")
+    path = summary_of(tmp_path, sums, others, typed)
+    for chosen in ("operation=max", "operation=sum,datatype=int32"):
+        assert list(open_results(path, select=chosen).children) == ["reduce", "bcast"]
+    with pytest.raises(MissingHintError, match="operation of reduce"):
+        open_results(path)
+    asked = open_results(path, collectives=["bcast"])
+    assert list(asked.children) == ["bcast"]
+    assert "left out: operation of reduce is 'sum'" in asked.attrs["notes"]
+
+
+def test_a_collective_that_has_none_of_what_is_chosen_is_said_to_be_left_out(folder: Path, tmp_path: Path) -> None:
+    reductions, broadcasts = (rows_of(folder, name) for name in ("REDUCE", "BCAST"))
+    path = summary_of(tmp_path, changed(reductions, gpu_awareness="yes"), changed(broadcasts, gpu_awareness="no"))
+    chosen = open_results(path, select="device=host")
+    assert list(chosen.children) == ["bcast"]
+    assert json.loads(chosen.attrs["notes"]) == ["left out: reduce has no results of device=host (device: 'gpu')"]
 
 
 def test_a_block_that_does_not_divide_is_rounded_half_up_to_at_least_one_byte(folder: Path, tmp_path: Path) -> None:

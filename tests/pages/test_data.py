@@ -11,6 +11,7 @@ import pytest
 from dashboard.pages.data.chooser import FOLDER, SAMPLE, UPLOAD
 from dashboard.pages.data.overview import COVERAGE, FILES, SKIPPED, SPREAD
 from dashboard.pages.data.page import NOTHING, DataPage
+from dashboard.pages.parts.reports import plain
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
@@ -249,7 +250,9 @@ def test_what_files_differ_in_is_chosen_from_its_values(tmp_path: Path) -> None:
     together = page.hints.facets.widgets["device"]
     together.value = together.options["all of them together"]
     load(page)
-    assert "differ by up to 8.61 times" in page.state.results["bcast"].attrs["apart"]
+    apart = page.state.results["bcast"].attrs["apart"]
+    assert "differ by up to 8.61 times" in apart
+    assert plain(apart) in page.headline.object
     shown = page.hints.facets.widgets["device"]
     assert (shown.value is not None, shown.value) == (True, shown.options["all of them together"])
 

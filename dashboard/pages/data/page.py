@@ -24,6 +24,7 @@ from dashboard.session.state import ResultsOrState, State
 from loaders import facets, suggesting
 from loaders.collectives import POINT_TO_POINT
 
+_MOST_NOTES = 5
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 
 
@@ -167,8 +168,12 @@ class DataPage(Viewer):
         table = self.overview.summary.coverage
         # A ping-pong is none of the collectives, and no method of theirs.
         table = table[table["collective"] != POINT_TO_POINT]
-        reports = Results(self.state.results, self.state.results_id).sources
-        self.headline.object = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        shown = Results(self.state.results, self.state.results_id)
+        reports = shown.sources
+        figures = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        notes = [plain(without_folders(note, self.chooser.folders)) for note in shown.notes]
+        more = [f"… and {format_count(len(notes) - _MOST_NOTES, 'note')} more"] if len(notes) > _MOST_NOTES else []
+        self.headline.object = "  \n".join([figures, *notes[:_MOST_NOTES], *more])
         self.overview.show_reports(reports, self.chooser.folders)
         self._offer(reports)
 
