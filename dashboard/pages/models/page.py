@@ -126,7 +126,7 @@ class ModelsPage(Viewer):
         self.writing = Rested(self._write, REST)
         self.saying = Rested(self._say, REST)
         for part in self.parts:
-            part.chosen = self._own
+            part.begin(self._own)
         self.collective.param.watch(self._set_collective, "value")
         self.methods.param.watch(self._set_methods, "value")
         self.models.param.watch(self._set_models, "value")
@@ -228,6 +228,8 @@ class ModelsPage(Viewer):
         """Take the view that an address tells."""
         self._written = self.state.model_view
         notices = self._quietly(lambda: read_view(self.choice, self._written))
+        if not self.choice.own:
+            self.parts[min(self.choice.tab, len(TABS) - 1)].reset()
         if self.choice.collective in self.state.param.collective.objects:
             self.state.collective = self.choice.collective
         if notices:

@@ -38,6 +38,7 @@ class Part(Viewer):
         self._choice = choice
         self._quiet = self._touched = False
         self._drawn: Any = None
+        self._first: dict[str, dict[str, Any]] = {}
         self.live = LiveSources()
         #: Called when something was chosen in a menu of its own.
         self.chosen: Callable[[], None] = lambda: None
@@ -61,6 +62,21 @@ class Part(Viewer):
     def kept(self) -> dict[str, str]:
         """What they hold, once somebody has chosen something in them."""
         return {name: _named(widget) for name, widget in self.own().items() if self._touched and widget.visible}
+
+    def begin(self, chosen: Callable[[], None]) -> None:
+        """Know from now on whom to call when something was chosen, and what its own widgets hold at first."""
+        self.chosen = chosen
+        for name, widget in self.own().items():
+            self._first[name] = {each: getattr(widget, each) for each in ("options", "value") if hasattr(widget, each)}
+
+    def reset(self) -> None:
+        """Have its own widgets hold what they held at first, as where an address says nothing of them."""
+        if not self._touched:
+            return
+        self._touched, self._drawn = False, None
+        with self.filling():
+            for name, widget in self.own().items():
+                widget.param.update(**self._first.get(name, {}))
 
     def take(self, given: Mapping[str, str]) -> None:
         """Choose what an address says of them, one after the other: each may offer others. What there is not stays."""

@@ -125,11 +125,12 @@ def test_of_grids_that_were_measured_and_of_published_ones(
         ("Errata", {"all": True}),
     ],
 )
-def test_the_address_brings_back_what_a_tab_has_of_its_own(
+def test_the_address_brings_back_what_a_tab_has_of_its_own_and_the_one_before_what_it_began_with(
     page: ModelsPage, state: State, results: Any, tab: str, chosen: dict[str, Any]
 ) -> None:
     part = open_tab(page, tab)
     assert part.kept() == {}
+    before, began = state.to_query(), {name: widget.value for name, widget in part.own().items()}
     for name, value in chosen.items():
         part.own()[name].value = value
     page._write()
@@ -142,3 +143,7 @@ def test_the_address_brings_back_what_a_tab_has_of_its_own(
     assert {name: shown[name].value for name in chosen} == chosen
     assert other.model_view == state.model_view
     assert other.notice == ""
+    assert state.from_query(before) == []
+    assert {name: widget.value for name, widget in part.own().items()} == began
+    assert part.kept() == {}
+    assert state.to_query() == before
