@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Sequence
 
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
@@ -114,3 +115,9 @@ def format_share(share: float) -> str:
 def format_count(value: int, singular: str, many: str | None = None) -> str:
     """Write a number of things: ``1 process``, ``8,192 processes``."""
     return f"{value:,} {singular if value == 1 else many or singular + 's'}"
+
+
+def format_names(names: Sequence[str], most: int = 10) -> str:
+    """Write the first of some names, and how many more there are: ``ring, chain and 22 more``."""
+    more = f" and {len(names) - most:,} more" if len(names) > most else ""
+    return ", ".join(names[:most]) + more

@@ -15,7 +15,7 @@ import xarray as xr
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import DIMS
 from dashboard.domain.arrays import FloatArray
-from dashboard.domain.units import parse_size
+from dashboard.domain.units import format_names, parse_size
 from dashboard.models.aliases import covered
 from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
@@ -56,8 +56,8 @@ class Covered:
         models, missing = covered(collective, methods)
         if not models:
             raise ModelError(
-                f"no model covers any of {', '.join(missing) or 'no methods'}; of {collective} there are models of "
-                f"{', '.join(models_of(collective))}"
+                f"no model covers any of {format_names(missing) or 'no methods'}; of {collective} there are models of "
+                f"{', '.join(models_of(collective))}: name some of these as the methods to choose from"
             )
         return cls(collective, models, tuple(missing))
 

@@ -8,7 +8,7 @@ import re
 import pytest
 
 from dashboard.commands import text as cli_text
-from dashboard.domain.units import format_bytes, format_count, format_percent, format_share, format_time
+from dashboard.domain.units import format_bytes, format_count, format_names, format_percent, format_share, format_time
 
 
 @pytest.mark.parametrize(
@@ -72,3 +72,8 @@ def test_page_and_command_line_group_digits_and_set_off_units_alike(number: int)
 def test_counts_know_the_singular() -> None:
     assert format_count(1, "process", "processes") == "1 process"
     assert format_count(8192, "process", "processes") == "8,192 processes"
+
+
+def test_of_many_names_the_first_are_written() -> None:
+    assert format_names(["ring", "chain"]) == "ring, chain"
+    assert format_names([str(number) for number in range(1234)], most=2) == "0, 1 and 1,232 more"

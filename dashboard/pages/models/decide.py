@@ -12,7 +12,7 @@ import xarray as xr
 from panel.io import hold
 
 from dashboard.decisions import DecisionError, DecisionFunction
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_names
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
 from dashboard.models.family import ENCODINGS, FAMILY, read_trust
@@ -37,8 +37,6 @@ from dashboard.session.state import State
 
 MAPS = {"measured": "Best measured", "model": "By the models", "penalty": "Performance penalty"}
 BY = {**{title: name for name, title in MODEL_TITLES.items()}, "vote of all": "vote", "weight of all": "weight"}
-#: Methods that are named of those without a model.
-_MOST_NAMED = 10
 _SHARES = ("best measured", "chosen by the models")
 _TAKEN = (
     f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "
@@ -106,6 +104,7 @@ class Deciding(Part):
         self.beside = Button(label="Set beside tree A", variant="outlined", size="small", on_click=self._set_beside)
         self.taken = Alert(object=_TAKEN, severity="success", sizing_mode="stretch_width", visible=False)
         self.growing = Background(again=self.update)
+        self.growing.text.param.watch(self._follow, "object")
         self.panes = {name: chart(HEIGHT) for name in MAPS}
         flex = {"sizing_mode": "stretch_width", "min_width": 330, "margin": 4, "styles": {"flex": "1 1 330px"}}
         self.columns = {name: pn.Column(pane, **flex) for name, pane in self.panes.items()}
@@ -141,6 +140,17 @@ class Deciding(Part):
         self.taken.visible = False
         self.fill.visible = self.take.visible = self.beside.visible = measured
         self.rested.ask()
+
+    def tell(self, text: str) -> None:
+        """Show a sentence instead of a decision, which then cannot be taken either."""
+        super().tell(text)
+        self.take.disabled = self.beside.disabled = bool(text)
+
+    def _follow(self, event: Any) -> None:
+        """Show nothing beside what is said of a decision that did not come."""
+        if event.new and not self.growing.running:
+            self.coming.visible = self.results.visible = False
+            self.take.disabled = self.beside.disabled = True
 
     def _measured(self) -> bool:
         return self._choice.cube() is not None and self._choice.collective == self._state.collective
@@ -247,8 +257,7 @@ class Deciding(Part):
         size = f"{format_count(decision.leaves, 'leaf', 'leaves')}, {format_count(decision.depth, 'level')}"
         sentences = [f"Parameters of {about['parameters_name']}; {size}"]
         if missing := about.get("not_covered"):
-            more = f" and {len(missing) - _MOST_NAMED:,} more" if len(missing) > _MOST_NAMED else ""
-            sentences.append(f"no model covers {', '.join(missing[:_MOST_NAMED])}{more}")
+            sentences.append(f"no model covers {format_names(missing)}")
         sentences += [about["completion"]] if "completion" in about else []
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
@@ -256,7 +265,12 @@ class Deciding(Part):
         choice, problem = self._choice, self._state.view.problem()
         if problem is None:
             return ""
-        penalties = model_penalties(problem, choice.current(), trust=read_trust(choice.trust), variant=choice.variant)
+        trust = read_trust(choice.trust)
+        try:
+            penalties = model_penalties(problem, choice.current(), trust=trust, variant=choice.variant)
+        except ModelError as error:
+            # Methods that were not measured can be chosen all the same.
+            return f"<p>Penalty of each model among what was measured: {escape(str(error))}.</p>"
         return model_decision.penalties_table(penalties)
 
     def _show_alone(self) -> None:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import shlex
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -85,6 +87,22 @@ def test_bad_weights_are_told(page: ModelsPage) -> None:
     part.trust.value = "hockney=2,loggp=1,plogp=1"
     part.by.value = "weight"
     assert part.results.visible
+
+
+def test_where_no_method_has_a_model_nothing_stands_beside_the_reason(shared: Path) -> None:
+    state = State()
+    state.load([shared / "data" / "pico" / "pico_consolidated.csv"], select="system=fugaku")
+    state.param.update(page="Models", collective="bcast")
+    state.deferred = True
+    part = open_tab(ModelsPage(state), "Decision")
+    said = r"no model covers any of ([^,]+, ){9}[^,]+ and \d+ more; of bcast there are .*: name some of these"
+    assert re.search(said, part.growing.text.object)
+    assert (part.coming.visible, part.results.visible) == (False, False)
+    assert part.take.disabled
+    assert part.beside.disabled
+    part.candidates.value = ["binomial", "linear"]
+    assert part.results.visible
+    assert not part.take.disabled
 
 
 def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: State) -> None:
