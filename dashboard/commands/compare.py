@@ -12,7 +12,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import finite, say, show
 from dashboard.commands.treatment import grown, held_out, preparation
 from dashboard.commands.usage import Usage
-from dashboard.domain.unmeasured import RULE
+from dashboard.domain.unmeasured import RULE, absent
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -38,6 +38,8 @@ def compare(args: argparse.Namespace) -> None:
             held[text] = judged
     table = comparing.compare(prepared.problem, decisions)
     rows = [{"tree": name, **row} for name, row in zip(decisions, cli_text.records(table), strict=True)]
+    for row in rows:
+        row["absent"] = comparing.absent_methods(prepared.problem, decisions[row["tree"]])
     for row in rows if held else ():
         row["held_out"] = held.get(row["tree"])
     result: dict[str, Any] = {"collective": prepared.problem.collective, "rows": rows}
@@ -102,6 +104,7 @@ def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
     lines += cli_text.table(head, rows, right=range(1, len(head)))
     if any(row["unmeasured"] for row in result["rows"]):
         lines.append(f"unmeasured: {RULE}")
+    lines += [absent(row["tree"], row["absent"]) for row in result["rows"] if row["absent"]]
     return lines + (["", *_apart_lines(list(result["rows"]), apart)] if apart is not None else [])
 
 

@@ -101,7 +101,7 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     ]
     lines += ["", f"penalty of {result['tree']} decisions:", *cli_text.table(head, rows, right=range(2, len(head)))]
     if any(row["unmeasured"] for row in result["penalties"]):
-        lines.append(f"unmeasured: {RULE}; what a campaign does not have at all is left out there")
+        lines.append(f"unmeasured: {RULE}")
     for made, there in (("A", "B"), ("B", "A")):
         gap = result["gaps"][there]
         if gap["cells"]:

@@ -49,6 +49,8 @@ class Option:
         What the command's help calls a value.
     check
         Of a text: raises `ValueError` that says what is wrong with it.
+    known_as
+        Of a text: what it is called for people.
     """
 
     name: str
@@ -66,6 +68,7 @@ class Option:
     flag: str = ""
     metavar: str = ""
     check: Callable[[str], object] | None = None
+    known_as: Callable[[str], str] = str
 
     def checked(self, value: Any) -> Any:
         """Give the value as `grow` takes it, or raise `OptionError` that names the allowed range."""

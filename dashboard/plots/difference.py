@@ -76,10 +76,11 @@ def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:
     )
 
 
-def difference_legend(classes: NDArray[np.int64]) -> str:
-    """Write the legend with the number of cells of each class."""
+def difference_legend(classes: NDArray[np.int64], measured: NDArray[np.bool_]) -> str:
+    """Write the legend with the number of cells of each class; `measured`: where any method was."""
     counts = np.bincount(classes[classes >= 0], minlength=len(COLORS))
     frame = pd.DataFrame({"label": LABELS, "color": COLORS, "cells": counts})
     rows = [[f"{swatch(row.color)} {row.label}", f"{row.cells:,}"] for row in frame.iloc[::-1].itertuples()]
-    rows.append([f"{swatch('')} not measured", f"{int((classes < 0).sum()):,}"])
+    apart = {"not comparable": (classes < 0) & measured, "not measured": (classes < 0) & ~measured}
+    rows += [[f"{swatch('')} {label}", f"{int(cells.sum()):,}"] for label, cells in apart.items()]
     return table("Penalty of B less that of A, in points of percent", [("class", False), ("cells", True)], rows)

@@ -100,7 +100,8 @@ def write_value(option: Option, value: Any) -> str:
     if option.kind == "choice" and option.titles:
         return option.titles[option.choices.index(value)]
     if option.kind == "name":
-        return str(value) if len(value) <= SHORT else f"{value[:SHORT]}…"
+        text = option.known_as(value)
+        return text if len(text) <= SHORT else f"{text[:SHORT]}…"
     return f"{value:g}" if isinstance(value, float) else str(value)
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.decisions import decision_map, quadtree
+from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, quadtree
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.compare import compare, difference
 from dashboard.decisions.measured.problem import Problem
@@ -63,6 +63,15 @@ def test_saved_decisions_take_part(colltune: Run, results: Path, tmp_path: Path)
     assert [row["penalty_max"] for row in answer["rows"]] == [0, 0]
     assert answer["difference"]["same_method"] == answer["difference"]["cells"]
     assert_one_clear_line(colltune("compare", results, "-c", "reduce", "--trees", "no.json"), "no.json", "no such file")
+
+
+def test_methods_that_the_results_do_not_have_are_named(colltune: Run, results: Path, tmp_path: Path) -> None:
+    decided = DecisionFunction("reduce", [Method("spread", "spread")], Leaf(0))
+    decided.save(tmp_path / "mine.json")
+    names = ["compare", results, "-c", "reduce", "--trees", "exact", tmp_path / "mine.json"]
+    row = colltune(*names, "--json").json["rows"][1]
+    assert (row["absent"], row["wrong"], row["cells"]) == (["spread"], 0, 0)
+    assert f"{tmp_path / 'mine.json'}: these results do not have spread; cells where" in colltune(*names).out
 
 
 @pytest.mark.parametrize(

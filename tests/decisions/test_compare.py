@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test, exact, quadtree
 from dashboard.decisions.grown.cart import cart
-from dashboard.decisions.judged.compare import OUTCOMES, compare, difference
+from dashboard.decisions.judged.compare import OUTCOMES, absent_methods, compare, difference
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
@@ -81,7 +81,8 @@ def test_decisions_of_methods_that_were_never_measured_differ_from_each_other(pr
     assert differences["method"].values[differences["first"].values].ravel().tolist() == ["spread"] * 6
     assert np.isnan(differences.attrs["mean_difference"])
     row = compare(problem, {"first": first}).loc["first"]
-    assert (row["unmeasured"], row["wrong"]) == (5, 5)
+    assert (row["unmeasured"], row["wrong"], row["cells"]) == (5, 0, 0)
+    assert absent_methods(problem, first) == ["spread"]
     assert np.isnan(row["penalty_mean"])
 
 

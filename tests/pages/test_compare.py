@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 from bokeh.document import Document
 
+from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export.rules.given import keep
 from dashboard.pages.compare.page import ComparePage
 from dashboard.plots.difference import SAME
 from dashboard.session.choice import Choice
@@ -53,6 +55,21 @@ def test_a_is_the_tree_of_the_page_decisions(page: ComparePage, state: State) ->
     assert state.family == "exact"
     assert "the same" in page.settings.object
     assert (image(page, "gap") == SAME).all()
+
+
+def test_rules_whose_methods_the_results_do_not_have_are_called_by_their_file_with_the_reason(
+    page: ComparePage, state: State
+) -> None:
+    decided = DecisionFunction("bcast", [Method("spread", "spread")], Leaf(0))
+    keep("mine.json-0123456789abcdef", "mine.json", decided.to_json())
+    page.second._put(Choice.of("rules", {"file": "mine.json-0123456789abcdef"}))
+    assert ">B: Rules file, file mine.json<" in page.maps.heads["b"].object
+    assert ">mine.json<" in page.settings.object
+    assert "Tree B: these results do not have spread;" in page.absent.object.replace("\\", "")
+    cells = int((state.view.decision_map()["best"] >= 0).sum())
+    assert f'not comparable</td><td class="number">{cells:,}<' in page.maps.legend.object
+    page.second._put(Choice.of("exact"))
+    assert not page.absent.visible
 
 
 def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> None:

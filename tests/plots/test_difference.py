@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 
 from dashboard.decisions import decision_map, penalty, quadtree, statistics
@@ -28,9 +30,13 @@ def test_classes_tell_who_is_better_and_by_how_much() -> None:
 
 def test_the_legend_counts_every_cell() -> None:
     classes = np.array([[0, SAME, SAME], [-1, 3, 3]])
-    text = difference_legend(classes)
-    assert text.count("<tr>") == len(LABELS) + 2
+    text = difference_legend(classes, np.array([[True, True, True], [False, True, True]]))
+    assert text.count("<tr>") == len(LABELS) + 3
     assert ">2<" in text
+    compared, none = (
+        re.search(rf"{label}</td><td[^>]*>(\d)<", text)[1] for label in ("not comparable", "not measured")
+    )
+    assert (compared, none) == ("0", "1")
 
 
 def test_the_table_of_figures_has_both_and_the_difference() -> None:

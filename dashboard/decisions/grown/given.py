@@ -67,6 +67,11 @@ class _Kept:
 GIVEN = _Kept()
 
 
+def _name(key: str) -> str:
+    given = GIVEN.get(key)
+    return key if given is None else given.name
+
+
 def grow(
     problem: Problem,
     *,
@@ -118,6 +123,7 @@ FAMILY = Family(
             help="Rules file of Open MPI, MPICH, Intel MPI or UCC, or saved decision function.",
             default="",
             kind="name",
+            known_as=_name,
         ),
         Option(
             name="improve",

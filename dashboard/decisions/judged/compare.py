@@ -43,7 +43,7 @@ def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.D
         ``penalty_mean``, ``penalty_p95``, ``penalty_max``, ``penalty_median`` (percent, weighted where there is a
         workload; NaN when no cell has one); ``wrong`` (cells where another method counts less time than the chosen
         one), ``unmeasured`` (cells where the chosen one is not measured, which counts by
-        `dashboard.domain.unmeasured.RULE`) and ``cells`` (measured ones).
+        `dashboard.domain.unmeasured.RULE`) and ``cells`` (those with a penalty).
 
     Raises
     ------
@@ -53,6 +53,12 @@ def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.D
     rows = {name: _row(problem, decision) for name, decision in decisions.items()}
     table = pd.DataFrame.from_dict(rows, orient="index", columns=None if rows else _columns())
     return table.rename_axis("decision")
+
+
+def absent_methods(problem: Problem, decision: DecisionFunction) -> list[str]:
+    """Labels of the methods of a decision that the results do not have."""
+    there = {method.label for method in problem.methods}
+    return [method.label for method in decision.methods if method.label not in there]
 
 
 def _columns() -> list[str]:
@@ -66,7 +72,8 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
     figures = figures_of(tables)
     written = decision.simplified()
     depth = expected_depth(decision, tables)
-    wrong = sum(int(((table["penalty"] != 0) & (table["best"] >= 0)).sum()) for table in tables)
+    penalties = np.concatenate([table["penalty"].values.ravel() for table in tables])
+    judged = penalties[~np.isnan(penalties)]
     values = (
         decision.leaves,
         decision.depth,
@@ -77,9 +84,9 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
         figures.p95,
         figures.max,
         figures.median,
-        wrong,
+        np.count_nonzero(judged),
         figures.unmeasured,
-        sum(int((table["best"].values >= 0).sum()) for table in tables),
+        judged.size,
     )
     return dict(zip(_columns(), values, strict=True))
 

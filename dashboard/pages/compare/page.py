@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import panel as pn
@@ -10,12 +11,15 @@ from panel.io import hold
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
+from dashboard.decisions.judged.compare import absent_methods
+from dashboard.domain.unmeasured import absent
 from dashboard.pages.compare.campaigns import CampaignsView
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
+from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup, Select
 from dashboard.plots import comparison, legend
 from dashboard.plots.backend import use_bokeh
@@ -62,6 +66,7 @@ class ComparePage(Viewer):
             follow_state(controls, state)
         self.growing = Background(again=self._ask)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.absent = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.settings, self.figures = (pn.pane.HTML("", **html) for _ in range(2))
         self.settings.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
@@ -83,6 +88,7 @@ class ComparePage(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         tables = [self.settings, self.figures, self.maps.legend, self.maps.methods]
         self.body.objects = [
+            self.absent,
             self.maps,
             pn.FlexBox(*tables, sizing_mode="stretch_width", align_items="start"),
             self.all,
@@ -172,10 +178,18 @@ class ComparePage(Viewer):
             trees = [state.view.decision(choice) for choice in choices]
             self.maps.show(scene, tables, trees, [*(choice.described() for choice in choices), "points of penalty"])
             self._write()
+            self._name_absent(trees)
 
     def _tell(self, text: str, severity: str) -> None:
         self.message.param.update(object=text, severity=severity, visible=bool(text))
         self.body.visible = not text
+
+    def _name_absent(self, trees: Sequence[Any]) -> None:
+        """Say which methods the maps cannot show, since the results do not have them."""
+        problem = self.state.view.problem()
+        lacking = {f"Tree {name}": absent_methods(problem, tree) for name, tree in zip("AB", trees, strict=True)}
+        said = [f"{absent(name, labels)}." for name, labels in lacking.items() if labels]
+        self.absent.param.update(object=plain("\n".join(said)), visible=bool(said))
 
     def _choices(self) -> tuple[Any, Any]:
         return self.state.shown, self.state.other

@@ -83,7 +83,7 @@ class PairMaps(Viewer):
                 self._redraw(scene, tables, segments)
             for (key, title), name in zip(self._titles.items(), names, strict=False):
                 self.heads[key].object = _head(f"{title}: {name}")
-            self.legend.object = difference.difference_legend(_gaps(tables)[0])
+            self.legend.object = difference.difference_legend(_gaps(tables)[0], tables[0]["best"].values >= 0)
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
 
