@@ -196,6 +196,11 @@ class Prepared:
         return interpolated(self._first) if self.treatment.interpolate else self._first
 
     @cached_property
+    def most_measured(self) -> int | None:
+        """Processes per node that are meant where none are chosen; None where the cube does not say them."""
+        return decisions.select_ppn(self.shown)[1]
+
+    @cached_property
     def decision_map(self) -> xr.Dataset:
         """The fastest method of each cell of the first cube (`decisions.decision_map`)."""
         return decisions.decision_map(self.shown, ppn=self.treatment.ppn, tolerance=self.treatment.tolerance)

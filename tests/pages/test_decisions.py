@@ -161,9 +161,11 @@ def test_exact_is_one_press(page: DecisionsPage, state: State) -> None:
 def test_processes_per_node_are_asked_for_where_results_differ_in_them(page: DecisionsPage) -> None:
     assert not page.controls.ppn.visible
     time = np.random.default_rng(1).random((3, 2, 4, 2))
+    time[0, 0, 0, 0] = np.nan
     state = show(cube_of(time, [2, 4], [1, 2, 4, 8]))
     other = DecisionsPage(state)
     assert other.controls.ppn.visible
+    assert list(other.controls.ppn.options) == ["most measured (2)", "1", "2"]
     other.controls.ppn.value = 2
     assert state.ppn == 2
     assert (other.maps.scene.dmap["best_time"].values == time[..., 1].min(axis=0)).all()

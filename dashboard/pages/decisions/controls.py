@@ -172,8 +172,10 @@ class Controls(Viewer):
         state, cube = self._state, self._state.view.cube()
         collectives = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
+        prepared = state.view.prepared
+        most = "most measured" if prepared is None else f"most measured ({prepared.most_measured})"
         # A select shows nothing where its value is None.
-        ppns = {"most measured" if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
+        ppns = {most if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
         label = "Slice: processes per node" if state.across else "Processes per node"
         self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
