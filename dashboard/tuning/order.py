@@ -71,8 +71,14 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
 
 def lines_of(summary: Mapping[str, Any]) -> list[str]:
     """What is said at the end, in about ten lines."""
+    stages = summary["stages"]
+    width = max(len(stage["state"]) for stage in stages.values())
     lines = [
-        f"{name:8} {stage['state']:5} {format_duration(stage['seconds'] or 0.0):>6}  {stage['said']}"
-        for name, stage in summary["stages"].items()
+        f"{name:8} {stage['state']:{width}} {_took(stage['seconds']):>6}  {stage['said']}".rstrip()
+        for name, stage in stages.items()
     ]
     return [*lines, bundled.verdict(str(summary["outcome"]), summary["decided"])]
+
+
+def _took(seconds: float | None) -> str:
+    return "" if seconds is None else format_duration(seconds)

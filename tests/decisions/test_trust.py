@@ -35,7 +35,7 @@ def test_the_time_of_a_small_message_far_above_those_of_larger_ones_is_doubtful(
     left = without_doubtful(cube)
     assert np.isnan(left["time"].sel(message_size=8)).all()
     assert left["time"].sel(message_size=64).notnull().all()
-    assert "1 times that cannot be trusted" in left.attrs[LEFT_OUT]
+    assert "1 time that cannot be trusted" in left.attrs[LEFT_OUT]
 
 
 def test_a_single_time_that_is_too_short_is_doubtful_and_not_all_before_it() -> None:

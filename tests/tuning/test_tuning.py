@@ -54,6 +54,13 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
     # Ring takes two thirds of the time of the library's own decision, recursive doubling 14/15 of it.
     assert 6 < result["gain"]["allreduce"]["low"] <= result["gain"]["allreduce"]["mean"] < 34
     assert len(lines_of(result)) <= 10
+    # What was not begun has no time, and words of any length stay in their column.
+    stages = {"measure": {"state": "interrupted", "seconds": 42.0, "said": "a"}, "decide": {"state": "waiting"}}
+    stages["decide"] |= {"seconds": None, "said": "b"}
+    assert lines_of({**result, "stages": stages})[:2] == [
+        "measure  interrupted   42 s  a",
+        "decide   waiting             b",
+    ]
 
 
 def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:

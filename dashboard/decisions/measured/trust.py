@@ -21,6 +21,7 @@ from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_bl
 from dashboard.decisions.measured.outliers import COLUMNS, without_outliers
 from dashboard.decisions.measured.samples import has_samples, sample_blocks
 from dashboard.domain.arrays import FloatArray
+from dashboard.domain.units import format_count
 
 TOLD = "doubtful_times"
 """Of a cube: what its loader saw of single points, as JSON; see `loaders.run`."""
@@ -89,7 +90,7 @@ def words(table: pd.DataFrame) -> str:
         f"{row['method']}, {row[COMM_SIZE]} processes, {row[MESSAGE_SIZE]} B: {row['reason']}"
         for row in table.head(_NAMED + 1).to_dict("records")
     )
-    return f"{len(table):,} times that cannot be trusted ({shown})"
+    return f"{format_count(len(table), 'time')} that cannot be trusted ({shown})"
 
 
 def by_cell(table: pd.DataFrame, dmap: xr.Dataset) -> npt.NDArray[np.str_] | None:
