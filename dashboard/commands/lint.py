@@ -49,7 +49,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
-    from dashboard.export.rules.given import read_beside
+    from dashboard.export.rules.given import listed, read_beside
     from dashboard.export.rules.lint import read_rules
     from dashboard.export.rules.over import costs
 
@@ -59,6 +59,8 @@ def lint(args: argparse.Namespace) -> None:
     else:
         rules = read_rules(args.rules, version=args.library_series)
     args.found_format = rules.format
+    if args.paths and rules.listings:
+        raise Usage(f"--over: {args.rules}: {listed(rules)}; 'colltune export' says what a file costs that it writes")
     faults = list(rules.faults)
     prices: list[Cost] = []
     if args.paths:

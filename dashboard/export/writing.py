@@ -99,6 +99,7 @@ class Part:
         What the file does not say as it was decided, in words.
     before, after
         Penalties of both over the measurements, weighted where there is a workload; None without measurements.
+        What no reader reads is judged as it was handed to its writer, with substitutes for what that lacks.
     otherwise, cells
         Measured cells that the file decides otherwise, of how many.
     tables
@@ -116,7 +117,7 @@ class Part:
 
     @property
     def loss(self) -> float:
-        """By how many points the file's mean penalty is above that of the decision; 0 without measurements or reader.
+        """By how many points the file's mean penalty is above that of the decision; 0 where one of them is not known.
 
         Infinite where none of what the file says was measured.
         """
@@ -279,9 +280,11 @@ def _part(
     if cube is None:
         return Part(decision, read, notes)
     before = penalty(cube, decision, weights=weights)
-    if read is None:
+    target = TARGETS[order.target]
+    as_written = said if takes_substitutes(target) and not target.readable else read
+    if as_written is None:
         return Part(decision, None, notes, summarise(before))
-    after = penalty(cube, read, weights=weights)
+    after = penalty(cube, as_written, weights=weights)
     measured = before["best"].values >= 0
     apart = (before["chosen"].values != after["chosen"].values) & measured
     counts = {"otherwise": int(np.count_nonzero(apart)), "cells": int(np.count_nonzero(measured))}

@@ -96,6 +96,20 @@ def test_names_that_the_target_lacks_are_said_with_near_ones_which_can_be_given(
     assert (wrong.status, "did you mean bin_tree_of_ours" in wrong.err) == (2, True)
 
 
+def test_what_no_reader_reads_is_judged_as_it_was_handed_to_its_writer(
+    colltune: Run, foreign: Path, tmp_path: Path
+) -> None:
+    rows = foreign.read_text(encoding="utf-8").replace("binomial", "ring").replace("bin_tree_of_ours", "binary")
+    foreign.write_text(rows, encoding="utf-8")
+    order = ("export", foreign, "--tree", "exact", "--to", "nccl", "-o", tmp_path / "nccl.conf")
+    answer = colltune(*order)
+    assert answer.status == 1
+    head = " ".join((tmp_path / "nccl.conf").read_text(encoding="utf-8").split("\n# "))
+    for text in (answer.err, head):
+        assert "as decided 0 %, as the file says it 150.0 %" in text
+    assert colltune(*order, "--allow-loss", "150").status == 0
+
+
 def test_a_tree_grown_over_what_the_target_has_loses_nothing_of_itself(export: Export) -> None:
     answer, rules = export("--only", "target")
     assert answer.status == 0

@@ -49,6 +49,8 @@ def test_rules_that_go_by_more_than_sizes_are_listed(colltune: Run, samples: Pat
     assert list(there) == ["allreduce", "bcast", "allgather", "reduce_scatter", "reduce"]
     assert [each["rules"] for each in there.values()] == [3, 2, 1, 2, 1]
     assert there["allreduce"]["methods"] == ["tree simple channels=2", "ring simple channels=4", "ring ll128"]
+    measured = samples / "nccl_tuner" / "sample_performance_data.csv"
+    assert_one_clear_line(colltune("lint", rules, "--over", measured), "--over", "are listed, not decided with: 8 of")
 
 
 def test_errors_are_printed_with_their_lines_and_are_exit_status_2(colltune: Run, bad: Path) -> None:

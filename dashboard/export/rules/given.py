@@ -109,11 +109,16 @@ def of_collective(rules: RulesFile, collective: str, name: str = "the rules file
             if decision.collective == collective:
                 return decision
     if collective in rules.listings:
-        why = f": {rules.not_by_sizes}" if rules.not_by_sizes else ""
-        raise OptionError(f"{name}: rules of {rules.title} are listed, not decided with{why}")
+        raise OptionError(f"{name}: {listed(rules)}")
     names = dict.fromkeys([*(decision.collective for decision in rules.meant.values()), *rules.listings])
     there = ", ".join(names) or "no collective at all"
     raise OptionError(f"{name} has no rules for {collective}; it has them for {there}")
+
+
+def listed(rules: RulesFile) -> str:
+    """Why rules that are only listed decide nothing, in words."""
+    why = f": {rules.not_by_sizes}" if rules.not_by_sizes else ""
+    return f"rules of {rules.title} are listed, not decided with{why}"
 
 
 def saved_decision(text: str) -> DecisionFunction | None:
