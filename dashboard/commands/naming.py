@@ -53,7 +53,7 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     Raises
     ------
     Usage
-        An algorithm is to be renamed that is not there.
+        An algorithm is to be renamed that is not there, or the target has none of those that alone are asked for.
     """
     import xarray as xr
 
@@ -77,6 +77,9 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
             if without and not args.only:
                 what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
                 say(f"note: {name}: {what} are replaced where they are chosen; --only target decides among what it has")
+            if args.only and len(without) == len(methods):
+                none = f"{args.to} has none of the methods of {name} under a name that is sure"
+                raise Usage(f"{none}; --name THEIRS=NAME says what they are")
             args.without = [*args.without, *(method.label for method in without if args.only)]
     made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
     made.attrs.update(results.attrs)

@@ -117,6 +117,11 @@ def test_a_tree_grown_over_what_the_target_has_loses_nothing_of_itself(export: E
     assert "binomial" in rules.read_text(encoding="utf-8")
 
 
+def test_a_tree_over_what_the_target_has_needs_a_name_that_is_sure(export: Export) -> None:
+    refused, _ = export("--only", "target", to="intel")
+    assert_one_clear_line(refused, "intel has none of the methods of bcast under a name that is sure; --name THEIRS=")
+
+
 @pytest.mark.parametrize("to", ["ucc", "openmpi", "openmpi-json"])
 def test_nothing_is_written_where_all_is_left_to_the_library(colltune: Run, tmp_path: Path, to: str) -> None:
     path = tmp_path / "results.csv"
