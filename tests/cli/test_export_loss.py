@@ -210,6 +210,22 @@ def test_intel_takes_the_names_that_are_given_and_a_tree_over_these_alone(export
     assert {rule.partition(":")[0] for rule in value.split(";")} == {"1", "7"}
 
 
+def test_intel_s_settings_are_judged_and_translated_by_the_names_that_they_were_written_with(
+    colltune: Run, export: Export, foreign: Path, tmp_path: Path
+) -> None:
+    answer, script = export("--name", "bin_tree_of_ours=shumilin", to="intel")
+    assert "as the file says it 50.00 %" in answer.err
+    judged = colltune("lint", script, "--over", foreign)
+    assert "penalty as the library acts: mean 50 %, max 100 % (6 cells)" in judged.out
+    rules = colltune("decide", foreign, "--tree", "rules", "--file", script, "--json").json
+    assert rules["penalty"]["mean"] == pytest.approx(50)
+    assert rules["methods"] == ["default", "bin_tree_of_ours"]
+    file = tmp_path / "bcast.conf"
+    named = ("--name", "bin_tree_of_ours=binary_tree")
+    assert colltune("translate", script, "--to", "openmpi", *named, "-o", file).status == 0
+    assert "binary_tree" in file.read_text(encoding="utf-8")
+
+
 def test_intel_s_settings_have_no_segments(export: Export, foreign: Path) -> None:
     # The segmented one is the fastest of large messages, but by itself the slowest.
     rows = foreign.read_text(encoding="utf-8").replace("bin_tree_of_ours,0", "binomial,1024")

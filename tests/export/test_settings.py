@@ -43,6 +43,8 @@ def test_intel_settings_decide_the_same_on_100000_points(seed: int) -> None:
     comm, message = random_sizes(seed, 100_000)
     numbers = [method.parameters.get("library_id") for method in function.methods]
     assert [numbers[k] - 1 for k in function.predict(comm, message)] == decision.predict(comm, message).tolist()
+    used = [function.methods[place] for place in function.used]
+    assert [method.label for method in used] == [f"method {method.parameters['library_id'] - 1}" for method in used]
 
 
 def test_intel_s_numbers_must_have_been_measured() -> None:

@@ -3,12 +3,13 @@
 Source: Intel MPI developer reference: ``"<algorithm>[:<conditions>][;<algorithm>:<conditions>…]"``, conditions a list
 of ``l``, ``l-m``, ``l@p`` and ``l-m@p-q``, ends included, l and m bytes, p and q processes. Where conditions overlap
 the first that fits is taken here, a part without conditions last; which one Intel takes is not documented.
+What a number stands for is said by the file's own comments, such as ``# bcast 3: ring``, where it has some.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
@@ -21,6 +22,7 @@ from loaders.intelmpi import ALGORITHMS
 
 INF = 2**62
 _SETTING = re.compile(r"\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
+_NAME = re.compile(r"#\s*(\w+) ([0-9]{1,4}): (.*\S)\s*")
 _PART = re.compile(r"\s*([0-9]{1,4})\s*(?::(.*))?")
 _CONDITION = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(?:@([0-9]{1,10})(?:-([0-9]{1,10}))?)?")
 _DEFAULT = Method("default", "default", 0)
@@ -40,7 +42,9 @@ def read(text: str) -> RulesFile:
     """Read all settings of a file."""
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
-    for number, line in enumerate(text.split("\n"), start=1):
+    lines = text.split("\n")
+    labels = {(said[1], int(said[2])): said[3] for line in lines if (said := _NAME.fullmatch(line.strip()))}
+    for number, line in enumerate(lines, start=1):
         if not line.strip() or line.lstrip().startswith("#"):
             continue
         setting = _SETTING.fullmatch(line)
@@ -58,7 +62,7 @@ def read(text: str) -> RulesFile:
             faults.append(Fault(number, "warning", f"{setting[1]} is set a second time", "the later setting acts"))
         faults += _unlisted(name, conditions, number)
         if conditions:
-            built[name] = _decision(name, conditions)
+            built[name] = _decision(name, conditions, labels)
     return RulesFile("intel", "Intel MPI settings (I_MPI_ADJUST)", built, built, in_order(faults))
 
 
@@ -104,11 +108,12 @@ def _condition(algorithm: int, match: re.Match[str]) -> _Condition:
     return _Condition(algorithm, low, high, fewest, most)
 
 
-def _decision(collective: str, conditions: list[_Condition]) -> DecisionFunction:
+def _decision(collective: str, conditions: list[_Condition], labels: Mapping[tuple[str, int], str]) -> DecisionFunction:
     numbers = sorted({box.algorithm for box in conditions})
+    names = [labels.get((collective, number), f"algorithm {number}") for number in numbers]
     methods = [
         _DEFAULT,
-        *(Method(f"algorithm {number}", f"algorithm {number}", 0, {"library_id": number}) for number in numbers),
+        *(Method(name, name, 0, {"library_id": number}) for name, number in zip(names, numbers, strict=True)),
     ]
     places = {number: place for place, number in enumerate(numbers, start=1)}
     comm = sorted(

@@ -53,7 +53,8 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
 
     Methods must have Intel's own number: measured with Intel MPI (``library_id``), or by the name that the user says
     they have there, since its names are no one else's. What is left to the library is 0.
-    Message sizes are written as measured, for they are what the Intel benchmarks print.
+    Message sizes are written as measured, for they are what the Intel benchmarks print. Comments tell the numbers'
+    methods, by which `dashboard.export.rules` knows them again.
 
     Raises
     ------
@@ -63,7 +64,7 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
     lines = hashed(["Settings for Intel MPI: source this file before mpirun.", origin.generated(provenance)])
     for decision in per_collective(decisions):
         line, bands = _intel_line(decision)
-        lines += ["#", *hashed(about(decision, provenance, bands.notes)), line]
+        lines += ["#", *hashed([*about(decision, provenance, bands.notes), *_intel_names(decision)]), line]
     return "\n".join(lines) + "\n"
 
 
@@ -91,6 +92,13 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
                 conditions.append(f"{numbers[method]}:{size}-{largest}@{start}-{most}")
     value = ";".join([str(rest), *conditions])
     return f'export I_MPI_ADJUST_{decision.collective.upper()}="{value}"', bands
+
+
+def _intel_names(decision: DecisionFunction) -> list[str]:
+    """What stands for each number that is said, as `dashboard.export.rules.intel` reads it again."""
+    methods = [decision.methods[place] for place in decision.used]
+    numbers = [(intel_number(decision, method), method.label) for method in methods]
+    return ["Algorithms:", *(f"  {decision.collective} {number}: {label}" for number, label in numbers if number)]
 
 
 def intel_number(decision: DecisionFunction, method: Method) -> int | None:
