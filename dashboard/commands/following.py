@@ -19,8 +19,8 @@ from dashboard.domain.options import Option
 from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
-#: Rules that can be proven.
-_PROVEN = ("openmpi", "mpich")
+#: Rules that can be proven on any version of their library.
+_PROVEN = ("openmpi-1", "openmpi-2", "openmpi-nodes", "mpich")
 #: Files that are named each by itself, at most.
 _NAMED = 8
 
@@ -150,9 +150,11 @@ def _linted(args: argparse.Namespace) -> bool:
 
 
 def _after_lint(args: argparse.Namespace) -> list[str] | None:
-    if not getattr(args, "found_format", "").startswith(_PROVEN):
+    if not (form := getattr(args, "found_format", "")):
         return None
-    return ["prove", args.rules, *_beside(args)]
+    # Rules of version 3 need an Open MPI that reads them.
+    proven = form.startswith(_PROVEN) or (form == "openmpi-3" and args.library_series.startswith("6"))
+    return ["prove", args.rules, *_beside(args)] if proven else None
 
 
 def _beside(args: argparse.Namespace) -> list[str]:

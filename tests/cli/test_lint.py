@@ -39,6 +39,14 @@ def test_a_good_file_is_success(colltune: Run, good: Path) -> None:
     assert answer.out.endswith("0 errors, 0 warnings, 0 notes\n")
 
 
+def test_a_proof_of_version_3_comes_next_only_where_the_library_is_to_be_one_that_reads_it(
+    colltune: Run, samples: Path
+) -> None:
+    rules = samples / "rules_ompi" / "own_v3.json"
+    assert "next:" not in colltune("lint", rules).err
+    assert f"next: colltune prove {rules}" in colltune("lint", rules, "--for", "6.0").err
+
+
 def test_rules_that_go_by_more_than_sizes_are_listed(colltune: Run, samples: Path) -> None:
     rules = samples / "nccl_tuner" / "nccl_tuner.conf"
     answer = colltune("lint", rules).out

@@ -50,6 +50,8 @@ _CALLS = 0.75
 _MOST_DEATHS = 12
 #: So many faults of the file are told with the proof; ``colltune lint`` tells all.
 _TOLD = 5
+#: Series of Open MPI that reads rules of version 3.
+_JSON = "6.0"
 _DIED = "never came back: {}"
 
 #: Regions, each with the call that forces what it asks for; None where nothing can.
@@ -199,6 +201,11 @@ def _fits(rules: RulesFile, target: Target, wish: Wish) -> None:
         raise BenchError(
             f"{wish.rules}: {rules.title}, but {wish.mpiexec} is of {target.name}; name the start command of {own} "
             "(--mpiexec), rules of Open MPI and MPICH can be proven"
+        )
+    if rules.format == "openmpi-3" and series(target.library.version) != _JSON:
+        raise BenchError(
+            f"{wish.rules}: rules of version 3 need Open MPI 6, and {wish.mpiexec} is of {target.name}; name the start "
+            "command of an Open MPI 6 (--mpiexec), or write them for this one ('colltune translate --to openmpi')"
         )
 
 

@@ -78,12 +78,14 @@ def ascending(starts: Sequence[int], items: Sequence[Item]) -> list[tuple[int, I
     return steps
 
 
-def first_match(ranges: Sequence[tuple[int, int]], items: Sequence[Item], rest: Item) -> list[tuple[int, Item]]:
-    """What acts from where, where the first range that holds the size counts, and `rest` outside of all (6.x)."""
+def first_match(
+    ranges: Sequence[tuple[int, int]], items: Sequence[Item], rest: Item, largest: int = INF
+) -> list[tuple[int, Item]]:
+    """What acts from where, up to the largest size: the first range that holds the size counts, else `rest` (6.x)."""
     edges = sorted({0, *(low for low, _ in ranges), *(high + 1 for _, high in ranges)})
     steps: list[tuple[int, Item]] = []
     for edge in edges:
-        if edge < 0:
+        if not 0 <= edge <= largest:
             continue
         chosen = next((item for (low, high), item in zip(ranges, items, strict=True) if low <= edge <= high), rest)
         if not steps or chosen is not steps[-1][1]:
@@ -135,7 +137,7 @@ def _ended(rows: Sequence[Row]) -> list[Row]:
 def picked_ranges(rules: Rules) -> Picked:
     """Rules with both ends told (version 3): the first set that fits, in it the first rule that fits."""
     nothing = Set(0, 0)
-    sets = first_match([band.bounds for band in rules.sets], rules.sets, nothing)
+    sets = first_match([band.bounds for band in rules.sets], rules.sets, nothing, INT_MAX)
     return [
         (
             start,

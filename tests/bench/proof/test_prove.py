@@ -172,6 +172,11 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
         prove(Wish(path, open_mpi))
 
 
+def test_rules_of_version_3_are_refused_where_the_library_does_not_read_them(open_mpi: Path, samples: Path) -> None:
+    with pytest.raises(BenchError, match=r"rules of version 3 need Open MPI 6, and .* is of Open MPI [45]"):
+        prove(Wish(samples / "rules_ompi" / "own_v3.json", open_mpi))
+
+
 def test_mpich_runs_the_algorithms_with_a_radix_that_a_file_asks_for(
     mpich: Path, selection: str, tmp_path: Path
 ) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import pytest
@@ -44,6 +45,14 @@ def test_the_first_set_and_the_first_rule_that_fit_act_and_nothing_else_does() -
     assert [chosen(read, 4, size).algorithm for size in (0, 99, 100)] == [6, 6, 0]
     assert [chosen(read, 3, size) for size in (49, 50)] == [Choice(1), Choice(3, 0, 1024)]
     assert chosen(read, 9, 10) == Choice(0)
+
+
+def test_there_are_no_regions_above_the_largest_communicator_that_there_is() -> None:
+    decision = rules({"bcast": [{"rules": [{"msg_size_max": 1024, "alg": 1}, {"alg": 6}]}]}).decisions["bcast"]
+    assert [rule.bounds for rule in decision.rules()] == [
+        {"message_size": (-math.inf, 1024)},
+        {"message_size": (1024, math.inf)},
+    ]
 
 
 @pytest.mark.parametrize(("name", "right"), [("reducescatter", "reduce_scatter"), ("nonsense", ""), ("Bcast", "")])
