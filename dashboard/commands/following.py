@@ -152,9 +152,21 @@ def _linted(args: argparse.Namespace) -> bool:
 def _after_lint(args: argparse.Namespace) -> list[str] | None:
     if not (form := getattr(args, "found_format", "")):
         return None
+    if not args.han and (both := _across_nodes(Path(args.rules), form)):
+        tuned, han = map(str, both)
+        return ["lint", tuned, "--han", han]
     # Rules of version 3 need an Open MPI that reads them.
     proven = form.startswith(_PROVEN) or (form == "openmpi-3" and args.library_series.startswith("6"))
     return ["prove", args.rules, *_beside(args)] if proven else None
+
+
+def _across_nodes(rules: Path, form: str) -> tuple[Path, Path] | None:
+    """Rules of tuned and HAN's that were written beside each other, where the file is one of these."""
+    from dashboard.export.usage import han_name
+
+    tuned = rules.with_stem(rules.stem.removesuffix("-han")) if form == "openmpi-han" else rules
+    han = tuned.with_name(han_name(tuned.name))
+    return (tuned, han) if form.startswith("openmpi") and tuned.is_file() and han.is_file() else None
 
 
 def _beside(args: argparse.Namespace) -> list[str]:

@@ -86,6 +86,22 @@ def test_the_file_is_judged_over_results_that_do_not_say_their_collective(
     assert cli.main(following_words) == 0
 
 
+def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tuned, han = tmp_path / "nodes.conf", tmp_path / "nodes-han.conf"
+    han.write_text("1\n7\n1\n2\n1\n1\n1\n0 tuned\n", encoding="utf-8")
+    assert cli.main(["lint", str(han)]) == 0
+    assert "next:" not in capsys.readouterr().err
+    tuned.write_text("1\n7\n1\n2\n1\n0 6 0 0\n", encoding="utf-8")
+    both = ["lint", str(tuned), "--han", str(han)]
+    for file in (tuned, han):
+        assert cli.main(["lint", str(file)]) == 0
+        assert following(capsys.readouterr().err) == both
+    assert cli.main(both) == 0
+    assert following(capsys.readouterr().err) == ["prove", *both[1:]]
+
+
 def test_after_a_ping_pong_there_is_nothing_to_export(
     fast_ethernet_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
