@@ -151,6 +151,10 @@ class Hints:
         """Whether the path is one that the pattern, if given, speaks of."""
         return self._pattern is None or self._pattern.search(path.as_posix()) is not None
 
+    def without_pattern(self) -> Hints:
+        """The same for files whose paths say nothing."""
+        return Hints({name: value for name, value in self.values.items() if name != "pattern"})
+
     def of(self, path: PurePath) -> dict[str, Any]:
         """Values for one file: what the pattern says of its path, then what holds for all.
 

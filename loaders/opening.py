@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from loaders import facets
+from loaders import facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
@@ -79,8 +79,8 @@ def open_results(
     if format is None and len(files.files) == 1 and not hints and is_stored(files.files[0][0]):
         return _stored(files.files[0][0], lazy=scheduler is not None)
     collector = _Collector(checked)
-    for source, tables, named in _readers(files, format, checked, progress):
-        collector.take(source, tables, checked, named=named)
+    for source, tables, own, named in _readers(files, format, checked, progress):
+        collector.take(source, tables, own, named=named)
     return collector.tree(files, collectives)
 
 
@@ -107,12 +107,12 @@ def scan(
     """
     checked = Hints(hints)
     reports = []
-    for source, tables, _ in _readers(find(paths, checked), format, checked, progress):
+    for source, tables, own, _ in _readers(find(paths, checked), format, checked, progress):
         collectives: dict[str, None] = {}
         needs: set[str] = set()
         error = None
         try:
-            file_hints = FileHints(checked, source)
+            file_hints = FileHints(own, source)
             for table in tables:
                 filled = file_hints.apply(table)
                 if "collective" in filled:
@@ -146,11 +146,20 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
 
 def _readers(
     files: Found, format: str | None, hints: Hints, progress: Progress | None
-) -> Iterator[tuple[Source, Iterator[pd.DataFrame], bool]]:
-    """Each file with an iterator over its tables; faults come when the iterator starts."""
+) -> Iterator[tuple[Source, Iterator[pd.DataFrame], Hints, bool]]:
+    """Each file with an iterator over its tables and the hints for it; faults come when the iterator starts."""
     for path, named in files.files:
         source = Source(path, options=hints.options(), progress=progress)
-        yield source, _tables(source, format, hints), named
+        own = hints if hints.matches(path) or not (named and _says_all(source)) else hints.without_pattern()
+        yield source, _tables(source, format, own), own, named
+
+
+def _says_all(source: Source) -> bool:
+    """Whether a file is one of results that were saved here, or of a run: these need no pattern over their paths."""
+    try:
+        return is_stored(source.path) or run.recognises(source.head(), source.path)
+    except LoadError:
+        return False
 
 
 def _tables(source: Source, format: str | None, hints: Hints) -> Iterator[pd.DataFrame]:

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from loaders import LoadError, MissingHintError, open_results, scan
+from loaders import LoadError, MissingHintError, RunWriter, open_results, save_results, scan
 from tests.conftest import FAST_ETHERNET
 from tests.files import skampi
 
@@ -27,6 +27,23 @@ def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Pat
     assert "no format that is known" in readme["error"]
     deep = open_results(tmp_path, recursive=True)
     assert deep["bcast"]["time"].values.ravel().tolist() == pytest.approx([6e-6])
+
+
+def test_results_that_were_saved_need_no_pattern_where_they_are_named(tmp_path: Path) -> None:
+    folder, pattern = tmp_path / "files", "{collective}-{algorithm}.sko"
+    folder.mkdir()
+    skampi(folder / "bcast-linear.sko", (2, 1, 5.0, 0, 5))
+    saved = tmp_path / "saved.nc"
+    save_results(open_results(folder, pattern=pattern), saved)
+    run = tmp_path / "results.jsonl"
+    with RunWriter(run, {}) as writer:
+        writer.append({"collective": "bcast", "algorithm": "chain", "comm_size": 2, "message_size": 1, "time": 6e-6})
+    for named, method in ((saved, "linear"), (run, "chain")):
+        assert open_results(named, pattern=pattern)["bcast"]["method"].values.tolist() == [method]
+        assert scan(named, pattern=pattern)[0]["error"] is None
+    # What lies in the folder has its times twice.
+    saved.rename(folder / "saved.nc")
+    assert [each["error"] is None for each in scan(folder, pattern=pattern)] == [True, False]
 
 
 def test_a_named_file_that_is_no_result_is_an_error(tmp_path: Path) -> None:
