@@ -36,7 +36,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="RESULTS",
         help="measurements; show what the rules cost over them",
     )
-    parser.add_argument("-c", "--collective", help="the collective of the measurements, where they do not say it")
+    parser.add_argument("-c", "--collective", help="judge the rules of this one; measurements need not say theirs")
     cli_arguments.ppn(parser)
     parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
     parser.add_argument(
@@ -64,8 +64,13 @@ def lint(args: argparse.Namespace) -> None:
     faults = list(rules.faults)
     prices: list[Cost] = []
     if args.paths:
-        cubes = _judged_by(args, {decision.collective for decision in rules.meant.values()})
-        prices, more = costs(rules, cubes, args.library_series, _weights(args.weights, cubes))
+        judged = rules.of(args.collective) if args.collective else rules
+        ruled = {decision.collective for decision in judged.meant.values()}
+        if not ruled and rules.meant:
+            there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values()))
+            raise Usage(f"-c {args.collective}: {args.rules} has no rules for it; it has them for {there}")
+        cubes = _judged_by(args, ruled)
+        prices, more = costs(judged, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
         "path": str(args.rules),

@@ -88,6 +88,16 @@ def test_over_measurements_the_penalty_is_shown(colltune: Run, good: Path, resul
     assert "penalty as the library acts: mean" in colltune("lint", good, "--over", results).out
 
 
+def test_one_collective_can_be_chosen_to_be_judged(colltune: Run, tmp_path: Path, results: Path) -> None:
+    rules = tmp_path / "rules.conf"
+    rules.write_text("2\n7\n1\n0\n1\n0 6 0 0\n11\n1\n0\n1\n0 5 0 0\n", encoding="utf-8")
+    assert list(colltune("lint", rules, "--over", results, "--json").json["penalty"]) == ["bcast", "reduce"]
+    answer = colltune("lint", rules, "--over", results, "-c", "reduce", "--json").json
+    assert list(answer["penalty"]) == ["reduce"]
+    refused = colltune("lint", rules, "--over", results, "-c", "scan")
+    assert_one_clear_line(refused, "-c scan: ", "has no rules for it; it has them for bcast, reduce")
+
+
 def test_the_version_of_the_library_counts(colltune: Run, good: Path) -> None:
     good.write_text("1\n1\n1\n0\n1\n0 6 0 0\n")
     assert colltune("lint", good).status == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -100,6 +100,8 @@ class RulesFile:
         Rules that no decision function is made of, by collective.
     conditions
         What these may go by besides communicator and message size.
+    generated
+        Whether it was written here.
     """
 
     format: str
@@ -110,6 +112,15 @@ class RulesFile:
     written: Mapping[str, int] = field(default_factory=dict)
     listings: Mapping[str, Listing] = field(default_factory=dict)
     conditions: str = ""
+    generated: bool = False
+
+    def of(self, collective: str) -> RulesFile:
+        """The same with the decisions of one collective alone."""
+        decisions, meant = (
+            {name: each for name, each in known.items() if each.collective == collective}
+            for known in (self.decisions, self.meant)
+        )
+        return replace(self, decisions=decisions, meant=meant)
 
     def count(self, name: str) -> int:
         """Number of rules of a collective: as they stand there, else as its decision has them."""

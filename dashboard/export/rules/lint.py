@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
+from dashboard.export.provenance import is_generated
 from dashboard.export.rules import intel, mpich, nccl, openmpi_han, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile
 from dashboard.export.rules.json_lines import At, parse
@@ -60,6 +62,10 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> Ru
         series(version)
     except ValueError as error:
         raise RulesError(str(error)) from None
+    return replace(_read(text, version, own), generated=is_generated(text))
+
+
+def _read(text: str, version: str, own: str) -> RulesFile:
     if "\0" in text:
         raise RulesError(f"not a text file; known are rules of {_KNOWN}")
     if text.lstrip("\ufeff \t\r\n").startswith("{") and f"{MARK}\n" not in text:

@@ -37,7 +37,8 @@ class Cost:
     acted, meant
         Penalties of what the library does, None where it drops the file, and of what was meant.
     as_blocks
-        Penalty if the sizes were compared with the block per process, where the library compares totals.
+        Penalty if the sizes were compared with the block per process, where the library compares totals and the file
+        does not say itself what its sizes are.
     lacking
         Methods of the rules that were not measured.
     """
@@ -147,7 +148,7 @@ def costs(
             calls = (weights or {}).get(decision.collective)
             meant = summarise(penalty(cube, fit, weights=calls))
             acted = meant if name in rules.decisions else None
-            as_blocks = by_blocks(fit) if "total_size" in fit.attributes else None
+            as_blocks = by_blocks(fit) if "total_size" in fit.attributes and not rules.generated else None
             blocks = None if as_blocks is None else summarise(penalty(cube, as_blocks, weights=calls))
         except DecisionError:
             continue

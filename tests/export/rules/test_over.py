@@ -8,6 +8,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
 from dashboard.domain.errors import OptionError
+from dashboard.export.provenance import generated
 from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import by_blocks, costs, fitted
@@ -43,6 +44,9 @@ def test_rules_with_blocks_where_totals_are_compared_are_seen_by_their_cost() ->
     assert cost.meant.mean > 0
     assert "multiply the sizes by the number of processes" in faults[0].effect
     assert costs(read_text(to_openmpi(exact(decision_map(cube)))), {"allgather": cube}, "5.0")[1] == []
+    # The head of a file that was written here says what its sizes are.
+    (told,), faults = costs(read_text(f"# {generated()}\n{blocks}"), {"allgather": cube}, "5.0")
+    assert (told.as_blocks, faults) == (None, [])
 
 
 def test_segments_tell_methods_apart_and_what_was_not_measured_is_named() -> None:
