@@ -19,6 +19,7 @@ from loaders.openmpi import COLLECTIVE_IDS, algorithms
 
 VERSION = "6.0"
 _TOP_KEYS = ("rule_file_version", "module", "collectives", "$schema", "comment")
+_MODULE = "tuned"
 _SET_KEYS = ("comm_size_min", "comm_size_max", "comm_rank_distribution", "rules")
 _ROW_KEYS = ("msg_size_min", "msg_size_max", "alg", "faninout", "seg_size", "reqs")
 _ANY = "any"
@@ -37,6 +38,10 @@ def read(document: At) -> RulesFile:
     refused = False
     try:
         _unknown(document, _TOP_KEYS, "the document", faults)
+        if (module := document.get("module")) is not None and module.value != _MODULE:
+            faults.append(
+                Fault(module.line, "note", f"module is {_short(module.value)}, expected {_MODULE!r}", "not looked at")
+            )
         for name, line, value in _collectives(document):
             rules += [_collective(name, line, value, faults)]
     except Refused as error:

@@ -9,6 +9,7 @@ them.
 
 from __future__ import annotations
 
+import difflib
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -43,6 +44,8 @@ MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
 _OF_UCP = "UCC_TL_UCP_TUNE"
 _LAYERS = ("TL_UCP", "TL_CUDA", "TL_NCCL", "TL_RCCL", "TL_SHARP", "TL_MLX5", "TL_SELF", "CL_BASIC", "CL_HIER")
 _VARIABLES = tuple(f"UCC_{layer}_TUNE" for layer in (*_LAYERS, "CL_DOCA_UROM"))
+#: From so much alike on a variable is a misspelt one.
+_ALIKE = 0.9
 _SETTING = re.compile(r"\s*(?:export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
 _SECTION = re.compile(r"\s*\[(.*)\]\s*")
 _SIZE = r"(?:[0-9]{1,15}[kmgKMG]?[bB]?|inf)"
@@ -87,7 +90,7 @@ def read(text: str) -> RulesFile:
                     number, "warning", f"{line.strip()[:40]!r} is no setting NAME=VALUE and no section", "not looked at"
                 )
             )
-        elif setting[1].endswith("_TUNE"):
+        elif _tunes(setting[1]):
             if setting[1] not in _VARIABLES:
                 known = ", ".join(_VARIABLES)
                 what = f"UCC has no variable {setting[1][:40]}; it has {known}"
@@ -108,6 +111,11 @@ def read(text: str) -> RulesFile:
             key = f"{key} ({variable})" if key in built else key
             built[key] = _decision(collective, parts, section, settings if variable == _OF_UCP else None)
     return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
+
+
+def _tunes(variable: str) -> bool:
+    """Whether a variable is one of tune strings, or is spelled much like one."""
+    return variable.endswith("_TUNE") or bool(difflib.get_close_matches(variable, _VARIABLES, 1, _ALIKE))
 
 
 def _named(part: Part) -> tuple[str, ...]:

@@ -381,10 +381,12 @@ def test_an_algorithm_that_ucc_lacks_costs_the_whole_string(part: str, text: str
     assert read_text(f"UCC_TL_CUDA_TUNE={part}\n").errors == 0
 
 
-def test_a_variable_that_ucc_does_not_read_is_an_error() -> None:
-    read = read_text("UCC_TL_UPC_TUNE=bcast:0-inf:@0\n")
+@pytest.mark.parametrize("name", ["UCC_TL_UPC_TUNE", "UCC_TL_UCP_TUNEE", "UCC_TL_UCP_TUEN"])
+def test_a_variable_that_ucc_does_not_read_is_an_error(name: str) -> None:
+    read = read_text(f"{name}=bcast:0-inf:@0\n")
     assert (read.errors, read.meant) == (1, {})
-    assert "UCC has no variable UCC_TL_UPC_TUNE; it has UCC_TL_UCP_TUNE" in read.faults[0].text
+    assert f"UCC has no variable {name}; it has UCC_TL_UCP_TUNE" in read.faults[0].text
+    assert read_text("UCC_CL_BASIC_TLS=ucp\nUCC_TL_UCP_TUNE=bcast:0-inf:@0\n").faults == ()
 
 
 def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:

@@ -47,6 +47,12 @@ def test_the_first_set_and_the_first_rule_that_fit_act_and_nothing_else_does() -
     assert chosen(read, 9, 10) == Choice(0)
 
 
+def test_a_module_that_is_misspelt_is_told() -> None:
+    read = rules({"bcast": [{"rules": [{"alg": 1}]}]}, module="tuend")
+    assert texts(read) == "line 3: note: module is 'tuend', expected 'tuned' → not looked at"
+    assert rules({"bcast": [{"rules": [{"alg": 1}]}]}).faults == ()
+
+
 def test_there_are_no_regions_above_the_largest_communicator_that_there_is() -> None:
     decision = rules({"bcast": [{"rules": [{"msg_size_max": 1024, "alg": 1}, {"alg": 6}]}]}).decisions["bcast"]
     assert [rule.bounds for rule in decision.rules()] == [
