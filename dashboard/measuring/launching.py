@@ -174,10 +174,12 @@ def start_new(root: Path, name: str, offered: Offer, place: Place, installation:
 def resume(campaign: Campaign, installation: Installation) -> None:
     """Launch what is missing of a campaign, where and for as long as it was launched before.
 
+    Where nothing is, times that cannot be trusted are measured again.
+
     Raises
     ------
     BenchError
-        When it runs, nothing is missing, or it cannot be launched.
+        When it runs, nothing is missing nor measured again, or it cannot be launched.
     """
     launcher = launcher_of(campaign)
     here = isinstance(launcher, LocalLauncher)
@@ -185,7 +187,7 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     if here or not seconds:
         done, cores = campaign.done(), os.cpu_count() if here else None
         seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds))
-    control.start(campaign, site.again(launcher, installation), installation, seconds)
+    control.start(campaign, site.again(launcher, installation), installation, seconds, again=True)
 
 
 def rerun(campaign: Campaign, installation: Installation) -> None:

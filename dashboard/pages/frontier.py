@@ -18,6 +18,7 @@ from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
+from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
@@ -69,6 +70,7 @@ class FrontierPage(Viewer):
             width=170,
             description="The operation that is decided on; all pages follow. Every family of trees is tried on it.",
         )
+        self.ppn = ppn_menu(state)
         self.scheme = Select(
             label="Left out for judging",
             options=SCHEMES,
@@ -113,7 +115,7 @@ class FrontierPage(Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(
-            pn.FlexBox(self.collective, self.scheme, self.criterion, self.compute, align_items="center"),
+            pn.FlexBox(self.collective, self.ppn, self.scheme, self.criterion, self.compute, align_items="center"),
             self.background,
             self.judging,
             self.message,

@@ -28,6 +28,7 @@ from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_o
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.again import can_repeat
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, disk, open_results
@@ -273,11 +274,19 @@ class Following:
 
         Only all points together tell: the run files are read from their start, once for the points of the last look.
         """
+        return self._known_doubts().get(collective, pd.DataFrame())
+
+    @property
+    def doubts(self) -> int:
+        """Number of times, of all collectives, that cannot be trusted and can be measured again."""
+        return sum(map(len, self._known_doubts().values())) if can_repeat(self.plan) else 0
+
+    def _known_doubts(self) -> dict[str, pd.DataFrame]:
         with self._lock:
             points, tables = self._doubts
             if points != self._points:
                 points, tables = self._doubts = self._points, self._doubtful()
-        return tables.get(collective, pd.DataFrame())
+        return tables
 
     def _doubtful(self) -> dict[str, pd.DataFrame]:
         several = len(self.plan.datatypes) > 1

@@ -19,6 +19,7 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
+from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup, Select
 from dashboard.plots import comparison, legend
@@ -60,6 +61,7 @@ class ComparePage(Viewer):
             width=170,
             description="The operation that is decided on; all pages follow. Both trees or campaigns are of this one.",
         )
+        self.ppn = ppn_menu(state)
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
         self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
         for controls in (self.first, self.second):
@@ -100,6 +102,7 @@ class ComparePage(Viewer):
             for each in (self.first, self.second)
         ]
         self.trees.objects = [
+            self.ppn,
             pn.FlexBox(*sides, sizing_mode="stretch_width", margin=0, align_items="start"),
             self.growing,
             self.message,

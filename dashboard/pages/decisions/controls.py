@@ -12,14 +12,13 @@ from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import widget_of
+from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
 from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.session.choice import QUADTREE, Choice
 from dashboard.session.state import DATA, TREE, State
 from dashboard.session.treatment import UNCERTAINTY
 
-#: Stands for the number of processes per node measured most.
-_MOST = 0
 #: Pixels, of each control.
 WIDTH = 250
 #: In a narrow window the rail lies above the maps, its controls beside each other.
@@ -58,13 +57,7 @@ class Controls(Viewer):
             description="The operation that is decided on; all pages follow. Each has methods, that is algorithms with "
             "their segment sizes, of its own (dissertation, chapter 4).",
         )
-        self.ppn = Select(
-            label="Processes per node",
-            options=[],
-            width=190,
-            description="The slice of the measurements on show: what is best depends on how many processes share a "
-            "node. The octree decides over all of them (dissertation, 5.3.2).",
-        )
+        self.ppn = ppn_menu(state)
         self.across = Switch(
             label="One tree for all of them",
             value=state.across,
@@ -152,7 +145,6 @@ class Controls(Viewer):
         self.uncertainty.link(state, value="uncertainty", bidirectional=True)
         self.without.param.watch(self._set_without, "value")
         self.collective.param.watch(self._set_collective, "value")
-        self.ppn.param.watch(self._set_ppn, "value")
         self.together.param.watch(self._set_together, "value")
         state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
@@ -172,19 +164,13 @@ class Controls(Viewer):
         state, cube = self._state, self._state.view.cube()
         collectives = [name for name in state.param.collective.objects if name is not None]
         self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
-        prepared = state.view.prepared
-        most = "most measured" if prepared is None else f"most measured ({prepared.most_measured})"
-        # A select shows nothing where its value is None.
-        ppns = {most if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
-        label = "Slice: processes per node" if state.across else "Processes per node"
-        self.ppn.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
         others = [name for name in collectives if name != state.collective]
         self.together.param.update(options=others, value=list(state.together))
         known = {} if state.view.measured() is None else selectable(state.view.measured())
         self.without.param.update(
             options=list(known), value=[name for name in state.without if name in known], visible=len(known) > 1
         )
-        self.across.param.update(visible=len(ppns) > 2, value=state.across)
+        self.across.param.update(visible=len(self.ppn.options) > 2, value=state.across)
         deepest = 6 if cube is None else levels(cube.sizes["comm_size"], cube.sizes["message_size"])
         end = min(max(deepest, 1), state.param.max_depth.bounds[1])
         self.depth.param.update(end=end, value=min(state.max_depth, end), disabled=not state.limit_depth)
@@ -210,11 +196,6 @@ class Controls(Viewer):
     def _set_collective(self, event: Any) -> None:
         if event.new in self._state.param.collective.objects:
             self._state.ask(collective=event.new)
-
-    def _set_ppn(self, event: Any) -> None:
-        ppn = None if event.new == _MOST else event.new
-        if ppn in self._state.param.ppn.objects:
-            self._state.ask(ppn=ppn)
 
     def _set_together(self, event: Any) -> None:
         self._state.ask(together=tuple(event.new))

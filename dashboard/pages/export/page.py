@@ -23,6 +23,7 @@ from dashboard.pages.frame.report import TAB, Report
 from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
+from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
 from dashboard.plots.backend import use_bokeh
@@ -79,6 +80,7 @@ class ExportPage(Viewer):
             width=380,
             description="Each is decided by the tree of the page Decisions, as its options are set there.",
         )
+        self.ppn = ppn_menu(state)
         self.base = BaseFile(state, self._follow)
         self.writing = Background(again=self._write)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
@@ -94,7 +96,7 @@ class ExportPage(Viewer):
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        choices = [self.target, self.version, self.most, self.collectives, self.base]
+        choices = [self.target, self.version, self.most, self.collectives, self.ppn, self.base]
         write = pn.Column(
             pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0)),
             self.writing,

@@ -10,7 +10,7 @@ import panel as pn
 from panel.io import hold
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
 from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError
 from dashboard.domain.errors import OptionError
@@ -55,6 +55,7 @@ class _Seen:
     following: Following | None = None
     sight: Sight | None = None
     measured: Measured | None = None
+    doubts: int = 0
     fault: str = ""
 
 
@@ -213,7 +214,8 @@ class MeasurePage(Watching):
             sight = following.look()
         except BenchError as error:
             return _Seen(entries, faults, name, fault=str(error).replace(f"{self.root}/", ""))
-        return _Seen(entries, faults, name, following, sight, self._measured(asked, name, following, sight))
+        doubts = following.doubts if sight.status["state"] in ENDED else 0
+        return _Seen(entries, faults, name, following, sight, self._measured(asked, name, following, sight), doubts)
 
     def _show(self, asked: Question, seen: _Seen) -> None:
         if asked.name != self.state.campaign:
@@ -227,7 +229,8 @@ class MeasurePage(Watching):
             if anew:
                 self.map.offer(seen.following)
             if seen.sight is not None and seen.measured is not None:
-                self.watch.show(seen.name, seen.sight, allowed=bool(self.doing.allowed), busy=self.doing.busy)
+                may = {"allowed": bool(self.doing.allowed), "busy": self.doing.busy}
+                self.watch.show(seen.name, seen.sight, doubts=seen.doubts, **may)
                 self.map.show(seen.measured)
                 self.loss.show(seen.sight.chosen)
             self._say_recipe()

@@ -64,7 +64,7 @@ class Watch(Viewer):
             margin=0,
         )
 
-    def show(self, name: str, sight: Sight, *, allowed: bool, busy: bool) -> None:
+    def show(self, name: str, sight: Sight, *, doubts: int, allowed: bool, busy: bool) -> None:
         """Show what was seen.
 
         Parameters
@@ -73,6 +73,8 @@ class Watch(Viewer):
             Of the campaign.
         sight
             What was seen of it.
+        doubts
+            Number of its times that cannot be trusted and can be measured again.
         allowed
             Whether this session may launch and cancel.
         busy
@@ -90,7 +92,9 @@ class Watch(Viewer):
         missing = done < now["points"]
         self.cancel.param.update(visible=state in UNDER_WAY, disabled=busy or not allowed)
         again = "Start" if state == "planned" else "Resume"
-        may_resume = missing and state not in UNDER_WAY
+        if not missing:
+            again = f"Measure {format_count(doubts, 'doubtful time')} again"
+        may_resume = (missing or doubts > 0) and state not in UNDER_WAY
         self.resume.param.update(visible=may_resume, disabled=busy or not allowed, label=again)
         self.rerun.param.update(
             visible=bool(now["refused"]) and state in ENDED,

@@ -29,6 +29,7 @@ from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
 from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.later import Newest, Rested
+from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
@@ -70,9 +71,9 @@ class ModelsPage(Viewer):
         use_bokeh()
         self.state = state = State.of(shown)
         self.choice = choice = ModelChoice(state)
-        self._quiet = False
+        self._quiet, self._written = False, ""
         self._data: Any = None
-        self._written = ""
+        self.ppn = ppn_menu(state)
         self.collective = Select(
             label="Collective",
             options=[],
@@ -142,7 +143,7 @@ class ModelsPage(Viewer):
         right = pn.Column(
             self.message, self.tabs, sizing_mode="stretch_width", min_width=480, margin=0, styles={"flex": "1 1 600px"}
         )
-        head = [self.collective, self.methods, self.models, self.variant, self.best]
+        head = [self.collective, self.ppn, self.methods, self.models, self.variant, self.best]
         return pn.Column(
             pn.FlexBox(*head, align_items="start", sizing_mode="stretch_width"),
             pn.FlexBox(

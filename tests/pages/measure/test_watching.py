@@ -63,6 +63,24 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     assert started.map.live.latest("untrusted")["left"].size == 1
 
 
+def test_where_nothing_is_missing_times_that_cannot_be_trusted_are_measured_again(
+    started: MeasurePage, launcher: Played
+) -> None:
+    for name in ("default", "basic_linear", "binomial"):
+        measured(campaign_of(started), name, *SIZES)
+    file = campaign_of(started).results
+    *lines, last = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, json.dumps({**json.loads(last), "late": 9}), ""]))
+    launcher.now = Status("running")
+    started.rhythm.now()
+    assert not started.watch.resume.visible
+    launcher.now = Status("finished")
+    started.rhythm.now()
+    assert (started.watch.resume.visible, started.watch.resume.label) == (True, "Measure 1 doubtful time again")
+    press(started.resume)
+    assert len(launcher.jobs) == 2
+
+
 def test_own_methods_are_told_from_the_library_s_of_the_same_name(launcher: Played) -> None:
     page = page_of(providers=["library", "own"], algorithms=["binomial"], message_sizes="8,64,512")
     press(page.start)

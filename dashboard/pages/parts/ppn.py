@@ -1,0 +1,39 @@
+"""The menu of processes per node, on each page whose figures are of one number of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dashboard.pages.parts.widgets import Select
+from dashboard.session.state import DATA, State
+
+#: Stands for the number that was measured most: a select shows nothing where its value is None.
+_MOST = 0
+
+
+def ppn_menu(state: State) -> Select:
+    """A menu that follows the state, and is followed by it; hidden where the results hold no more than one number."""
+    menu = Select(
+        label="Processes per node",
+        options=[],
+        width=190,
+        description="The slice of the measurements on show: what is best depends on how many processes share a "
+        "node. The octree decides over all of them (dissertation, 5.3.2).",
+    )
+
+    def show(*_: Any) -> None:
+        prepared = state.view.prepared
+        most = "most measured" if prepared is None else f"most measured ({prepared.most_measured})"
+        ppns = {most if ppn is None else str(ppn): ppn or _MOST for ppn in state.param.ppn.objects}
+        label = "Slice: processes per node" if state.across else "Processes per node"
+        menu.param.update(options=ppns, value=state.ppn or _MOST, visible=len(ppns) > 1, label=label)
+
+    def choose(event: Any) -> None:
+        ppn = event.new or None
+        if ppn in state.param.ppn.objects:
+            state.ask(ppn=ppn)
+
+    menu.param.watch(choose, "value")
+    state.param.watch(show, list(DATA))
+    show()
+    return menu
