@@ -36,7 +36,7 @@ def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int) -> str:
     rows = [[f"{swatch(key.colors[at], key.letters[at])} {escape(key.labels[at])}", f"{wins[at]:,}"] for at in order]
     seen = int(wins.sum())
     if not seen:
-        return f"<p>None of {format_count(planned, 'cell')} is measured yet.</p>"
+        return f"<p>None of {format_count(planned, 'cell')} has a time that counts.</p>"
     caption = f"{seen:,} of {planned:,} cells measured; {len(order)} of {len(key.labels)} methods are best somewhere"
     return table(caption, [("method", False), ("cells", True)], rows)
 

@@ -136,7 +136,7 @@ def counted_legend(unmeasured: NDArray[np.bool_]) -> str:
 def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:
     """Say how many cells are crossed, and why."""
     cells = format_count(int(untrusted.sum()), "cell")
-    return f'<p><span class="swatch untrusted">&nbsp;</span> {cells}: times that cannot be trusted, as told there</p>'
+    return f'<p><span class="swatch untrusted">&nbsp;</span> {cells}: times that cannot be trusted; each says why</p>'
 
 
 STYLE = """
