@@ -60,6 +60,9 @@ def fitted(
     """
     measured = tuple(sorted(methods_of(cube), key=lambda method: method.label not in prefer))
     library = str(decision.provenance.get("library"))
+    if library == "Intel MPI" and not str(cube.attrs.get("library") or library).startswith("Intel"):
+        # The same number is another algorithm in each library.
+        measured = tuple(replace(method, parameters={**method.parameters, "library_id": None}) for method in measured)
     methods = [_measured(method, measured, decision.collective, version, library) for method in decision.methods]
     return decision.changed(methods=methods)
 

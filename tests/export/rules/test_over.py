@@ -90,6 +90,15 @@ def test_intel_s_rules_are_of_the_methods_that_were_measured_by_these_numbers(nu
     assert fit.methods[fit.predict_one(4, 64)].label == label
 
 
+def test_numbers_of_intel_s_rules_are_no_numbers_of_another_library() -> None:
+    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), "bcast", ["chain", "knomial"])
+    cube = cube.assign_coords(library_id=("method", [2, 7])).assign_attrs(library="Open MPI")
+    rules = read_text('I_MPI_ADJUST_BCAST="2"')
+    (cost,), _ = costs(rules, {"bcast": cube}, "5.0")
+    assert cost.lacking == ("algorithm 2",)
+
+
+
 def test_rules_of_another_collective_are_named() -> None:
     read = read_text("2\n7\n1\n0\n1\n0 6 0 0\n3\n1\n0\n1\n0 2 0 0\n")
     with pytest.raises(OptionError, match="mine has no rules for reduce; it has them for bcast, alltoall"):
