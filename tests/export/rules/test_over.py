@@ -98,7 +98,6 @@ def test_numbers_of_intel_s_rules_are_no_numbers_of_another_library() -> None:
     assert cost.lacking == ("algorithm 2",)
 
 
-
 def test_rules_of_another_collective_are_named() -> None:
     read = read_text("2\n7\n1\n0\n1\n0 6 0 0\n3\n1\n0\n1\n0 2 0 0\n")
     with pytest.raises(OptionError, match="mine has no rules for reduce; it has them for bcast, alltoall"):
