@@ -42,8 +42,8 @@ class Taken:
             So many reasons are told.
         """
         lines = list(self.reasons[:most])
-        if more := len(self.reasons) - most:
-            lines += [f"{more:,} more that cannot be said"] if more > 0 else []
+        if (more := len(self.reasons) - most) > 0:
+            lines.append(f"{more:,} more that cannot be said")
         for collective, names in self.further.items():
             ending = f"; {chooses} chooses" if section_of(self.decisions[collective]) else ""
             lines.append(f"{len(names):,} further decisions for {collective}: {listed(names, 1)}{ending}")

@@ -73,7 +73,7 @@ SAMPLES = {
     "sixteen-cores": Sample(
         "16 cores of one machine",
         "Five collectives on 2 to 16 processes with a core each, three launches, measured with our own "
-        "benchmark; beside them the rules that a tuning of six minutes made there.",
+        "benchmark; beside them the rules that a short tuning made there.",
         "*.jsonl.gz",
     ),
     "one-machine-occ": Sample(
