@@ -262,4 +262,5 @@ def _options(choice: Choice) -> str:
 
 def as_link(state: State, base: str) -> str:
     """The address at which a dashboard with these results shows the view."""
-    return f"{base}?{urlencode({**state.to_query(), DATA: state.results_id})}"
+    followed = state.followed.get(state.page, {})
+    return f"{base}?{urlencode({**followed, **state.to_query(), DATA: state.results_id})}"

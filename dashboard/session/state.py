@@ -122,6 +122,9 @@ class State(param.Parameterized):
     recipes = param.Dict(
         default={}, doc="Command and Python, or the `View` that they give, of pages with figures of their own."
     )
+    followed = param.Dict(
+        default={}, doc="By page, what it shows by itself, such as the newest campaign, as an address names it."
+    )
     loaded = param.Dict(default={}, doc="Results loaded in this session: names by their digests, the newest last.")
     compare = param.Selector(
         default="trees", objects=["trees", "campaigns"], doc="What the page Compare sets beside each other."

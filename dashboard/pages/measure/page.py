@@ -241,7 +241,7 @@ class MeasurePage(Watching):
         (asked, place, name), following = self._asked, self.following
         shown = "" if following is None else following.campaign.folder.name
         where = Place() if isinstance(place, str) else place
-        self._offer_recipe(*recipe(self.root, asked, where, name or self._worked.name, shown))
+        self._offer_recipe(*recipe(self.root, asked, where, name or self._worked.name, shown), shown)
 
     # What the buttons do.
 

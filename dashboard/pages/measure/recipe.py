@@ -8,13 +8,12 @@ from pathlib import Path
 from dashboard.measuring.asked import Asked
 from dashboard.measuring.launching import Place
 
-_IMPORTS = """\
+_FINDING = "from dashboard.benchmarks.libraries.library import find"
+_ASKING = "from dashboard.measuring.asked import Asked, offer"
+_FOLLOWING = """\
 from pathlib import Path
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.libraries.library import find
-from dashboard.measuring.asked import Asked, offer
-"""
+from dashboard.benchmarks.campaigns.campaign import Campaign"""
 
 
 def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tuple[str, list[str]]:
@@ -32,7 +31,8 @@ def recipe(root: Path, asked: Asked, place: Place, name: str, shown: str) -> tup
     commands = [f"colltune bench plan {folder} {shlex.join(asked.words())}"]
     commands.append(f"colltune bench {run} {folder} {shlex.join(place.words())}".rstrip())
     given = ", ".join(f"{key}={value!r}" for key, value in asked.values.items())
-    python = [_IMPORTS, f"offered = offer(Asked.of({given}), find(), here={place.here})"]
+    imports = [_FOLLOWING] if shown else []
+    python = [*imports, _FINDING, _ASKING, "", f"offered = offer(Asked.of({given}), find(), here={place.here})"]
     python.append("offered.points, offered.seconds, offered.core_hours")
     if shown:
         commands.append(f"colltune bench status {shlex.quote(str(root / shown))} --json")

@@ -119,11 +119,14 @@ class Watching(Viewer):
         """What the map shows; called on another thread."""
         return Measured.of(following, (name, *asked.within(following.plan)), sight, self.map.measured)
 
-    def _offer_recipe(self, command: str, python: Sequence[str]) -> None:
-        """Keep what *As command* and *As Python* say."""
-        recipe = (command, "\n".join(python))
-        if self.state.recipes.get(self.PAGE) != recipe:
-            self.state.recipes = {**self.state.recipes, self.PAGE: recipe}
+    def _offer_recipe(self, command: str, python: Sequence[str], name: str) -> None:
+        """Keep what *As command* and *As Python* say, and for the link the name of what is on show; empty: nothing."""
+        recipe, followed = (command, "\n".join(python)), {self.CHOSEN: name} if name else {}
+        if (self.state.recipes.get(self.PAGE), self.state.followed.get(self.PAGE)) != (recipe, followed):
+            self.state.param.update(
+                recipes={**self.state.recipes, self.PAGE: recipe},
+                followed={**self.state.followed, self.PAGE: followed},
+            )
 
     def _enable(self) -> None:
         """Let buttons be pressed, or not."""

@@ -177,7 +177,8 @@ class TunePage(Watching):
         if tuning is None:
             # What is asked for is not there yet.
             asked = ["tune", "FOLDER", *self.form.words()]
-            self._offer_recipe(shlex.join(["colltune", *asked]), ["from dashboard import cli", f"cli.main({asked!r})"])
+            python = ["from dashboard import cli", f"cli.main({asked!r})"]
+            self._offer_recipe(shlex.join(["colltune", *asked]), python, "")
             return
         words = shlex.join(["colltune", "tune", str(tuning.path), "--status", "--json"])
         python = [
@@ -186,7 +187,7 @@ class TunePage(Watching):
             "",
             f"answer(Folder(Path({str(tuning.path)!r})), {{}})",
         ]
-        self._offer_recipe(words, python)
+        self._offer_recipe(words, python, tuning.name)
 
     # What the buttons do.
 

@@ -18,7 +18,7 @@ from dashboard.measuring import tunings
 from dashboard.pages.measure import watching as module
 from dashboard.pages.tune.page import TunePage
 from dashboard.server.permission import Permission
-from dashboard.session.recipes import as_command
+from dashboard.session.recipes import as_command, as_link
 from dashboard.session.state import State
 from dashboard.tuning import Asked, Folder
 
@@ -60,6 +60,10 @@ def test_a_finished_tuning_shows_its_stages_its_gain_and_its_bundle(root: Path) 
     assert not page.watch.go_on.visible
     assert "colltune.sh" in page.watch.readme.object
     assert not page.plan.visible
+    # The link shows the same when a newer one has been made meanwhile.
+    assert "tuning=tuned" in as_link(page.state, "")
+    page.state.page = "Decisions"
+    assert "tuning=" not in as_link(page.state, "")
 
 
 def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
