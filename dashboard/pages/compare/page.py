@@ -102,13 +102,12 @@ class ComparePage(Viewer):
             for each in (self.first, self.second)
         ]
         self.trees.objects = [
-            self.ppn,
             pn.FlexBox(*sides, sizing_mode="stretch_width", margin=0, align_items="start"),
             self.growing,
             self.message,
             self.body,
         ]
-        bar = pn.FlexBox(self.mode, self.collective, align_items="center")
+        bar = pn.FlexBox(self.mode, self.collective, self.ppn, align_items="center")
         return pn.Column(bar, self.trees, self.place, sizing_mode="stretch_width")
 
     def _begin_other(self, name: str) -> Choice:
