@@ -47,23 +47,22 @@ def between(
         on. All are 0 where no size is left.
     """
     weights = np.zeros((wanted.size, known.size))
-    logs, asked = scale(known), scale(wanted)
-    for row in range(wanted.size):
-        others = np.ones(known.size, dtype=np.bool_)
-        if leave_out:
-            others[row] = False
-        own = np.flatnonzero(others & (known_kind == wanted_kind[row]))
-        around = own.size and logs[own[0]] <= asked[row] <= logs[own[-1]]
-        places = own if around or own.size > 1 else np.flatnonzero(others)
-        if places.size == 0:
-            continue
-        if places.size == 1:
-            weights[row, places[0]] = 1.0
-            continue
-        upper = int(np.clip(np.searchsorted(logs[places], asked[row]), 1, places.size - 1))
-        low, high = places[upper - 1], places[upper]
-        share = (asked[row] - logs[low]) / (logs[high] - logs[low])
-        weights[row, low], weights[row, high] = 1.0 - share, share
+    if not known.size:
+        return weights
+    logs, asked = scale(known), scale(wanted)[:, None]
+    others = ~np.eye(known.size, dtype=np.bool_) if leave_out else np.ones(weights.shape, dtype=np.bool_)
+    own = others & (wanted_kind[:, None] == known_kind)
+    around = (own & (logs <= asked)).any(axis=1) & (own & (logs >= asked)).any(axis=1)
+    joined = np.where((around | (own.sum(axis=1) > 1))[:, None], own, others)
+    count, number = joined.sum(axis=1), np.cumsum(joined, axis=1)
+    # Of those joined the number of the one that ends the piece of the line that a size is on.
+    upper = np.clip((joined & (logs < asked)).sum(axis=1) + 1, np.minimum(2, count), np.maximum(count, 1))[:, None]
+    low, high = ((joined & (number == place)).argmax(axis=1) for place in (np.maximum(upper - 1, 1), upper))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        share = np.where(low == high, 1.0, (asked[:, 0] - logs[low]) / (logs[high] - logs[low]))
+    rows = np.flatnonzero(count)
+    weights[rows, low[rows]] = 1.0 - share[rows]
+    weights[rows, high[rows]] = share[rows]
     return weights
 
 
