@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 
 from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following, together
-from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.expected import Calibration, Known
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.pace import Pace
@@ -79,6 +79,7 @@ class Chooser:
         self.goal: Goal = self.plan.goal
         self._able = {name: self._able_at(name) for name in self.plan.methods}
         self._known: dict[str, Known] = {}
+        self._calibrations = {name: Calibration() for name in self.plan.methods}
         self._read: dict[Path, int] = {}
         self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
         #: Whether nothing is left of what it begins with.
@@ -269,7 +270,8 @@ class Chooser:
                 able[tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))] = False
         default = next((n for n, method in enumerate(methods) if method.algorithm == DEFAULT), None)
         sizes = np.array(self.plan.comm_sizes), np.array(self._sizes(name))
-        return Known(*sizes, logs, errors, able, self._weights(name) * able.any(axis=0), default)
+        weights = self._weights(name) * able.any(axis=0)
+        return Known(*sizes, logs, errors, able, weights, default, self._calibrations[name])
 
     def _weights(self, name: str) -> FloatArray:
         """What each size counts, ``(comm_size, message_size)``."""

@@ -8,7 +8,7 @@ prediction takes longer than the fastest one, in percent, over draws of all time
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 
 import numpy as np
@@ -33,6 +33,32 @@ MOST = math.log(5)
 that the mean would be made by a few draws that nobody would meet."""
 
 
+GROWN = 1.25
+"""How many times as many points there must be for the width of bands to be worked out again, which takes longest."""
+
+
+@dataclass
+class Calibration:
+    """How much wider bands are than what is beside them tells, as it was worked out last.
+
+    Attributes
+    ----------
+    points
+        Number of those that it was worked out of.
+    factors
+        As of `Surfaces.factors`.
+    """
+
+    points: int = 0
+    factors: tuple[float, float] = (1.0, 1.0)
+
+    def of(self, surfaces: Surfaces, points: int) -> tuple[float, float]:
+        """The factors for surfaces over so many points."""
+        if points > GROWN * self.points:
+            self.points, self.factors = points, surfaces.factors
+        return self.factors
+
+
 @dataclass(frozen=True, eq=False)
 class Known:
     """What is known of the methods of one collective over a grid of sizes.
@@ -50,6 +76,8 @@ class Known:
         ``(comm_size, message_size)``: what each size counts, at least one above 0.
     incumbent
         Place of the library's own decision, which is measured wherever anything is; None where it is no method.
+    calibration
+        Of those before that knew less, and of this one.
     """
 
     comm_sizes: IntArray
@@ -59,6 +87,7 @@ class Known:
     able: BoolArray
     weights: FloatArray
     incumbent: int | None = None
+    calibration: Calibration = field(default_factory=Calibration)
 
     @cached_property
     def measured(self) -> BoolArray:
@@ -76,7 +105,8 @@ class Known:
         rows, columns = np.flatnonzero(self.cells.any(axis=1)), np.flatnonzero(self.cells.any(axis=0))
         times = np.exp(self.logs[:, rows][:, :, columns])
         surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns])
-        estimates = surfaces.at(self.comm_sizes, self.message_sizes)
+        factors = self.calibration.of(surfaces, int(self.measured.sum()))
+        estimates = surfaces.at(self.comm_sizes, self.message_sizes, factors)
         logs, spread = estimates.log_time.copy(), estimates.half_width / SURE
         noise = np.where(self.measured, self.errors, np.nanmedian(self.errors) if self.measured.any() else UNKNOWN)
         logs = np.where(self.measured, self.logs, logs)

@@ -70,13 +70,14 @@ def expected(cube: xr.Dataset) -> tuple[IntArray, FloatArray]:
         as of `sureness`, NaN there. Times are predicted as those are that an adaptive campaign chooses by.
     """
     cube = competing(cube)
-    every = [np.asarray(cube[name].values) for name in SIZES]
+    comm_sizes, message_sizes = (np.asarray(cube[name].values) for name in SIZES)
     times = np.asarray(cube["time"].transpose("method", *SIZES).values, dtype=np.float64)
     there = np.asarray(np.any(np.isfinite(times), axis=0))
     rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
     if not rows.size:
         return np.full(there.shape, -1), np.full(there.shape, np.nan)
-    predicted = Surfaces(times[:, rows][:, :, columns], every[0][rows], every[1][columns]).at(*every)
+    surfaces = Surfaces(times[:, rows][:, :, columns], comm_sizes[rows], message_sizes[columns])
+    predicted = surfaces.at(comm_sizes, message_sizes)
     logs = np.where(np.isfinite(times), np.log(times), predicted.log_time)
     # Where anything was measured, the fastest of that; others may well be expected to be faster.
     shown = np.where(there, np.log(times), logs)

@@ -179,13 +179,17 @@ class Surfaces:
         known = error[np.isfinite(error)]
         return float(np.median(known)) if known.size else 0.0
 
-    def at(self, comm_sizes: IntArray, message_sizes: IntArray) -> Predicted:
+    def at(
+        self, comm_sizes: IntArray, message_sizes: IntArray, factors: tuple[float, float] | None = None
+    ) -> Predicted:
         """Predict times.
 
         Parameters
         ----------
         comm_sizes, message_sizes
             Ascending whole numbers; beyond the measured ones the last slope goes on, of message sizes one of 0 to 1.
+        factors
+            As `factors`, of surfaces over nearly the same times; None: worked out.
         """
         comm_sizes, message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         shape = (len(self._logs), comm_sizes.size, message_sizes.size)
@@ -201,7 +205,7 @@ class Surfaces:
                 # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
                 logs[own] = np.where(beyond > 0, np.clip(logs[own], last, last + beyond), logs[own])
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
-        return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, self.factors))
+        return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, factors or self.factors))
 
     def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
         sizes = self.comm_sizes[rows]

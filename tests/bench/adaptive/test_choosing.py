@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from dashboard.benchmarks.adaptive.choosing import BEGIN, Step, beginning, first_columns, first_rows, following
-from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.expected import GROWN, Known
 from dashboard.benchmarks.adaptive.replay import Replay, within
 from tests.cubes import cube_of
 
@@ -62,6 +62,20 @@ def test_the_first_lines_hold_all_ends_of_what_can_be_measured() -> None:
     assert first_columns(known, 0)[0] == 2
     assert next(beginning({"bcast": known}, cost)).row == COMM_SIZES.size - 2
     assert list(beginning({}, cost)) == []
+
+
+def test_how_wide_bands_must_be_is_worked_out_again_as_points_become_many() -> None:
+    times = truth()
+    known = begun(nothing(), times)
+    assert known.loss.any()
+    points = known.calibration.points
+    assert points == known.measured.sum()
+    while known.measured.sum() <= GROWN * points:
+        assert known.mean_loss >= 0
+        assert known.calibration.points == points
+        known = measured(known, following({"bcast": known}, cost)[0], times)
+    assert known.mean_loss >= 0
+    assert known.calibration.points == known.measured.sum()
 
 
 def test_longest_messages_that_take_most_of_a_campaign_are_left_for_later() -> None:
