@@ -15,6 +15,8 @@ DATATYPES: Mapping[str, int] = {"uint8": 1, "int32": 4, "float32": 4, "float64":
 SUM, FIRST = "sum", "first"
 #: Providers of methods by name, and all of them.
 LIBRARY, OWN, ORTHOGONAL, ALL = "library", "own", "orthogonal", "all"
+#: Those over the library, each a module of `dashboard.benchmarks.providers`; the library itself is asked directly.
+PROVIDERS = (OWN, ORTHOGONAL)
 #: What a grid of sizes is called, and how one is written.
 GRID = "GRID"
 GRIDS = "2-16 (all), 1-1MiB:x4 (times 4), 2-64:+2 (steps), 8-1MiB:9 (log-spaced) or a list of these"
@@ -45,7 +47,7 @@ WHAT: tuple[Option, ...] = (
         "it lacks or cannot switch are measured too; orthogonal grids of processes (Kühnemann et al.).",
         default=(LIBRARY,),
         kind="names",
-        choices=(LIBRARY, OWN, ORTHOGONAL, ALL),
+        choices=(LIBRARY, *PROVIDERS, ALL),
         unlimited="the library's",
         flag="--provider",
     ),

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
-from dashboard.benchmarks.launchers.site import VARIABLE, Site, again, read, site_file
+from dashboard.benchmarks.launchers.site import FURTHER, VARIABLE, Site, again, read, site_file
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
@@ -63,6 +66,27 @@ def test_it_says_what_is_asked_of_slurm_and_what_is_typed_comes_first(file: Path
     slurm = Site(launch="slurm", slurm={"partition": "main"}).launcher(HERE, 8)
     assert isinstance(slurm, SlurmLauncher)
     assert (slurm.request.partition, slurm.request.tasks_per_node) == ("main", 8)
+
+
+@dataclass(frozen=True)
+class Batch(LocalLauncher):
+    """A scheduler that has been added."""
+
+    queue: str = ""
+
+    @classmethod
+    def from_record(cls, record: Mapping[str, Any]) -> Batch:
+        return cls((record["mpiexec"],), record["ppn"], record["folder"], queue=record["queue"])
+
+
+def test_a_scheduler_that_has_been_added_is_asked_for_by_its_name(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(FURTHER, "batch", f"{__name__}:Batch")
+    file.write_text('launch = "batch"\nfolder = "/scratch"\n[batch]\nqueue = "short"\n')
+    expected = Batch(("/opt/mpi/bin/mpiexec",), 3, "/scratch", queue="short")
+    assert read(file).launcher(HERE, 3) == expected
+    file.write_text('folder = "/scratch"\nppn = 3\n[batch]\nqueue = "short"\n')
+    words = ["bench", "run", "F", "-c", "bcast", "--ranks", "4", "--site", str(file), "--launch", "batch"]
+    assert launcher_of(parse(words), HERE) == expected
 
 
 def test_without_a_file_everything_is_as_ever(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,6 +13,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.decisions import DecisionFunction, Leaf
 from dashboard.decisions.grown.families import FAMILIES, PLACES
 from dashboard.decisions.grown.family import Family
@@ -80,3 +83,35 @@ def test_a_format_a_family_and_a_target_are_taken_up_by_the_commands(colltune: R
     assert colltune("export", file, "-c", "bcast", "--tree", "always", "--to", "trial", "-o", written).status == 0
     assert written.read_text() == "bcast linear\n"
     assert "Which method, by its mean time (default 1)" in colltune("decide", "--tree", "always", "--help").out
+
+
+#: The name of a provider stands in the declaration of what a campaign is asked for, which is made on import.
+_PROVIDED = """
+import sys
+from importlib.util import find_spec, module_from_spec
+from pathlib import Path
+spec = find_spec("dashboard.domain.campaign")
+text = Path(spec.origin).read_text().replace('PROVIDERS = (', 'PROVIDERS = ("trial", ')
+sys.modules[spec.name] = module = module_from_spec(spec)
+exec(compile(text, spec.origin, "exec"), vars(module))
+from tests.cli import test_extensions
+sys.modules["dashboard.benchmarks.providers.trial"] = test_extensions
+from dashboard import cli
+sys.exit(cli.main(sys.argv[1:]))
+"""
+
+
+def methods(collective: str, variants: Variants) -> list[Method]:
+    """What a provider on trial offers."""
+    return [Method("linear", provider="trial")] if collective == "bcast" and variants else []
+
+
+def test_a_provider_is_asked_for_by_its_name(tmp_path: Path) -> None:
+    words = ["bench", "plan", tmp_path / "campaign", "-c", "bcast", "--ranks", "2", "--message-sizes", "8"]
+    words += ["--provider", "library,trial"]
+    done = subprocess.run(
+        [sys.executable, "-c", _PROVIDED, *map(str, words)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    plan = json.loads((tmp_path / "campaign" / "plan.json").read_text())
+    assert plan["methods"]["bcast"][-1]["parameters"] == {"provider": "trial"}

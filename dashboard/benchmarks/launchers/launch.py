@@ -1,9 +1,9 @@
 """How jobs are launched, watched and cancelled: one interface for this machine and schedulers.
 
 A further scheduler, such as PBS or LSF, is one more file beside `dashboard.benchmarks.launchers.slurm`: a class with
-the methods of `Launcher`, and a line in `LAUNCHERS`. It writes a batch script whose last line is `supervised`, submits
-it in `launch`, and turns the scheduler's words into a `Status`. What `prepare` returns is all that a launcher needs
-later, as JSON, so that jobs can be watched and cancelled by another process.
+the methods of `Launcher` and `from_record`, and a line in `LAUNCHERS`. It writes a batch script whose last line is
+`supervised`, submits it in `launch`, and turns the scheduler's words into a `Status`. What `prepare` returns is all
+that a launcher needs later, as JSON, so that jobs can be watched and cancelled by another process.
 """
 
 from __future__ import annotations

@@ -25,10 +25,11 @@ import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError, PlanError
-from dashboard.benchmarks.launchers import template
+from dashboard.benchmarks.launchers import LAUNCHERS, template
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
@@ -37,8 +38,10 @@ from loaders import disk
 
 VARIABLE = "COLLTUNE_SITE"
 NAME = "colltune.toml"
-#: Words instead of a start command: the installed library's own, or Slurm.
+#: Words instead of a start command: the installed library's own, or Slurm; or the name of a further scheduler.
 HERE, SLURM = "here", "slurm"
+#: Schedulers that have been added, each with a table of its own in the file.
+FURTHER = {name: place for name, place in LAUNCHERS.items() if name not in ("local", SLURM)}
 _KNOWN: Mapping[str, type] = {"launch": str, "ppn": int, "folder": str, "environment": dict, "slurm": dict}
 
 
@@ -49,7 +52,7 @@ class Site:
     Attributes
     ----------
     launch
-        `HERE`, `SLURM` or a start command as `dashboard.benchmarks.launchers.template` reads it.
+        `HERE`, `SLURM`, one of `FURTHER`, or a start command as `dashboard.benchmarks.launchers.template` reads it.
     ppn
         Processes on each node; None: as the start command has it.
     folder
@@ -58,6 +61,8 @@ class Site:
         Variables.
     slurm
         Fields of `dashboard.benchmarks.launchers.slurm.Request`.
+    further
+        What else is said to schedulers, by their names.
     file
         Where it says so; None: nowhere.
     """
@@ -67,6 +72,7 @@ class Site:
     folder: str = ""
     environment: Mapping[str, str] = field(default_factory=dict)
     slurm: Mapping[str, Any] = field(default_factory=dict)
+    further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     file: Path | None = None
 
     def request(self, **given: Any) -> Request:
@@ -100,6 +106,11 @@ class Site:
         mpiexec = str(installation.mpiexec)
         if self.launch == SLURM:
             return SlurmLauncher(self.request(tasks_per_node=ppn), mpiexec, folder=self.folder)
+        if self.launch in FURTHER:
+            said = self.further.get(self.launch, {})
+            record = {"mpiexec": mpiexec, "ppn": ppn or self.ppn, "folder": self.folder, **said}
+            made: Launcher = resolve_name(FURTHER[self.launch]).from_record(record)
+            return made
         words = template.parse(template.MPIEXEC if self.launch == HERE else self.launch)
         return LocalLauncher(template.of_library(words, mpiexec), ppn or self.ppn, self.folder)
 
@@ -140,12 +151,14 @@ def read(file: Path | None = None) -> Site:
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else str(error)
         raise PlanError(f"{path}: the site's file cannot be read: {why}") from error
+    known = {**_KNOWN, **dict.fromkeys(FURTHER, dict)}
     for name, value in said.items():
-        if name not in _KNOWN:
-            raise PlanError(f"{path}: {name!r} is not known; a site says {', '.join(_KNOWN)}")
-        if type(value) is not _KNOWN[name]:
-            raise PlanError(f"{path}: {name} is {value!r}; right would be {_KNOWN[name].__name__}")
-    site = Site(**said, file=path)
+        if name not in known:
+            raise PlanError(f"{path}: {name!r} is not known; a site says {', '.join(known)}")
+        if type(value) is not known[name]:
+            raise PlanError(f"{path}: {name} is {value!r}; right would be {known[name].__name__}")
+    further = {name: said.pop(name) for name in FURTHER if name in said}
+    site = Site(**said, further=further, file=path)
     try:
         _check(site)
     except (BenchError, TypeError) as error:
@@ -159,7 +172,7 @@ def _check(site: Site) -> None:
         raise PlanError(f"ppn is {site.ppn}; allowed are whole numbers from 1")
     if wrong := [name for name, value in site.environment.items() if not isinstance(value, str)]:
         raise PlanError(f"environment: {wrong[0]} is {site.environment[wrong[0]]!r}; right would be a text")
-    if site.launch not in (HERE, SLURM):
+    if site.launch not in (HERE, SLURM, *FURTHER):
         template.parse(site.launch)
     site.request()
 

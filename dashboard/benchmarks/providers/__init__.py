@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from importlib import import_module
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method, Variants, is_named
-from dashboard.benchmarks.providers import orthogonal, own
+from dashboard.benchmarks.providers import orthogonal
 from dashboard.benchmarks.providers.grid_comms import forced_of
+from dashboard.domain.campaign import PROVIDERS
 from dashboard.schedules.orthogonal import worded
 
 __all__ = ["NAMES", "forcing", "offered", "orthogonal", "settings"]
@@ -15,10 +17,7 @@ __all__ = ["NAMES", "forcing", "offered", "orthogonal", "settings"]
 
 #: What a provider offers of a collective, in the order of the cube.
 Offer = Callable[[str, Variants], list[Method]]
-
-#: All but the library itself, which is asked directly.
-OVER_THE_LIBRARY: Mapping[str, Offer] = {own.NAME: own.methods, orthogonal.NAME: orthogonal.methods}
-NAMES = (LIBRARY, *OVER_THE_LIBRARY)
+NAMES = (LIBRARY, *PROVIDERS)
 
 
 def offered(providers: Sequence[str], library: Library, collective: str, variants: Variants) -> list[Method]:
@@ -37,8 +36,9 @@ def offered(providers: Sequence[str], library: Library, collective: str, variant
     if lost := [name for name in providers if name not in NAMES]:
         raise PlanError(f"there is no provider of methods {lost[0]!r}; allowed are {', '.join(NAMES)}, all")
     given = library.methods(collective, variants) if LIBRARY in providers else []
-    for name in OVER_THE_LIBRARY:
-        given += OVER_THE_LIBRARY[name](collective, variants) if name in providers else []
+    for name in (name for name in PROVIDERS if name in providers):
+        offer: Offer = import_module(f"{__name__}.{name}").methods
+        given += offer(collective, variants)
     return [method for method in given if not forced_of(method) or _forced(library, collective, method)]
 
 
