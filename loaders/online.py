@@ -204,7 +204,8 @@ def _records_of(source: Source) -> tuple[dict[str, Any], pd.DataFrame]:
     if any(unusable.values()):
         counts = ", ".join(f"{count} {what}" for what, count in unusable.items() if count)
         lost = f"{sum(unusable.values())} of {ranks} ({counts})"
-        source.note(f"ranks without a trace that can be used: {lost}; times are those of the others", warn=True)
+        others = "; times are those of the others" if sum(unusable.values()) < ranks else ""
+        source.note(f"ranks without a trace that can be used: {lost}{others}", warn=True)
     for fault in faults:
         source.note(fault, warn=True)
     if not header:

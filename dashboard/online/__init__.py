@@ -6,6 +6,7 @@ __all__ = [
     "errors",
     "library",
     "model_file",
+    "noted",
     "profile",
     "running",
     "runs",

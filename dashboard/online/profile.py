@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,9 +16,10 @@ from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.workload import weights_for
 from dashboard.domain.errors import DecisionError
 from dashboard.online.errors import OnlineError
-from loaders import LoadError, disk
+from dashboard.online.noted import counted, not_noted, why_none
+from loaders import LoadError
 from loaders.methods import MethodKey, method_label
-from loaders.online import run_of, siblings, totals_of
+from loaders.online import run_of, siblings
 from loaders.source import Source
 
 DEFAULT = "default"
@@ -33,12 +35,15 @@ class Traced(NamedTuple):
         All of them, as `loaders.online.run_of` gives them, with ``run`` and ``method``.
     ranks
         Of each run its ``ranks``, and how many of their traces are ``missing``, ``damaged`` and ``empty``.
+    watched
+        Collectives whose calls are traced, and in how many of the runs; others and nonblocking calls are not.
     notes
         What cannot be used and why, by file.
     """
 
     calls: pd.DataFrame
     ranks: list[dict[str, Any]]
+    watched: Counter[str]
     notes: dict[str, str]
 
 
@@ -50,24 +55,24 @@ def calls_of(folders: Sequence[Path]) -> Traced:
     OnlineError
         None can be used.
     """
-    parts, ranks, notes = [], [], {}
+    parts, ranks, watched, notes = [], [], Counter[str](), {}
     for first in _firsts(folders):
         source = Source(first)
         try:
             header, calls = run_of(source)
             run = str(header["run"])
-            reason = _not_noted(first.parent, run)
+            reasons = [not_noted(source, run), *counted(source)] if len(calls) else [why_none(source, header)]
+            watched.update(header["methods"].keys())
             parts.append(calls.assign(run=run, method=_labels(calls, header["methods"])))
             ranks.append({"run": run, "ranks": header["ranks"], **header["unusable"]})
         except LoadError as error:
-            reason = str(error)
-        counted = (f"{count} {skipped}" for skipped, count in source.reasons.items())
-        if reasons := [*source.warnings, *filter(None, [reason]), *counted]:
-            notes[str(first)] = "; ".join(reasons)
+            reasons = [str(error), *counted(source)]
+        if said := "; ".join([*source.warnings, *filter(None, reasons)]):
+            notes[str(first)] = said
     if not parts:
         reason = "; ".join(notes.values()) or f"there are none in {', '.join(map(str, folders))}"
         raise OnlineError(f"no trace can be used: {reason}")
-    return Traced(pd.concat(parts, ignore_index=True), ranks, notes)
+    return Traced(pd.concat(parts, ignore_index=True), ranks, watched, notes)
 
 
 def _firsts(folders: Iterable[Path]) -> Iterator[Path]:
@@ -75,17 +80,6 @@ def _firsts(folders: Iterable[Path]) -> Iterator[Path]:
     for folder in folders:
         place = folder / "traces" if (folder / "loop.json").exists() else folder
         yield from sorted({siblings(file)[0] for file in (place.glob("*.trace") if place.is_dir() else [place])})
-
-
-def _not_noted(traces: Path, run: str) -> str:
-    """Which calls of a run its traces do not hold, in words; empty where that is none, or the run has no end."""
-    try:
-        totals = disk.read_json(totals_of(traces, run))["collectives"].items()
-        lacking = {name: (each["noted"], each["calls"]) for name, each in totals if each["noted"] < each["calls"]}
-    except (OSError, ValueError, LookupError, TypeError, AttributeError):
-        return ""
-    counts = ", ".join(f"{noted:,} of {calls:,} of {name}" for name, (noted, calls) in lacking.items())
-    return f"of the calls of all processes it notes {counts}; COLLTUNE_ONLINE_CALLS=NUMBER notes more" if counts else ""
 
 
 def _labels(calls: pd.DataFrame, methods: Mapping[str, Any]) -> list[str]:

@@ -115,9 +115,9 @@ def _loop(folder: Folder, plan: Plan, seed: int, say: Say) -> None:
         tasks = [[Run(f"i{iteration}-r{number}", plan.runs[number], "tuning")] for number in drawn]
         perform(folder, f"i{iteration}", tasks, plan.seconds, plan.slurm, say)
         collected = folder.collect(0.0)
-        for note in (*collected.notes, *(f"{name}: {why}" for name, why in collected.skipped.items())):
+        model = folder.train(collected.left_out())
+        for note in (*collected.notes, *collected.left_out()):
             say(f"note: {note}")
-        model = folder.train()
         say(f"iteration {iteration}: {model.provenance['timings']:,} timings")
         if _due(plan, iteration):
             _evaluate(folder, plan, iteration, say)

@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -22,6 +22,7 @@ from dashboard.decisions.function.saved import methods_to_data
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.model_file import save
+from dashboard.online.noted import counted, why_none
 from dashboard.online.selection import Blocked, SelectionModel, learn
 from dashboard.online.settings import Learning
 from dashboard.online.table import AlgTable
@@ -58,6 +59,19 @@ class Collected:
     skipped: dict[str, str] = field(default_factory=dict)
     waiting: list[str] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
+
+    def left_out(self, settled: float = SETTLED_S) -> list[str]:
+        """What was not taken in and why, with what helps; files of one reason together, `settled` as in `collect`."""
+        files: dict[str, list[str]] = {}
+        for name, why in self.skipped.items():
+            files.setdefault(why, []).append(name)
+        lines = [f"{', '.join(names)}: left out: {why}" for why, names in files.items()]
+        if self.waiting:
+            under_way = (
+                f"runs that go on, or ended less than {settled:g} s ago without saying so: {', '.join(self.waiting)}"
+            )
+            lines.append(f"{under_way}; train again later, or with --settled 0 to take in what is written")
+        return lines
 
 
 @dataclass(frozen=True, eq=False)
@@ -197,15 +211,14 @@ class Folder:
             if not totals_of(first.parent, run).exists() and time.time() - last < settled:
                 report.waiting.append(run)
                 return None
-            _, calls = run_of(source)
+            header, calls = run_of(source)
         except LoadError as error:
             report.skipped[first.name] = str(error)
             return None
-        report.notes.extend(f"{first.name}: {note}" for note in source.notes)
-        report.notes.extend(f"{first.name}: {count} skipped: {reason}" for reason, count in source.reasons.items())
         if not len(calls):
-            report.skipped[first.name] = "no call can be used"
+            report.skipped[first.name] = "; ".join([*source.warnings, why_none(source, header)])
             return None
+        report.notes.extend(f"{first.name}: {note}" for note in (*source.notes, *counted(source)))
         return calls.assign(run=run)
 
     def _check(self, header: Mapping[str, Any], file: Path) -> None:
@@ -215,8 +228,13 @@ class Folder:
         if (version := header.get("library_version")) != self.table.version:
             raise LoadError(f"is of Open MPI {version}, this folder of {self.table.version}", path=file)
 
-    def train(self) -> SelectionModel:
+    def train(self, left_out: Sequence[str] = ()) -> SelectionModel:
         """Learn from all that was taken in; the newest model is replaced when the new one is whole.
+
+        Parameters
+        ----------
+        left_out
+            What was not taken in and why, for the error.
 
         Raises
         ------
@@ -225,7 +243,8 @@ class Folder:
         """
         calls = self.calls()
         if not len(calls):
-            raise OnlineError(f"{self.path}: there are no timings yet; run programs in mode tuning first")
+            why = "; ".join(left_out) or "run programs in mode tuning first"
+            raise OnlineError(f"{self.path}: there are no timings to learn from: {why}")
         cells = pd.concat([summarise(part, self.learning.longest) for _, part in calls.groupby("iteration", sort=True)])
         iteration = int(calls["iteration"].max())
         provenance = {"iteration": iteration, "timings": len(calls), "library": self.table.library}

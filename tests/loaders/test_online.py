@@ -95,7 +95,10 @@ def test_ranks_without_a_usable_trace_are_counted(tmp_path: Path) -> None:
     read = Source(file)
     header, _ = run_of(read)
     assert (header["ranks"], header["unusable"]) == (9, {"missing": 6, "damaged": 1, "empty": 1})
-    assert "8 of 9 (6 missing, 1 damaged, 1 empty)" in read.warnings[0]
+    assert "8 of 9 (6 missing, 1 damaged, 1 empty); times are those of the others" in read.warnings[0]
+    unused = Source(write_trace(tmp_path, "two", 1, [], TABLE))
+    assert len(run_of(unused)[1]) == 0
+    assert unused.warnings == ["ranks without a trace that can be used: 2 of 2 (1 missing, 1 empty)"]
 
 
 def test_a_simulated_run_is_one_trace(tmp_path: Path) -> None:

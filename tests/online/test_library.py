@@ -15,6 +15,7 @@ import pandas as pd
 import pytest
 
 from dashboard.benchmarks.libraries import library
+from dashboard.cli import main
 from dashboard.decisions.function.nodes import Method
 from dashboard.online.bins import Bins
 from dashboard.online.draws import SAMPLED, draws, stream
@@ -214,6 +215,29 @@ def test_what_was_noted_before_a_crash_is_there(bench: Bench, tuner: Path, tmp_p
     # At most one buffer of 1 MiB is lost.
     assert len(calls) >= 30_000 - (1 << 20) // 48
     assert not totals_of(tmp_path, "one").exists()
+
+
+def test_a_run_that_died_is_named_when_it_ends_and_when_nothing_is_learnt_from_it(
+    bench: Bench,
+    tuner: Path,
+    table: AlgTable,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for name, value in bench.environment.items():
+        monkeypatch.setenv(name, value)
+    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning())
+    folder.save()
+    (folder.path / "libcolltune_online.so").symlink_to(tuner)
+    script = "from mpi4py import MPI; import os; MPI.COMM_WORLD.Bcast(bytearray(8)); os.kill(os.getpid(), 9)"
+    command = [str(bench.mpiexec), "-n", "2", sys.executable, "-m", "mpi4py", "-c", script]
+    assert main(["online", "run", str(folder.path), "--run", "one", "--", *command]) == 2
+    assert "note: run one has no end: of each process what it had not written" in capsys.readouterr().err
+    assert main(["online", "train", str(folder.path)]) == 2
+    assert "runs that go on, or ended less than 300 s ago without saying so: one" in capsys.readouterr().err
+    assert main(["online", "train", str(folder.path), "--settled", "0"]) == 2
+    assert "its processes wrote no call, which they do after each MiB of them" in capsys.readouterr().err
 
 
 def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -232,11 +233,57 @@ def test_what_is_missing_of_a_run_is_said(folder: Folder, capsys: pytest.Capture
         {"run": "one", "ranks": 2, "missing": 1, "damaged": 0, "empty": 0},
         {"run": "two", "ranks": 2, "missing": 0, "damaged": 1, "empty": 0},
     ]
-    assert "1 a record is damaged" in answer["notes"][str(folder.traces / "one.0.trace")]
+    assert "1 skipped: a record is damaged" in answer["notes"][str(folder.traces / "one.0.trace")]
     assert main(["online", "train", str(folder.path)]) == 0
     for text in (said.err, capsys.readouterr().err):
         assert "ranks without a trace that can be used: 1 of 2 (1 missing)" in text
         assert "ranks without a trace that can be used: 1 of 2 (1 damaged)" in text
+
+
+NOTED = {"allreduce": {"calls": 9, "noted": 0}}
+
+
+@pytest.mark.parametrize(
+    ("runs", "reasons"),
+    [
+        ({}, ["run programs in mode tuning first"]),
+        (
+            {"one": (calls(), None), "two": (calls(), None)},
+            ["ended less than 300 s ago without saying so: one, two; train again later, or with --settled 0"],
+        ),
+        (
+            {"one": ([], {}), "two": ([], {})},
+            ["one.0.trace, two.0.trace: left out: ranks without", "no call of allreduce; other collectives and non"],
+        ),
+        ({"one": ([], {"collectives": NOTED})}, ["it notes 0 of 9 of allreduce; COLLTUNE_ONLINE_CALLS=NUMBER"]),
+        ({"one": ([{"alg": 99}], {})}, ["no call can be used: 2 skipped: a record is damaged"]),
+    ],
+)
+def test_where_nothing_is_left_to_learn_from_it_is_said_what_was_left_out_and_why(
+    folder: Folder, capsys: pytest.CaptureFixture[str], runs: dict[str, Any], reasons: list[str]
+) -> None:
+    for name, (noted, totals) in runs.items():
+        write_run(folder.traces, name, noted, TABLE, ended=False)
+        if totals is not None:
+            totals_of(folder.traces, name).write_text(json.dumps(totals))
+    assert main(["online", "train", str(folder.path)]) == 2
+    (error,) = capsys.readouterr().err.splitlines()
+    assert error.startswith(f"colltune: error: {folder.path}: there are no timings to learn from: ")
+    assert all(reason in error for reason in reasons)
+
+
+def test_a_profile_says_which_calls_it_is_of(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    rest = "other collectives and nonblocking calls are not, and no part of these figures"
+    write_run(folder.traces, "one", [], TABLE)
+    assert main(["online", "profile", str(folder.path)]) == 0
+    assert capsys.readouterr().out.splitlines() == [f"watched: allreduce; {rest}", "no call is noted"]
+    write_run(folder.traces, "two", calls(), default_table("5.0", ("allreduce", "bcast")))
+    assert main(["online", "profile", str(folder.path)]) == 0
+    assert f"watched: allreduce, bcast (in 1 of 2 runs); {rest}" in capsys.readouterr().out
+    assert main(["online", "profile", str(folder.path), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert answer["watched"] == {"allreduce": 2, "bcast": 1}
+    assert answer["not_watched"] == "other collectives and nonblocking calls"
 
 
 def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

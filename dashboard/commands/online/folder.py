@@ -201,15 +201,23 @@ def _run(args: argparse.Namespace) -> None:
     import secrets
 
     from dashboard.online.runs import environment, run_command
-    from dashboard.online.state import Folder
+    from dashboard.online.state import SETTLED_S, Folder
+    from loaders.online import totals_of
 
     folder = Folder.open(args.folder)
     run = args.run_name or f"run-{secrets.token_hex(8)}"
     folder.refuse_run(run)
-    code = run_command(folder, args.words, environment(folder, args.mode, run))
+    try:
+        code = run_command(folder, args.words, environment(folder, args.mode, run))
+    finally:
+        left = any(folder.traces.glob(f"{run}.*.trace"))
+        if left and not totals_of(folder.traces, run).exists():
+            say(
+                f"note: run {run} has no end: of each process what it had not written, at most a MiB, is lost; "
+                f"'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
+            )
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
-    left = any(folder.traces.glob(f"{run}.*.trace"))
     if not left and args.mode != "off":
         raise Usage(f"{args.words[0]} left no traces: is it a program of MPI, of {folder.table.library}?")
     say(f"run {run}: {f'traces in {folder.traces}' if left else 'no traces, as asked'}")
@@ -223,11 +231,10 @@ def _train(args: argparse.Namespace) -> None:
         raise Usage(f"--traces {args.traces}: there is no such folder")
     with folder.held():
         collected = folder.collect(args.settled, traces=args.traces)
-        model = folder.train()
-    for text in (*collected.notes, *(f"{name}: left out: {why}" for name, why in collected.skipped.items())):
+        left_out = collected.left_out(args.settled)
+        model = folder.train(left_out)
+    for text in (*collected.notes, *left_out):
         say(f"note: {text}")
-    if collected.waiting:
-        say(f"note: {len(collected.waiting)} runs go on, or ended less than {args.settled:g} s ago without saying so")
     result = {**vars(collected), "iteration": model.provenance["iteration"], "in_all": model.provenance["timings"]}
     result["learnt"] = folder.progress[-1]["learnt"]
     text = f"{len(collected.runs)} runs, {collected.timings:,} timings taken in; {result['in_all']:,} in all"

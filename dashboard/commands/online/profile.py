@@ -29,9 +29,10 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], hints: argparse.Arg
 
 
 def _profile(args: argparse.Namespace) -> None:
+    from dashboard.online.noted import NOT_WATCHED
     from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
 
-    calls, ranks, notes = calls_of(args.folders)
+    calls, ranks, watched, notes = calls_of(args.folders)
     for file, reason in notes.items():
         say(f"note: {file}: {reason}")
     collectives, sizes = by_collective(calls), by_size(calls)
@@ -43,6 +44,8 @@ def _profile(args: argparse.Namespace) -> None:
     result = {
         "runs": int(calls["run"].nunique()),
         "ranks": ranks,
+        "watched": watched,
+        "not_watched": NOT_WATCHED,
         "notes": notes,
         "collectives": cli_text.records(collectives),
         "sizes": cli_text.records(sizes),
@@ -50,7 +53,10 @@ def _profile(args: argparse.Namespace) -> None:
     if args.weights:
         output.write(args.weights, workload_text(calls))
         say(f"wrote {args.weights}: {len(sizes)} sizes")
-    show(args, result, lambda: cli_text.frame_table(collectives))
+    named = [n if count == len(ranks) else f"{n} (in {count} of {len(ranks)} runs)" for n, count in watched.items()]
+    about = f"watched: {', '.join(named)}; {NOT_WATCHED} are not, and no part of these figures"
+    table = cli_text.frame_table(collectives) if len(collectives) else ["no call is noted"]
+    show(args, result, lambda: [about, *table])
 
 
 def _measured(args: argparse.Namespace) -> dict[str, Any]:
