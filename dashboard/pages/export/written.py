@@ -58,6 +58,7 @@ class WrittenFile(Viewer):
             "reader of its own.",
         )
         self.maps = PairMaps(MAPS, ("as decided", "in the file"))
+        self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.unread = pn.pane.HTML("", margin=(14, 10), sizing_mode="stretch_width")
         self._drawn: Any = None
         self._of: Any = None
@@ -85,11 +86,12 @@ class WrittenFile(Viewer):
                 margin=0,
             ),
         ]
+        legends = pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start")
+        self.drawing.objects = [self.maps, legends]
         return pn.Column(
             pn.FlexBox(*halves, sizing_mode="stretch_width", align_items="start", margin=0),
             pn.Row(self.part, self.unread),
-            self.maps,
-            pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start"),
+            self.drawing,
             sizing_mode="stretch_width",
             margin=0,
         )
@@ -115,7 +117,7 @@ class WrittenFile(Viewer):
             self._draw()
         else:
             self.part.param.update(options=names, value=chosen)
-        self.part.visible = len(names) > 1
+        self.part.visible = read and len(names) > 1
 
     @property
     def rules(self) -> int:
@@ -133,7 +135,7 @@ class WrittenFile(Viewer):
         # Another file is being written where the measurements are no longer those that this one was made from.
         known = self._state.view.data_key == self._of
         there = part.read is not None and part.source.collective in written.order.cubes and known
-        self.maps.visible = self.maps.legend.visible = self.maps.methods.visible = there
+        self.drawing.visible = there
         self.unread.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
         if there:
             self._maps(written, part)

@@ -130,6 +130,17 @@ def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None
     assert "no independent reader" in page.file.unread.object
 
 
+def test_maps_stand_only_where_the_file_was_read_back(page: ExportPage, state: State) -> None:
+    page.file.__panel__()
+    heads = list(page.file.drawing.select(lambda part: part is page.file.maps.heads["a"]))
+    assert (len(heads), page.file.drawing.visible) == (1, True)
+    page.collectives.value = ["reduce", "bcast"]
+    assert page.file.part.visible
+    state.target = "c"
+    assert not page.file.drawing.visible
+    assert not page.file.part.visible
+
+
 def test_what_a_target_needs_is_one_clear_sentence(page: ExportPage, state: State) -> None:
     state.target = "intel"
     assert not page.body.visible

@@ -104,8 +104,8 @@ def test_maps_of_a_file_are_of_the_measurements_it_was_made_from(
     state.tolerance = 5.0
     other = next(name for name in ("reduce", "bcast") if name != page.file.part.value)
     page.file.part.value = other
-    assert not page.file.maps.visible
+    assert not page.file.drawing.visible
     assert "have changed since" in page.file.unread.object
     ends[-1]()
-    assert page.file.maps.visible
+    assert page.file.drawing.visible
     assert page.file.unread.object == ""
