@@ -34,7 +34,8 @@ that the mean would be made by a few draws that nobody would meet."""
 
 
 GROWN = 1.25
-"""How many times as many points there must be for the width of bands to be worked out again, which takes longest."""
+"""How many times as many points there must be, where choosing is to be quick, for the width of bands to be worked out
+again, which takes longest."""
 
 
 @dataclass
@@ -47,14 +48,17 @@ class Calibration:
         Number of those that it was worked out of.
     factors
         As of `Surfaces.factors`.
+    quick
+        Whether they may be those of fewer points.
     """
 
     points: int = 0
     factors: tuple[float, float] = (1.0, 1.0)
+    quick: bool = False
 
     def of(self, surfaces: Surfaces, points: int) -> tuple[float, float]:
         """The factors for surfaces over so many points."""
-        if points > GROWN * self.points:
+        if not self.quick or points >= GROWN * self.points:
             self.points, self.factors = points, surfaces.factors
         return self.factors
 

@@ -54,6 +54,7 @@ class Choosing:
         """
         began = time.monotonic()
         self._read()
+        self._chooser.hurry(quick=self._slow)
         todo, ended = self._chooser.next()
         while todo and placed(self._nodes, todo[0][0].comm_size, todo[0][0].ppn) is None:
             # It needs more nodes than there are: never measured here.
@@ -64,13 +65,18 @@ class Choosing:
         if self._chooser.anew:
             # What it begins with is chosen without the loss, which then is told only where that takes no time.
             begins = not (self._chooser.begun or ended)
-            if not (begins and self._loss and self._choosing > _SHARE * self._chooser.spent):
+            if not (begins and self._loss and self._slow):
                 self._loss = self._chooser.loss()
             took = time.monotonic() - began
             self._choosing += took
             self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
         self._keep(ended)
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
+
+    @property
+    def _slow(self) -> bool:
+        """Whether choosing has taken more of the measuring than it may."""
+        return self._choosing > _SHARE * self._chooser.spent
 
     def again(self, doubtful: Mapping[PointKey, str]) -> dict[PointKey, str]:
         """Of points whose times cannot be trusted those that are worth measuring again."""

@@ -64,16 +64,21 @@ def test_the_first_lines_hold_all_ends_of_what_can_be_measured() -> None:
     assert list(beginning({}, cost)) == []
 
 
-def test_how_wide_bands_must_be_is_worked_out_again_as_points_become_many() -> None:
+def test_where_choosing_is_to_be_quick_bands_are_worked_out_again_as_points_become_many() -> None:
     times = truth()
     known = begun(nothing(), times)
+    known.calibration.quick = True
     assert known.loss.any()
     points = known.calibration.points
     assert points == known.measured.sum()
-    while known.measured.sum() <= GROWN * points:
+    while known.measured.sum() < GROWN * points:
         assert known.mean_loss >= 0
         assert known.calibration.points == points
         known = measured(known, following({"bcast": known}, cost)[0], times)
+    assert known.mean_loss >= 0
+    assert known.calibration.points == known.measured.sum() > points
+    known.calibration.quick = False
+    known = measured(known, following({"bcast": known}, cost)[0], times)
     assert known.mean_loss >= 0
     assert known.calibration.points == known.measured.sum()
 
