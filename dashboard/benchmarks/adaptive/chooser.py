@@ -82,6 +82,8 @@ class Chooser:
         self._calibrations = {name: Calibration() for name in self.plan.methods}
         self._read: dict[Path, int] = {}
         self._mine = np.isin(self.plan.comm_sizes, self.plan.comm_sizes if self.only is None else self.only)
+        #: Number of points of the communicator sizes that it may choose, and seconds that measuring these has taken.
+        self.own, self.spent = 0, 0.0
         #: Whether nothing is left of what it begins with.
         self.begun = False
         self._ahead: list[Step] = []
@@ -115,7 +117,11 @@ class Chooser:
         if "error" in record:
             self.refused.add(key)
         elif samples:
-            self.points[key] = Point.of(samples, seconds_of(record) or 0.0)
+            point, before = Point.of(samples, seconds_of(record) or 0.0), self.points.get(key)
+            self.points[key] = point
+            if self.only is None or key[2] in self.only:
+                self.own += before is None
+                self.spent += point.took - (before.took if before else 0.0)
         self._known.pop(key[0], None)
 
     def hurry(self, *, quick: bool) -> None:
@@ -127,16 +133,6 @@ class Chooser:
         """Work all that is known out again."""
         self._known.clear()
         self._ahead.clear()
-
-    @property
-    def own(self) -> list[Point]:
-        """Points of the communicator sizes that it may choose."""
-        return [point for key, point in self.points.items() if self.only is None or key[2] in self.only]
-
-    @property
-    def spent(self) -> float:
-        """Seconds that measuring these has taken."""
-        return math.fsum(point.took for point in self.own)
 
     @property
     def done(self) -> Done:

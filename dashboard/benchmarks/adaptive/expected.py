@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -156,8 +156,7 @@ class Known:
         chosen, wide = (np.take_along_axis(array, order, axis=0) for array in (logs, spread))
         there = np.isfinite(chosen)
         centre = np.where(there, chosen, 0.0)
-        draws = np.random.default_rng(1).standard_normal((DRAWS, *chosen.shape))
-        drawn = np.where(there, centre + wide * draws, np.inf)
+        drawn = np.where(there, centre + wide * _draws(chosen.shape), np.inf)
         place = (order == decided).argmax(axis=0)[None, None]
         took = np.take_along_axis(drawn, np.broadcast_to(place, (DRAWS, 1, *place.shape[2:])), axis=1)[:, 0]
         with np.errstate(invalid="ignore"):
@@ -175,3 +174,11 @@ class Known:
     def mean_loss(self) -> float:
         """Expected loss in percent over all sizes of the grid, by their weights."""
         return float((self.loss * self.weights).sum() / (self.weights.sum() or 1.0))
+
+
+@lru_cache(maxsize=2)
+def _draws(shape: tuple[int, ...]) -> FloatArray:
+    """`DRAWS` times standard normal numbers."""
+    draws = np.random.default_rng(1).standard_normal((DRAWS, *shape))
+    draws.flags.writeable = False
+    return draws

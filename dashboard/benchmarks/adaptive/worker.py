@@ -68,9 +68,9 @@ class Choosing:
             if not (begins and self._loss and self._slow):
                 self._loss = self._chooser.loss()
             took = time.monotonic() - began
-            self._choosing += took
             self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
         self._keep(ended)
+        self._choosing += time.monotonic() - began
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
 
     @property
@@ -102,7 +102,7 @@ class Choosing:
             "ranks": self._ranks,
             "loss": {name: None if percent is None else round(percent, _DIGITS) for name, percent in loss.items()},
             "spent": round(chooser.spent, 3),
-            "points": len(chooser.own),
+            "points": chooser.own,
             "steps": self._steps,
             "choosing": round(self._choosing, 3),
             "ended": ended,
