@@ -203,15 +203,24 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return ["bench", "run", args.output] if args.planned else None
     if args.order == "parameters":
         return ["model", "parameters", args.output, "-o", str(Path(args.output).with_suffix(".json"))]
-    results = str(Path(args.folder) / "results.jsonl")
-    orders = {
-        "plan": ["bench", "run", args.folder, *_launching(args)],
-        **{order: ["info", results] for order in ("run", "submit", "resume")},
-        "cancel": ["bench", "resume", args.folder],
-    }
     if getattr(args, "under_way", False):
         return ["bench", "status", args.folder, "--follow"]
-    return None if getattr(args, "dry_run", False) else orders.get(args.order)
+    if getattr(args, "dry_run", False):
+        return None
+    orders = {
+        "plan": ["bench", "run", args.folder, *_launching(args)],
+        **dict.fromkeys(("run", "submit", "resume"), _results(args.folder)),
+        "cancel": ["bench", "resume", args.folder],
+    }
+    return orders.get(args.order)
+
+
+def _results(folder: str) -> list[str] | None:
+    """What there is to look at of a campaign, of an array the results of each of its jobs."""
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+
+    files = Campaign(Path(folder)).result_files()
+    return ["info", *_files(list(map(str, files)))] if files else None
 
 
 def _after_model(args: argparse.Namespace) -> list[str] | None:

@@ -14,8 +14,12 @@ import pytest
 import xarray as xr
 
 from dashboard import cli
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.following import _after_bench as after_bench
-from loaders import save_results
+from dashboard.commands.following import say_following
+from loaders import RunWriter, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
 from tests.cubes import cube_of, opposed_cubes
@@ -114,6 +118,21 @@ def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None
     # It has no folder, unlike the other orders of `bench`.
     args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
     assert after_bench(args) == ["model", "parameters", "net.csv", "-o", "net.json"]
+
+
+@pytest.mark.parametrize("jobs", [2, 12])
+def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
+    tmp_path: Path, jobs: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign.create(tmp_path, Plan(16, {"bcast": (Method("a"),)}, tuple(range(2, 2 + jobs)), (8,)))
+    for number, size in enumerate(campaign.plan().comm_sizes):
+        with RunWriter(campaign.part(number).results, {}) as writer:
+            point = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size": size, "message_size": 8}
+            writer.append({**point, "samples": [1e-6]})
+    say_following(argparse.Namespace(command="bench", order="submit", folder=str(tmp_path)))
+    words = following(capsys.readouterr().err)
+    assert sorted(words[1:]) == sorted(map(str, campaign.result_files()))
+    assert cli.main([*words, "--json"]) == 0
 
 
 def test_of_a_table_of_times_models_predict_by_the_lines_that_are_said(
