@@ -1,12 +1,14 @@
 """``colltune tune``: from nothing to a proven gain, and back again whenever the machine changes.
 
 Exit status: 0 proven, and nothing slower; 3 nothing is better than the library's own decision; 4 unsafe or unproven;
-5 too noisy to say; 2 on bad usage or input, as everywhere.
+5 too noisy to say; 2 on bad usage or input, as everywhere. That of ``--status`` is the same: 0 while it runs, 2 where
+it ended before all was done.
 """
 
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -32,7 +34,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     more = " Called again it goes on where it was, and does only what has changed."
     ends = (
         "Exit status: 0 proven, nothing slower; 3 nothing better than the library's own decision; 4 unsafe or "
-        "unproven; 5 too noisy to say; 2 bad usage or input."
+        "unproven; 5 too noisy to say; 2 bad usage or input. With --status the same; 0 while it runs, 2 where it ended "
+        "before all was done."
     )
     parser = cli_arguments.command(commands, "tune", about, common, more=more, epilog=ends)
     parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")
@@ -71,10 +74,7 @@ def tune(args: argparse.Namespace) -> None:
         _beside(args, folder)
         return
     if args.status:
-        if not folder.asked():
-            raise Usage(f"{folder.path} holds no tuning")
-        now = answer_of(folder, {})
-        show(args, now, lambda: lines_of(now))
+        _status(args, folder)
         return
     work = _work(args, folder)
     if args.dry_run:
@@ -91,6 +91,24 @@ def tune(args: argparse.Namespace) -> None:
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
     if status := EXITS.get(str(answer["outcome"]), 4):
         raise SystemExit(status)
+
+
+def _status(args: argparse.Namespace, folder: Folder) -> None:
+    """Say how it is, and leave with the status of the command that ended so; 0 while it runs."""
+    from dashboard.measuring import tunings
+    from dashboard.tuning import lines_of
+
+    if not folder.asked():
+        raise Usage(f"{folder.path} holds no tuning")
+    now = tunings.standing(folder.path)
+    # What a stage says of its end stands in its line.
+    said = tunings.SAID.get(now.state) or ("" if now.stage else now.reason)
+    word = "" if now.over else f"{now.state}{now.where}{f': {said}' if said else ''}"
+    show(args, now.facts, lambda: [line for line in (*lines_of(now.facts), word) if line])
+    if not now.over and now.state != tunings.RUNNING and not args.json:
+        say(f"next: colltune tune {shlex.quote(str(folder.path))}   (goes on with what is missing)")
+    if now.exit_status:
+        raise SystemExit(now.exit_status)
 
 
 def _beside(args: argparse.Namespace, folder: Folder) -> None:

@@ -32,6 +32,12 @@ OUTCOMES = {
     "unproven": "unproven",
     "noise": "too noisy to say",
 }
+#: What else there is to say of one that is not done, where no stage gives a reason.
+SAID = {
+    CANCELLED: "It was cancelled. What was measured stays; going on does only what is missing.",
+    ENDED: "Its process is gone. What was measured stays; going on does only what is missing.",
+    PLANNED: "It was asked for and has not begun.",
+}
 LOG = "tune.log"
 #: The process that a page began: it works there before it has read what is asked and holds the folder.
 _BEGUN = ".begun"
@@ -71,7 +77,7 @@ class Tuning:
     began
         When it was asked for, seconds since the epoch.
     facts
-        As ``colltune tune --json`` says them.
+        As ``colltune tune --json`` says them, with ``state`` and ``reason``.
     """
 
     name: str
@@ -89,9 +95,19 @@ class Tuning:
         return self.state in EXITS
 
     @property
+    def exit_status(self) -> int:
+        """Of the command that came to this: 0 as long as it has not ended, 2 where it ended before all was done."""
+        return EXITS.get(self.state, 0 if self.state in (RUNNING, PLANNED) else 2)
+
+    @property
     def stage(self) -> Step | None:
         """The stage at work, or that ended it."""
         return next((step for step in self.steps if step.state not in ("done", "waiting")), None)
+
+    @property
+    def where(self) -> str:
+        """The stage that it is in, in words; empty: none."""
+        return f" in {self.stage.name}" if self.stage is not None and not self.over else ""
 
     @property
     def bundle(self) -> Path | None:
@@ -134,22 +150,29 @@ def _known(path: Path) -> Tuning:
 
 
 def look(path: Path) -> Tuning:
-    """See how a tuning is, by the files that the command writes.
+    """See how a tuning is, by the files that the command writes, in a folder that others may write into.
 
     Raises
     ------
     CampaignError
-        They are of another version.
+        They are of another version, or a link leads out of the folder.
     """
-    reap()
     _confine(path)
+    return standing(path)
+
+
+def standing(path: Path) -> Tuning:
+    """See how a tuning is; CampaignError where its files are of another version."""
+    reap()
     folder = Folder(path)
     state_of_tuning, asked, runs = answer(folder, {}), folder.asked(), bool(_worker(path))
     steps = _steps(state_of_tuning["stages"], folder.now() if runs else {}, runs=runs)
     state, reason = _state(path, state_of_tuning, steps, runs=runs)
     file = next(file for name in ("asked.json", LOG) if (file := path / name).exists())
     began = max(file.stat().st_mtime, (path / LOG).stat().st_mtime if (path / LOG).exists() and not asked else 0.0)
-    return Tuning(path.name, path, state, reason, steps, asked, began, state_of_tuning)
+    stages = {step.name: {**state_of_tuning["stages"][step.name], "state": step.state} for step in steps}
+    facts = {**state_of_tuning, "stages": stages, "state": state, "reason": reason}
+    return Tuning(path.name, path, state, reason, steps, asked, began, facts)
 
 
 def _confine(path: Path) -> None:
@@ -195,7 +218,7 @@ def _state(path: Path, tuning: Mapping[str, Any], steps: tuple[Step, ...], *, ru
     error = next((line for line in reversed(log) if "error:" in line), "")
     if error:
         return FAILED, error.partition("error:")[2].strip()
-    return PLANNED if not log else ENDED, ""
+    return PLANNED if not log and all(step.state == "waiting" for step in steps) else ENDED, ""
 
 
 def tail(path: Path, lines: int = 40) -> list[str]:

@@ -13,10 +13,11 @@ import pytest
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import processes
+from dashboard.cli import main
 from dashboard.measuring import tunings
 from dashboard.tuning import Asked, Folder, tune
 from tests.conftest import until
-from tests.tuning.machine import Machine, default_best, work_in
+from tests.tuning.machine import Machine, Times, better, default_best, work_in
 
 pytestmark = pytest.mark.slow
 
@@ -79,6 +80,40 @@ def test_one_that_failed_says_why_and_one_whose_process_is_gone_was_interrupted(
     folder.fail("measure", "", "interrupted", "interrupted", 1.0)
     (tmp_path / "one" / ".lock").write_text("")
     assert tunings.look(tmp_path / "one").state == "cancelled"
+
+
+@pytest.mark.parametrize(("times", "status"), [(better, 0), (default_best, 3)])
+def test_the_command_that_looks_ends_as_the_one_that_tuned(
+    tmp_path: Path, machine: Machine, times: Times, status: int, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path, looking = tmp_path / "one", ["tune", str(tmp_path / "one"), "--status"]
+    machine.times, machine.fails = times, ["measure"]
+    with pytest.raises(CampaignError):
+        tune(work_in(path))
+    assert main(looking) == 2
+    assert f"next: colltune tune {path} " in capsys.readouterr().err
+    # Killed while it measured, and while it works there again.
+    Folder(path).begin("measure", "")
+    assert main(looking) == 2
+    out, err = capsys.readouterr()
+    assert "running" not in out
+    assert out.splitlines()[-1].startswith(f"{tunings.ENDED} in measure: {tunings.SAID[tunings.ENDED]}")
+    assert f"next: colltune tune {path} " in err
+    assert main([*looking, "--json"]) == 2
+    now = json.loads(capsys.readouterr().out)
+    assert (now["state"], now["stages"]["measure"]["state"]) == (tunings.ENDED, tunings.ENDED)
+    with Folder(path).held():
+        assert main(looking) == 0
+    assert "measure  running" in capsys.readouterr().out
+    tune(work_in(path))
+    assert main(looking) == status
+
+
+def test_one_that_was_killed_between_two_stages_was_interrupted(tuned: Path) -> None:
+    state = json.loads((tuned / "state.json").read_text())
+    del state["stages"]["bundle"]
+    (tuned / "state.json").write_text(json.dumps(state))
+    assert tunings.look(tuned).state == tunings.ENDED
 
 
 def test_what_cannot_be_read_is_named_and_the_others_are_listed(tuned: Path) -> None:

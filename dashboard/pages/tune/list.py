@@ -22,11 +22,10 @@ _ICONS = {
 def tuning_item(tuning: kept.Tuning) -> dict[str, Any]:
     """Line of a `dashboard.pages.measure.list.CampaignList`."""
     icon, color = _ICONS.get(tuning.state, ("hourglass_empty", "default"))
-    stage, asked = tuning.stage, tuning.asked
+    asked = tuning.asked
     what = kept.OUTCOMES.get(tuning.state, tuning.state)
-    where = f" in {stage.name}" if stage is not None and not tuning.over else ""
     collectives = list(asked.get("collectives", ()))
     named = ", ".join(collectives[:3]) + (" …" if len(collectives) > 3 else "")
     began = time.strftime("%Y-%m-%d %H:%M", time.localtime(tuning.began))
-    about = f"{what}{where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
+    about = f"{what}{tuning.where} · {named} · {asked.get('ranks', '?')} ranks · {began}"
     return {"label": tuning.name, "secondary": about, "icon": icon, "color": color}

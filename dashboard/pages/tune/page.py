@@ -183,9 +183,9 @@ class TunePage(Watching):
         words = shlex.join(["colltune", "tune", str(tuning.path), "--status", "--json"])
         python = [
             "from pathlib import Path",
-            "from dashboard.tuning import Folder, answer",
+            "from dashboard.measuring import tunings",
             "",
-            f"answer(Folder(Path({str(tuning.path)!r})), {{}})",
+            f"tunings.standing(Path({str(tuning.path)!r})).facts",
         ]
         self._offer_recipe(words, python, tuning.name)
 

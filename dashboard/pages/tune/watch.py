@@ -17,11 +17,6 @@ from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import verdict
 
 _SEVERITY = {"proven": "success", "nothing": "info", "noise": "warning", "unproven": "warning", "failed": "error"}
-_SAID = {
-    "cancelled": "It was cancelled. What was measured stays; going on does only what is missing.",
-    "interrupted": "Its process is gone. What was measured stays; going on does only what is missing.",
-    "planned": "It was asked for and has not begun.",
-}
 _EMPTY = "<h3 style='margin: 0'>From this machine's MPI to a bundle that is proven faster</h3>"
 
 
@@ -82,7 +77,9 @@ class TuneWatch(Viewer):
         state = "" if seen is None else seen.state
         running = state == kept.RUNNING
         self._put(self.title, _EMPTY if seen is None else _title(seen))
-        reason = "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or _SAID.get(state, "")
+        reason = (
+            "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or kept.SAID.get(state, "")
+        )
         said = {"object": escape(reason), "severity": _SEVERITY.get(state, "warning"), "visible": bool(reason)}
         if self._drawn.get("outcome") != said:
             self._drawn["outcome"] = said
