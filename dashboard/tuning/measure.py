@@ -12,7 +12,7 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.launchers.launch import Launcher, last_words
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_count, format_duration, format_percent
@@ -26,6 +26,8 @@ _AROUND_S = 600.0
 #: Times that ranks are started which end before all is measured.
 _STARTS = 2
 _UNDER_WAY = ("queued", "running")
+#: Lines at the end of a log in which last words are.
+_LOGGED = 20
 
 
 def measure(work: Work) -> Result:
@@ -130,11 +132,10 @@ def finished(
             return
         if now["state"] not in again or now["exit_code"] in control.WORKER_FAILED:
             break
-    log = "; ".join(campaign.tail(2))
-    raise CampaignError(
-        f"{campaign.folder}: {now['state']}: {now['reason']}{f' ({log})' if log else ''}; the same command "
-        "measures what is missing"
-    )
+    # What is cancelled is torn down: what start commands then complain of is not why.
+    log = "" if now["state"] == "cancelled" else "; ".join(last_words(campaign.tail(_LOGGED, of_attempt=True)))
+    said = f"{control.ending(now)}{f' ({log})' if log else ''}"
+    raise CampaignError(f"{campaign.folder}: {said}; the same command measures what is missing")
 
 
 def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) -> None:

@@ -82,7 +82,7 @@ def job_of(says: Says, text: str) -> Told:
         (LOST, "failed", "a node of the job failed (NODE_FAIL, node[01-02])", 1),
         (LATE, "timed out", "ended by Slurm at its time limit of 00:01:00 (TIMEOUT)", -15),
         (LATE.replace("TIMEOUT", "OUT_OF_MEMORY"), "failed", "the job ran out of memory (OUT_OF_MEMORY)", -15),
-        (LATE.replace("TIMEOUT", "CANCELLED"), "cancelled", "cancelled", -15),
+        (LATE.replace("TIMEOUT", "CANCELLED"), "cancelled", "cancelled in Slurm (job 1)", -15),
         (LATE.replace("TIMEOUT", "WORD_OF_TOMORROW"), "failed", "WORD_OF_TOMORROW", -15),
     ],
 )

@@ -11,10 +11,23 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers.launch import last_words
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.tuning.measure import finished
 
 GOES_ON = ("failed", "timed out")
+
+
+#: What start commands and Slurm wrote when a job was cancelled (`scancel`, srun, Open MPI 5.0.11).
+TORN_DOWN = """\
+slurmstepd-node01: error: *** JOB 18 ON node01 CANCELLED AT 2026-11-28T00:29:56 ***
+Abort is in progress...hit ctrl-c again to forcibly terminate
+
+--------------------------------------------------------------------------
+* "--prtemca plm_base_verbose N" where N > 0
+--------------------------------------------------------------------------
+\0\0
+"""
 
 
 class Ranks:
@@ -57,3 +70,25 @@ def test_what_ends_so_again_or_at_a_limit_that_somebody_gave_is_an_error(
     with pytest.raises(CampaignError, match="timed out: so; the same command measures what is missing"):
         finished(campaign, None, None, 60.0, again=again)
     assert ranks.starts == starts
+
+
+def test_what_was_cancelled_is_not_told_by_how_it_was_torn_down(
+    monkeypatch: pytest.MonkeyPatch, campaign: Campaign
+) -> None:
+    Ranks(monkeypatch, "cancelled")
+    campaign.log.write_text(TORN_DOWN, encoding="utf-8")
+    with pytest.raises(CampaignError, match=r"cancelled: so; the same command measures what is missing$"):
+        finished(campaign, None, None, 60.0)
+
+
+def test_an_end_is_told_by_the_last_lines_that_say_something(
+    monkeypatch: pytest.MonkeyPatch, campaign: Campaign
+) -> None:
+    Ranks(monkeypatch, "timed out")
+    campaign.log.write_text(TORN_DOWN, encoding="utf-8")
+    with pytest.raises(CampaignError) as raised:
+        finished(campaign, None, None, 60.0)
+    words = str(raised.value).partition("timed out: so (")[2].partition("); the same")[0].split("; ")
+    assert words == [line for line in TORN_DOWN.splitlines() if any(map(str.isalpha, line))]
+    # Those of an array bear the number of their part.
+    assert last_words(f"[0] {line}" for line in TORN_DOWN.splitlines()) == [f"[0] {word}" for word in words]

@@ -391,6 +391,11 @@ def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any 
     return now
 
 
+def ending(now: Mapping[str, Any]) -> str:
+    """How a campaign ended, by its status, in words."""
+    return ": ".join(dict.fromkeys(filter(None, (now["state"], now["reason"]))))
+
+
 def _worker_said(campaign: Campaign) -> str:
     """What the worker itself said at the end of the log of this attempt, if anything."""
     return "; ".join(dict.fromkeys(said(campaign.tail(_TAIL, of_attempt=True))))

@@ -11,6 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
+import re
 import sys
 import tempfile
 import time
@@ -38,6 +39,8 @@ _LOOK_S = 0.05
 #: Words of a line of the log that says what went wrong.
 _TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
 
+#: What a line of a part's log begins with.
+_PART = re.compile(r"^\[\d+\] ")
 #: Lines at the end of a log that tell of an end.
 _LAST_WORDS = 4
 
@@ -198,8 +201,8 @@ def complaints(log: Path) -> list[str]:
 
 
 def last_words(log: Iterable[str]) -> list[str]:
-    """The last lines of a log that say something, without those that rule them off."""
-    return [line.strip() for line in log if any(map(str.isalnum, line))][-_LAST_WORDS:]
+    """The last lines of a log that say something, without those that rule them off, alone or in a part's log."""
+    return [line.strip() for line in log if any(map(str.isalnum, _PART.sub("", line)))][-_LAST_WORDS:]
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ _RUNNING = ("RUNNING", "COMPLETING", "SUSPENDED", "STOPPED", "SIGNALING", "STAGE
 _ENDED: Mapping[str, tuple[State, str]] = {
     "COMPLETED": ("finished", ""),
     "FAILED": ("failed", ""),
-    "CANCELLED": ("cancelled", "cancelled"),
+    "CANCELLED": ("cancelled", "cancelled in Slurm"),
     "TIMEOUT": ("timed out", "ended by Slurm at its time limit"),
     "DEADLINE": ("timed out", "ended by Slurm at its deadline"),
     "NODE_FAIL": ("failed", "a node of the job failed"),
@@ -131,8 +131,7 @@ def _indexes(text: str) -> list[int | None]:
 
 def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     """Turn the fields of ``scontrol show job`` into ours."""
-    word = record["JobState"]
-    base = record.get("ArrayJobId", record.get("JobId", ""))
+    word, base = record["JobState"], _number(record)
     said = "" if record.get("Reason") in (None, "None", "(null)") else record["Reason"].replace("_", " ").strip()
     code, _, number = record.get("ExitCode", "0:0").partition(":")
     exit_code = -int(number) if number.isdecimal() and int(number) else int(code) if code.isdecimal() else None
@@ -140,6 +139,11 @@ def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     state, reason = _meaning(word, record, said, exit_code)
     ended = state not in ("queued", "running")
     return Told(base if index is None else f"{base}_{index}", word, state, reason, nodes, exit_code if ended else None)
+
+
+def _number(record: Mapping[str, str]) -> str:
+    """Number of a job, of one of an array that of them all."""
+    return record.get("ArrayJobId", record.get("JobId", ""))
 
 
 def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None) -> tuple[State, str]:
@@ -156,7 +160,8 @@ def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None) 
     if word == "FAILED":
         return state, f"{_code(code)} ({said})" if said and said != "NonZeroExitCode" else _code(code)
     where = record.get("NodeList", "").replace("(null)", "") if word == "NODE_FAIL" else ""
-    details = ", ".join(detail for detail in ("" if word in ("COMPLETED", "CANCELLED") else word, where) if detail)
+    named = {"COMPLETED": "", "CANCELLED": f"job {_number(record)}"}.get(word, word)
+    details = ", ".join(detail for detail in (named, where) if detail)
     return state, f"{reason} ({details})" if details and reason else reason
 
 

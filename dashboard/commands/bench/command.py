@@ -234,8 +234,10 @@ def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, ins
 
 
 def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
+    from dashboard.benchmarks.campaigns import control
+
     if now["state"] in ("failed", "cancelled", "timed out"):
-        raise Usage(f"{campaign.folder}: {now['state']}: {now['reason']} (colltune bench resume {campaign.folder})")
+        raise Usage(f"{campaign.folder}: {control.ending(now)} (colltune bench resume {campaign.folder})")
 
 
 def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
@@ -287,7 +289,7 @@ def _status(args: argparse.Namespace) -> None:
 
 
 def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
-    reason = f" ({now['reason']})" if now["reason"] else ""
+    reason = f" ({now['reason']})" if now["reason"] not in ("", now["state"]) else ""
     return f"{campaign.folder}: {now['state']}{reason}"
 
 
