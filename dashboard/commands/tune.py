@@ -182,18 +182,13 @@ def _launcher(args: argparse.Namespace, asked: Asked, installation: Installation
 
 def _preview(args: argparse.Namespace, work: Work) -> None:
     """Say what would be done, and what it costs; nothing is run or written."""
-    import tempfile
-
-    from dashboard.benchmarks.campaigns import control
-    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.campaigns import fresh
     from dashboard.tuning.look import look, plan_of
 
     looked = look(work)
     plan = plan_of(work.asked, work.installation, nodes=work.nodes)
-    with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
-        campaign = Campaign.create(Path(aside) / "measure", plan)
-        text = control.preview(campaign, work.launcher, work.installation, work.asked.measuring)
-        text = text.replace(str(campaign.folder.resolve()), str(work.folder.path / "measure"))
+    folder = work.folder.path / "measure"
+    text = fresh.preview(folder, plan, work.launcher, work.installation, work.asked.measuring)
     preview = {"asked": work.asked.to_json(), "look": {**looked.facts, **looked.noted}, "runs": text}
     show(args, preview, lambda: [looked.noted["said"], text])
 

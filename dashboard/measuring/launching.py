@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import shutil
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import control, fresh
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
@@ -160,14 +158,7 @@ def start_new(root: Path, name: str, offered: Offer, place: Place, installation:
     """
     launcher, seconds = place.launcher(installation), place.seconds(offered)
     campaign = create(root, name, offered.plan)
-    try:
-        control.start(campaign, launcher, installation, seconds)
-    except (BenchError, OSError) as error:
-        # Left as a plan, it would look as if it could be started here, wherever it was meant to run. What the system
-        # refused may have come after the launch, which is known by its state: that is written before anything runs.
-        if isinstance(error, BenchError) or not campaign.state_file.exists():
-            shutil.rmtree(campaign.folder, ignore_errors=True)
-        raise
+    fresh.start(campaign, launcher, installation, seconds)
     return campaign
 
 
@@ -213,7 +204,4 @@ def preview(root: Path, name: str, offered: Offer, place: Place, installation: I
         The name or a field of the request is not allowed.
     """
     folder, launcher = folder_of(root, name), place.launcher(installation)
-    with tempfile.TemporaryDirectory(prefix="colltune-") as aside:
-        campaign = Campaign.create(Path(aside) / name, offered.plan)
-        text = control.preview(campaign, launcher, installation, place.seconds(offered))
-        return text.replace(str(campaign.folder.resolve()), str(folder))
+    return fresh.preview(folder, offered.plan, launcher, installation, place.seconds(offered))

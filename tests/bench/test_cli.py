@@ -13,7 +13,9 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
@@ -275,8 +277,41 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert "#SBATCH --time=2\n" in out
     assert "/nowhere/mpiexec -n 4 " in out
     assert "time limit 90 s" in err
-    assert cli.main(["bench", "status", str(tmp_path / "c"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["state"] == "planned"
+    assert str(tmp_path / "c" / "log.txt") in out
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("open_mpi")
+@pytest.mark.parametrize("dry", [(), ("--dry-run",)])
+def test_of_what_is_refused_or_only_shown_nothing_stays_but_what_was_planned(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dry: tuple[str, ...]
+) -> None:
+    monkeypatch.setenv("PATH", str(tmp_path))
+    folder = tmp_path / "c"
+    status = 0 if dry else 2
+    for further in ((), ("--rounds", "4")):
+        assert cli.main(["bench", "submit", str(folder), *PLAN, *further, *dry]) == status
+        assert not folder.exists()
+    assert cli.main(["bench", "plan", str(folder), *PLAN]) == 0
+    assert cli.main(["bench", "submit", str(folder), *dry]) == status
+    assert ("no Slurm here" in capsys.readouterr().err) == (not dry)
+    assert [path.name for path in folder.iterdir()] == ["plan.json"]
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_a_campaign_that_cannot_be_launched_goes_with_its_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(*_: object, **__: object) -> None:
+        raise CampaignError("Slurm refused the job: invalid partition")
+
+    monkeypatch.setattr(control, "start", refuse)
+    planned = tmp_path / "planned"
+    assert cli.main(["bench", "plan", str(planned), *PLAN]) == 0
+    for folder in (planned, tmp_path / "new"):
+        assert cli.main(["bench", "run", str(folder), *PLAN]) == 2
+        assert "invalid partition" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == [planned]
 
 
 @pytest.mark.usefixtures("open_mpi")

@@ -337,8 +337,9 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
     monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, file: file.write_text("report"))
     words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "4", "--budget", "30s", "--json"]
-    assert cli.main([*words, "--dry-run"]) == 0
-    assert "worker" in json.loads(capsys.readouterr().out)["runs"]
+    monkeypatch.chdir(tmp_path)
+    assert cli.main(["tune", "t", *words[2:], "--dry-run"]) == 0
+    assert f"worker {tmp_path / 't' / 'measure'} " in json.loads(capsys.readouterr().out)["runs"]
     assert not (tmp_path / "t").exists()
     assert cli.main(words) == 0
     out, err = capsys.readouterr()

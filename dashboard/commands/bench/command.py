@@ -132,11 +132,11 @@ def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
 
 def _run(args: argparse.Namespace) -> None:
     installation = _installation()
-    campaign = _chosen(args, installation, spread=launching.spreads(args))
-    launcher = launching.launcher_of(args, installation, campaign.plan().ppns)
+    plan = _chosen(args, installation, spread=launching.spreads(args))
+    launcher = launching.launcher_of(args, installation, plan.ppns)
     if launcher.name == "local":
-        _say_settings(installation, launcher, campaign.plan().ranks)
-    _start(args, campaign, launcher, installation)
+        _say_settings(installation, launcher, plan.ranks)
+    _begin(args, plan, launcher, installation)
 
 
 def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
@@ -151,20 +151,26 @@ def _say_settings(installation: Installation, launcher: Launcher, ranks: int) ->
 
 
 def _submit(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns import control, fresh
+    from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.launchers import slurm
 
     request = bench_submit.request(args, launching.site_of(args))
     installation = bench_submit.installation(args, request.modules, _installation)
     launcher = slurm.SlurmLauncher(request, str(installation.mpiexec))
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
-    campaign = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
+    plan = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
     if args.dry_run:
-        answer(control.preview(campaign, launcher, installation, _limit(args, campaign, launcher)))
+        campaign = Campaign(Path(args.folder))
+        limit = _limit(args, campaign, plan, launcher)
+        if campaign.plan_file.exists():
+            answer(control.preview(campaign, launcher, installation, limit))
+        else:
+            answer(fresh.preview(campaign.folder, plan, launcher, installation, limit))
         return
     if why := slurm.available():
         raise Usage(f"{why}; --dry-run shows what would be submitted")
-    _start(args, campaign, launcher, installation)
+    _begin(args, plan, launcher, installation)
 
 
 def _resume(args: argparse.Namespace) -> None:
@@ -179,14 +185,14 @@ def _resume(args: argparse.Namespace) -> None:
 
 def _chosen(
     args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
-) -> Campaign:
-    """The campaign in the folder, made of the options where none is there; options of another one are refused."""
+) -> Plan:
+    """The plan in the folder, made of the options where none is there; options of another one are refused."""
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
     given, there = bench_plan.plans(args), campaign.plan_file.exists()
     if there and not given:
-        return campaign
+        return campaign.plan()
     if not given:
         say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
     plan = bench_plan.planned(args, installation, ranks=ranks, spread=spread)
@@ -195,14 +201,22 @@ def _chosen(
             f"{args.folder} holds another plan than these options make: run that one without them (colltune bench "
             f"{args.order} {args.folder}), or name another folder for a plan of all that is wanted"
         )
-    return Campaign.create(campaign.folder, plan)
+    return plan
 
 
-def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> float:
+def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installation: Installation) -> None:
+    """Launch what is missing of a plan; a folder that is made for it goes again where nothing can be launched."""
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+
+    new = not Path(args.folder).exists()
+    _start(args, Campaign.create(Path(args.folder), plan), launcher, installation, new=new)
+
+
+def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher) -> float:
     """Time limit, after a line that says what the campaign will cost."""
     from dashboard.benchmarks.campaigns import control
 
-    plan, done = campaign.plan(), campaign.done()
+    done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
@@ -211,12 +225,17 @@ def _limit(args: argparse.Namespace, campaign: Campaign, launcher: Launcher) -> 
     return limit
 
 
-def _start(args: argparse.Namespace, campaign: Campaign, launcher: Launcher, installation: Installation) -> None:
-    """Launch what is missing, and wait for the end of a job of this machine."""
-    from dashboard.benchmarks.campaigns import control
+def _start(
+    args: argparse.Namespace, campaign: Campaign, launcher: Launcher, installation: Installation, *, new: bool = False
+) -> None:
+    """Launch what is missing, and wait for the end of a job of this machine; a `new` folder goes where that fails."""
+    from dashboard.benchmarks.campaigns import control, fresh
 
-    limit = _limit(args, campaign, launcher)
-    now = control.start(campaign, launcher, installation, limit, again=args.order == "resume")
+    limit = _limit(args, campaign, campaign.plan(), launcher)
+    if new:
+        now = fresh.start(campaign, launcher, installation, limit)
+    else:
+        now = control.start(campaign, launcher, installation, limit, again=args.order == "resume")
     if now["measured"] + now["refused"] >= now["points"]:
         goal = campaign.plan().goal
         beyond = f", beyond the budget of {format_duration(goal.seconds)}" if goal and goal.seconds else ""
