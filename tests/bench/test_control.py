@@ -90,6 +90,24 @@ def test_a_failure_that_the_worker_knows_nothing_of_is_told_by_the_last_words_of
     ]
 
 
+def test_what_was_refused_is_told_with_its_reasons(
+    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    why = "not answered by sm: on this communicator han answers bcast"
+    measured(campaign, error="its result is wrong")
+    for size in (8, 64):
+        measured(campaign, algorithm="b", message_size=size, error=why)
+    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+    assert capsys.readouterr().out.splitlines()[1:] == [
+        "0 of 4 points measured, 3 refused or wrong",
+        f"  2 × {why}",
+        "  1 × its result is wrong",
+    ]
+    assert cli.main(["bench", "status", str(campaign.folder), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["reasons"] == {why: 2, "its result is wrong": 1}
+
+
 def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
     launcher: Played, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -130,6 +148,19 @@ def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, campaign:
     launcher.now = Status("finished", "", 0)
     now = control.status(campaign, launcher)
     assert (now["state"], now["reason"]) == ("timed out", "stopped at its time limit of 100 s")
+
+
+def test_a_limit_at_which_only_doubtful_times_were_measured_again_is_told_as_that(
+    launcher: Played, campaign: Campaign
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status("timed out", "ended at its time limit of 100 s", None)
+    for algorithm in ("a", "b"):
+        measured(campaign, algorithm=algorithm, message_size=8)
+        assert control.status(campaign, launcher)["reason"] == "ended at its time limit of 100 s"
+        measured(campaign, algorithm=algorithm, message_size=64)
+    again = "nothing is missing: times that cannot be trusted were being measured again"
+    assert control.status(campaign, launcher)["reason"] == f"ended at its time limit of 100 s; {again}"
 
 
 def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, campaign: Campaign) -> None:

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -53,6 +54,11 @@ class Done:
     def all(self) -> set[PointKey]:
         """All that need not be measured any more."""
         return set(self.measured) | set(self.refused)
+
+    @property
+    def reasons(self) -> dict[str, int]:
+        """Why points were refused or wrong, with the number of each, most first."""
+        return dict(Counter(self.refused.values()).most_common())
 
 
 @dataclass(frozen=True)

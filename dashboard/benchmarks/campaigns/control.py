@@ -300,15 +300,15 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     launcher
         The one that it was started with, which is found by the campaign's state when it is not given.
     counted
-        By whoever has read the results already; None: they are read. Of a campaign that was stopped ``remaining`` is
-        then left to whoever has.
+        By whoever has read the results already; None: they are read. ``reasons``, and of a campaign that was stopped
+        ``remaining``, are then left to whoever has.
 
     Returns
     -------
     dict
         ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
-        ``measured``, ``refused``, ``remaining`` (seconds, None when not known), ``now``, ``attempt``, ``note`` (what
-        the ranks of a finished one could not do).
+        ``measured``, ``refused``, ``reasons`` (why these, with the number of each), ``remaining`` (seconds, None when
+        not known), ``now``, ``attempt``, ``note`` (what the ranks of a finished one could not do).
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
@@ -322,7 +322,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
             plan, done = campaign.plan(), campaign.done()
         counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
-    answer |= counted._asdict() | {"remaining": None, "now": "", "jobs": [], "note": ""}
+    answer |= counted._asdict() | {"reasons": {} if done is None else done.reasons}
+    answer |= {"remaining": None, "now": "", "jobs": [], "note": ""}
     if job is None:
         return answer
     if job.state == "finished" and progress.get("ended") == "time limit":
@@ -333,6 +334,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     reason = job.reason
     if job.exit_code in WORKER_FAILED:
         reason = _worker_said(campaign) or job.reason
+    if job.state == "timed out" and counted.measured + counted.refused >= counted.points:
+        reason += "; nothing is missing: times that cannot be trusted were being measured again"
     answer["jobs"] = [dict(part) for part in job.jobs]
     answer |= {"state": job.state, "reason": reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
     if job.state == "running" and progress.get("done"):

@@ -316,11 +316,8 @@ class Following:
         elif status["remaining"] is not None and self.plan.goal is None:
             # Its first points are no measure of the others: those of large messages take hundreds of times as long.
             status["remaining"] = self._remaining(_COUNT_DOWN_S) or status["remaining"]
-        reasons: dict[str, int] = {}
-        for why in self._refused.values():
-            reasons[why] = reasons.get(why, 0) + 1
-        refused = sorted(reasons.items(), key=lambda pair: -pair[1])
-        return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), tuple(refused), chosen)
+        refused = tuple(Done(frozenset(), self._refused).reasons.items())
+        return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), refused, chosen)
 
     def _remaining(self, kept: float) -> float | None:
         """Seconds that a campaign will still take; worked out again when points have come, and counted down between.

@@ -16,6 +16,7 @@ from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.bench import refine as bench_refine
 from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, answer, say, show
+from dashboard.commands.text import one_line
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_duration
 
@@ -28,6 +29,8 @@ if TYPE_CHECKING:
 _WATCH_S = 0.25
 #: Lines at the end of a log in which a failure's last words are.
 _LOGGED = 20
+#: Most reasons that are listed.
+_REASONS = 6
 
 
 def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
@@ -318,7 +321,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     from dashboard.benchmarks.launchers.launch import last_words
 
     points = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
-    lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}"]
+    lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}", *_reason_lines(now["reasons"])]
     for job in now["jobs"]:
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
@@ -330,6 +333,13 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     lines += _unsafe_lines(campaign)
     lines += [f"results: {path}" for path in campaign.result_files()] if now["measured"] else []
     return lines + list(now.get("log", []))
+
+
+def _reason_lines(reasons: Mapping[str, int]) -> list[str]:
+    """Why points were refused or wrong, those of a reason together."""
+    lines = [f"  {count:,} × {one_line(why)}" for why, count in list(reasons.items())[:_REASONS]]
+    further = len(reasons) - _REASONS
+    return [*lines, f"  and {format_count(further, 'further reason')} (--json has all)"] if further > 0 else lines
 
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:
