@@ -36,7 +36,7 @@ from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.pages.parts.widgets import Alert
 from dashboard.session.choice import write_options
 from dashboard.session.state import ResultsOrState
 
@@ -90,8 +90,6 @@ class MeasurePage(Watching):
         self.sight: Sight | None = None
         self._worked = _Worked()
         self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
-        self.again = Button(label="Look again", variant="outlined", size="small", on_click=self._search_again)
-        self.again.visible = False
         self.rested = Rested(self._show_cost, REST, self._work_out)
         self.form, self.where = Form(self._ask_cost), Where(self._ask_cost)
         self.cost = Cost(self.start)
@@ -137,21 +135,13 @@ class MeasurePage(Watching):
 
     # What there is to measure with, and what it would cost.
 
-    def _search_again(self, *_: Any) -> None:
-        self._anew = True
-        self.again.disabled = True
-        self._search.ask()
-
     def _show_surroundings(self, around: Surroundings) -> None:
-        self.around = around
-        self.again.disabled = False
         self.form.offer(around.installation)
         self.where.offer(around.no_slurm, around.partitions)
         obstacle, severity = around.no_mpi, "error"
         if not obstacle and not self.doing.allowed:
             obstacle, severity = f"You can plan here, but not start. {self.doing.allowed.reason}", "warning"
         self.standing.param.update(object=plain(obstacle), severity=severity, visible=bool(obstacle))
-        self.again.visible = bool(around.no_mpi)
         self._ask_cost()
 
     def _ask_cost(self) -> None:

@@ -19,6 +19,7 @@ from dashboard.pages.measure.map import FillingMap, Measured
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.widgets import Button
 from dashboard.plots.backend import use_bokeh
 from dashboard.server.permission import Permission, may_launch
 from dashboard.session.state import ResultsOrState, State
@@ -66,8 +67,10 @@ class Watching(Viewer):
         self.loss = ExpectedLoss()
         self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
         self.around: Surroundings | None = None
+        self.again = Button(label="Look again", variant="outlined", size="small", on_click=self._search_again)
+        self.again.visible = False
         self._anew = False
-        self._search = Rested(self._show_surroundings, 0.0, self._look_around)
+        self._search = Rested(self._take_surroundings, 0.0, self._look_around)
         self._fault = ""
 
     def _watch(self) -> None:
@@ -87,8 +90,19 @@ class Watching(Viewer):
     def _look_around(self) -> Surroundings:
         return look_around(again=self._anew)
 
+    def _search_again(self, *_: Any) -> None:
+        self._anew = True
+        self.again.disabled = True
+        self._search.ask()
+
+    def _take_surroundings(self, around: Surroundings) -> None:
+        """Take what there is to measure with; where there is nothing, it can be looked for again."""
+        self.around = around
+        self.again.param.update(disabled=False, visible=bool(around.no_mpi))
+        self._show_surroundings(around)
+
     def _show_surroundings(self, around: Surroundings) -> None:
-        """Take what there is to measure with."""
+        """Show what there is to measure with."""
         raise NotImplementedError
 
     def _follow(self, *_: Any) -> None:

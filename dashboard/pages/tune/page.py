@@ -86,7 +86,7 @@ class TunePage(Watching):
         title = pn.pane.HTML("<h3 style='margin: 0'>Tune this machine</h3>", margin=(4, 10, 12, 10))
         there = [self.doing, self.watch, self.plan, self.watch.result, self.measuring]
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
-        return columns([title, self.standing, self.form], there, width=WIDTH + 24)
+        return columns([title, self.standing, self.again, self.form], there, width=WIDTH + 24)
 
     def _read(self, text: str) -> None:
         """Ask for what an address asks for."""
@@ -102,7 +102,6 @@ class TunePage(Watching):
     # What there is to tune, and what it would be.
 
     def _show_surroundings(self, around: Surroundings) -> None:
-        self.around = around
         self.form.where.offer(around.no_slurm, around.partitions)
         reason, severity = around.no_mpi, "error"
         if not reason and not self.doing.allowed:

@@ -6,6 +6,7 @@ import asyncio
 import io
 import json
 import zipfile
+from dataclasses import replace
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -21,6 +22,7 @@ from dashboard.server.permission import Permission
 from dashboard.session.recipes import as_command, as_link
 from dashboard.session.state import State
 from dashboard.tuning import Asked, Folder
+from tests.measuring.played import HERE
 
 
 def open_page(**chosen: Any) -> TunePage:
@@ -148,6 +150,22 @@ def test_who_may_not_launch_sees_all_and_starts_nothing(
     asyncio.run(page.check_again())
     assert started == []
     assert "not logged in" in page.doing.message.object
+
+
+def test_an_mpi_that_was_installed_meanwhile_is_found_by_looking_again(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reason = "no MPI: mpiexec is not on the PATH; install one with: pip install 'colltune[mpi]'"
+    monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=reason))
+    page = open_page()
+    assert "pip install" in page.standing.object
+    assert page.again.visible
+    assert page.form.start.disabled
+    monkeypatch.setattr(module, "look_around", lambda again=False: HERE if again else None)
+    page.again.clicks += 1
+    assert not page.again.visible
+    assert not page.standing.visible
+    assert not page.form.start.disabled
 
 
 def test_the_command_says_what_the_page_shows(
