@@ -14,6 +14,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import HINTS
 from dashboard.commands.output import say
 from dashboard.commands.treatment import JUDGED_BY
+from dashboard.domain.campaign import BY_NAME as CAMPAIGN_BY_NAME
 from dashboard.domain.campaign import OPTIONS as CAMPAIGN
 from dashboard.domain.options import Option
 from dashboard.session.treatment import OPTIONS
@@ -178,11 +179,11 @@ def _after_check(args: argparse.Namespace) -> list[str] | None:
     if not args.paths or args.han:
         return None
     if args.output:
-        return ["prove", args.output]
+        return ["prove", args.output, *_started(args)]
     kept = Path(args.paths[0])
     kept = kept.with_suffix(f".kept{kept.suffix or '.conf'}")
     measured = [word for option in CAMPAIGN if option.name != "ppn" for word in _typed(args, option)]
-    words = ["tune-check", *map(str, args.paths), *_collectives(args), *measured, *_launching(args)]
+    words = ["tune-check", *map(str, args.paths), *_collectives(args), *measured, *_launching(args), *_ppn(args)]
     return [*words, "--folder", args.folder, "--drop-slower", "-o", str(kept)]
 
 
@@ -196,6 +197,11 @@ def _launching(args: argparse.Namespace) -> list[str]:
     """How ranks are started, as it was given."""
     given = {name: getattr(args, name, None) for name in ("launch", "site")}
     return [word for name, value in given.items() if value for word in (f"--{name}", str(value))]
+
+
+def _started(args: argparse.Namespace) -> list[str]:
+    """How many ranks are started, and how, as it was given."""
+    return [*_typed(args, CAMPAIGN_BY_NAME["ranks"]), *_launching(args), *_ppn(args)]
 
 
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
@@ -240,7 +246,7 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "export": _after_export,
     "translate": lambda args: ["lint", args.output] if _linted(args) else None,
     "lint": _after_lint,
-    "prove": lambda args: ["tune-check", args.rules, *_beside(args)],
+    "prove": lambda args: ["tune-check", args.rules, *_beside(args), *_started(args)],
     "tune-check": _after_check,
     "bench": _after_bench,
     "model": _after_model,

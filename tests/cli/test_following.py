@@ -19,6 +19,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.following import _after_bench as after_bench
 from dashboard.commands.following import say_following
+from dashboard.commands.options import parse
 from loaders import RunWriter, save_results
 from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, FAST_ETHERNET_PATTERN
@@ -133,6 +134,18 @@ def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
     words = following(capsys.readouterr().err)
     assert sorted(words[1:]) == sorted(map(str, campaign.result_files()))
     assert cli.main([*words, "--json"]) == 0
+
+
+def test_rules_are_proven_and_checked_with_the_ranks_that_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
+    how = ["--ranks", "4", "--site", "site.toml", "--ppn", "2"]
+    words = ["tune-check", "bcast.conf", *how, "--folder", "checked"]
+    for given in ([*words, "--drop-slower", "-o", "kept.conf"], words):
+        say_following(parse(given))
+        said = following(capsys.readouterr().err)
+        assert all(word in said for word in how)
+        parse(said)
+    say_following(parse(["prove", "kept.conf", *how]))
+    assert following(capsys.readouterr().err) == ["tune-check", "kept.conf", *how]
 
 
 def test_of_a_table_of_times_models_predict_by_the_lines_that_are_said(
