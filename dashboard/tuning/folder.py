@@ -16,6 +16,7 @@ State is written whole after each step, so that whoever comes after a kill finds
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -28,7 +29,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns.campaign import read_json, write_json
-from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.errors import ROOM, CampaignError, unwritable
 from dashboard.benchmarks.launchers import processes
 from loaders import disk
 
@@ -78,14 +79,20 @@ class Folder:
 
     @contextmanager
     def held(self) -> Iterator[None]:
-        """Hold the folder; CampaignError when another process does, it holds other things, or cannot be written."""
+        """Hold the folder.
+
+        Raises
+        ------
+        CampaignError
+            Another process holds it, it holds other things, or it cannot be written, also while it is held.
+        """
         self._refuse_foreign()
         try:
             self.path.mkdir(parents=True, exist_ok=True)
             (self.path / ".lock").touch()
         except OSError as error:
             raise CampaignError(f"{self.path} cannot be written: {error.strerror or error}") from error
-        with disk.locked(self.path / ".lock") as lock:
+        with self._written(), disk.locked(self.path / ".lock") as lock:
             if lock is None:
                 raise CampaignError(f"{self.path}: another colltune tune works in it; wait for its end")
             pid = os.getpid()
@@ -96,6 +103,18 @@ class Folder:
                 yield
             finally:
                 lock.truncate(0)
+
+    @contextmanager
+    def _written(self) -> Iterator[None]:
+        """CampaignError that says what is kept where there is no room for anything in it, or it is read-only."""
+        try:
+            yield
+        except (OSError, CampaignError) as error:
+            refused = error if isinstance(error, OSError) else error.__cause__
+            if not isinstance(refused, OSError) or refused.errno not in (*ROOM, errno.EROFS):
+                raise
+            kept = "what was done" if self.state_file.exists() else ""
+            raise unwritable(refused.filename or self.path, refused, kept, "the same command goes on") from error
 
     def _refuse_foreign(self) -> None:
         """CampaignError where a tuning would replace what another program, or a campaign, put there."""

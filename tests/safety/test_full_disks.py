@@ -25,9 +25,11 @@ from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
 from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
+from dashboard.tuning import tune
 from loaders import LoadError, disk, open_results, save_results
 from tests.conftest import FAST_ETHERNET, ROOT, until
 from tests.measuring.played import LIBRARY, Played
+from tests.tuning.machine import Machine, work_in
 
 OLD = "what was there\n"
 FILES = sorted(map(str, FAST_ETHERNET.glob("bcast__*.sko")))
@@ -180,6 +182,32 @@ def test_a_campaign_on_a_full_disk_is_resumed_when_there_is_room(small_disk: Pat
     filling.unlink()
     played = Played(launched=Status("running"))
     assert control.start(campaign, played, HERE, 5.0)["state"] == "running"
+
+
+def test_a_campaign_where_nothing_can_be_written_is_not_told_to_make_room(small_disk: Path) -> None:
+    campaign = Campaign.create(small_disk / "campaign", PLAN)
+    subprocess.run(["mount", "-o", "remount,ro", str(small_disk)], check=True)
+    with pytest.raises(CampaignError) as raised:
+        control.start(campaign, Played(), HERE, 5.0)
+    remedy = f"see that it can be, then colltune bench resume {campaign.folder}"
+    assert str(raised.value) == f"{campaign.folder} cannot be written: Read-only file system ({remedy})"
+
+
+@pytest.mark.parametrize("left", [0, 8 << 10, 24 << 10])
+def test_a_tuning_on_a_full_disk_goes_on_when_there_is_room(
+    small_disk: Path, left: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine().put(monkeypatch)
+    work = work_in(small_disk / "tuned")
+    tune(work, until="look")
+    filling = fill(small_disk, left)
+    with pytest.raises(CampaignError) as raised:
+        tune(work)
+    kept = "No space left on device; what was done is kept (make room, then the same command goes on)"
+    assert str(raised.value).startswith(str(work.folder.path))
+    assert str(raised.value).endswith(f" cannot be written: {kept}")
+    filling.unlink()
+    assert tune(work, until="look") == {"look": True}
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,7 @@ from dashboard.benchmarks.campaigns.groups import Group, only
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
-from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError
+from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError, unwritable
 from dashboard.benchmarks.launchers import launcher_of, leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
 from dashboard.benchmarks.libraries.library import Installation
@@ -229,10 +229,8 @@ def _written(campaign: Campaign) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        raise CampaignError(
-            f"{campaign.folder} cannot be written: {error.strerror or error}; what was measured is kept (make room, "
-            f"then colltune bench resume {campaign.folder})"
-        ) from error
+        kept = "what was measured" if campaign.result_files() else ""
+        raise unwritable(campaign.folder, error, kept, f"colltune bench resume {campaign.folder}") from error
 
 
 @contextmanager
