@@ -213,9 +213,10 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return ["bench", "status", args.folder, "--follow"]
     if getattr(args, "dry_run", False):
         return None
+    if args.order in ("run", "submit", "resume"):
+        return _results(args.folder)
     orders = {
         "plan": ["bench", "run", args.folder, *_launching(args)],
-        **dict.fromkeys(("run", "submit", "resume"), _results(args.folder)),
         "cancel": ["bench", "resume", args.folder],
     }
     return orders.get(args.order)

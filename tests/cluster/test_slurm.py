@@ -120,7 +120,8 @@ def test_cancelled_no_process_is_left_after_five_seconds(slurm: Slurm, submitted
     now = control.cancel(running.campaign)
     until(lambda: not processes.marked(mark))
     assert time.monotonic() - begin < 5
-    assert (now["state"], now["reason"]) == ("cancelled", "cancelled")
+    (job,) = now["jobs"]
+    assert (now["state"], now["reason"]) == ("cancelled", f"cancelled in Slurm (job {job['id']})")
     measured = set(running.campaign.done().measured)
     running.submit()
     until(lambda: set(running.campaign.done().measured) > measured, running.status)
