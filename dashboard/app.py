@@ -33,7 +33,7 @@ from dashboard.server.memory import give_back_later
 from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS
 from dashboard.server.permission import may_enter
 from dashboard.server.template import template
-from dashboard.session.address import PARAMETERS, TREATMENT, opening, value_of
+from dashboard.session.address import AGAINST, PARAMETERS, TREATMENT, opening, value_of
 from dashboard.session.history import History
 from dashboard.session.recipes import DATA, as_link
 from dashboard.session.registry import results_by_digest
@@ -126,6 +126,9 @@ class Permalink:
                 )
             else:
                 self._state.show(results)
+        other = results_by_digest(str(query.get(AGAINST, "")))
+        if other is not None:
+            self._state.know(other)
         sentences += self._choose(query)
         self._state.notice = " ".join(sentences)
 

@@ -21,6 +21,7 @@ from panel.io.state import set_curdoc
 
 import dashboard.pages
 from dashboard.app import App, Permalink, create_app
+from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import PAGES, State
 from loaders import save_results
@@ -167,6 +168,14 @@ def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
     Permalink(state, Location(search="?data=0123456789abcdef&depth=4")).open()
     assert "other results" in state.notice
     assert (state.results_id, state.max_depth) == (home, 4)
+
+
+def test_an_address_brings_the_campaign_beside_it_from_what_others_have_loaded(state: State) -> None:
+    other = load_results([FAST_ETHERNET / "reduce__linear__seg0.sko"]).digest
+    assert other not in state.loaded
+    Permalink(state, Location(search=f"?collective=reduce&compare=campaigns&against={other}")).open()
+    assert (state.notice, state.against) == ("", other)
+    assert "reduce__linear__seg0.sko" in state.loaded[other]
 
 
 @pytest.mark.slow

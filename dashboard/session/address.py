@@ -12,6 +12,8 @@ from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_op
 from dashboard.session.samples import SAMPLES
 from dashboard.session.treatment import OPTIONS, UNCERTAINTY
 
+#: The name of campaign B.
+AGAINST = "against"
 #: Names in an address with their params; a value is set after those that it depends on.
 PARAMETERS = {
     "page": "page",
@@ -29,7 +31,7 @@ PARAMETERS = {
     "options": "options",
     "other": "other",
     "compare": "compare",
-    "against": "against",
+    AGAINST: "against",
     "common": "common",
     "pinned": "pinned",
     "rows": "rows",
@@ -179,7 +181,7 @@ def _known(state: Linked, name: str, value: Any) -> Any:
         "export": lambda: set(value) <= {each for each in state.param.collective.objects if each},
         "without": lambda: set(value) <= state.selectable(),
         "workload": lambda: state.knows_workload(value),
-        "against": lambda: value in state.loaded or value in SAMPLES,
+        AGAINST: lambda: value in state.loaded or value in SAMPLES,
         "rows": lambda: len(value) <= _LONGEST_FILTER,
     }
     return value if name not in known or known[name]() else _refuse(value)
@@ -195,7 +197,7 @@ _WANTING = {
     **dict.fromkeys(("together", "export"), "these results have no such collective"),
     "without": "these results have no such method",
     "workload": "this workload is not loaded here; load it on the page Decisions, or name it with --weights",
-    "against": "that campaign was not loaded in this session and is no sample",
+    AGAINST: "that campaign is no sample and is not loaded here; load it on the page Data and open the address again",
 }
 
 

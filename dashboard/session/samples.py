@@ -127,6 +127,12 @@ def is_sample(path: str | os.PathLike[str]) -> bool:
         return False
 
 
+def sample_of(paths: Sequence[str | os.PathLike[str]]) -> str:
+    """Name of the sample campaign whose files these are, all of them; empty: of none."""
+    name = Path(paths[0]).parent.name if paths else ""
+    return name if name in SAMPLES and {*map(Path, paths)} == {*sample_start(name).paths} else ""
+
+
 def sample_start(name: str = _FIRST) -> Start:
     """The files of a sample campaign, in the order of their names.
 

@@ -249,12 +249,14 @@ class State(param.Parameterized):
         with param.parameterized.batch_call_watchers(self):
             self.param.collective.objects = collectives
             fitting = self._fitting(tree, collective)
-            others = [name for digest, name in self.loaded.items() if digest != results.digest]
-            name = f"{results.title}, {results.digest[:6]}" if results.title in others else results.title
-            loaded = {**self.loaded, results.digest: name}
-            self.param.update(
-                results=tree, results_id=results.digest, collective=collective, error="", loaded=loaded, **fitting
-            )
+            self.know(results)
+            self.param.update(results=tree, results_id=results.digest, collective=collective, error="", **fitting)
+
+    def know(self, results: Results) -> None:
+        """Have results among those of this session, from which campaign B is chosen."""
+        others = [name for digest, name in self.loaded.items() if digest != results.digest]
+        name = f"{results.title}, {results.digest[:6]}" if results.title in others else results.title
+        self.loaded = {**self.loaded, results.digest: name}
 
     @param.depends("collective", watch=True)
     def fit(self) -> None:

@@ -95,6 +95,21 @@ def test_both_are_shown_at_the_processes_per_node_that_both_have() -> None:
     assert "--ppn" not in as_command(state)
 
 
+def test_a_sample_that_was_loaded_is_offered_once() -> None:
+    start = sample_start("fast-ethernet-own")
+    state, view = shown(campaign(1, "frodo"))
+    state.load(start.paths, **start.hints)
+    loaded = state.results_id
+    assert "fast-ethernet-own" not in view.other.options.values()
+    state.show(register(campaign(1, "frodo")))
+    assert loaded not in view.other.options.values()
+    assert "fast-ethernet-own" in view.other.options.values()
+    # An address may name it either way.
+    state.against = loaded
+    assert state.against == view.other.value == "fast-ethernet-own"
+    assert "On A the decision of B" in view.penalties.object
+
+
 def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     state, _ = shown(campaign(1, "frodo"), campaign(2, "grig"))
     state.against = next(iter(state.loaded))
@@ -103,7 +118,7 @@ def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     stranger = State()
     stranger.show(register(campaign(2, "grig")))
     (message,) = stranger.from_query({"against": "0123abcd"})
-    assert "not loaded in this session" in message
+    assert "load it on the page Data" in message
 
 
 def test_both_campaigns_are_judged_as_by_the_command(capsys: pytest.CaptureFixture[str]) -> None:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from html import escape
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -29,7 +28,7 @@ from dashboard.plots.raster import Raster
 from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.prepared import prepare
 from dashboard.session.registry import origin_of
-from dashboard.session.samples import SAMPLES, is_sample
+from dashboard.session.samples import SAMPLES, sample_of
 from dashboard.session.state import DATA, TREE, State
 
 PAGE = "Compare"
@@ -128,10 +127,13 @@ class CampaignsView(Viewer):
     def follow(self, *_: Any) -> None:
         """Bring up to date what is looked at; it is computed once for the same choices."""
         state = self.state
-        others = {title: digest for digest, title in state.loaded.items() if digest != state.results_id}
-        on_show = {Path(path).parent.name for path in origin_of(state.results_id).paths[:1] if is_sample(path)}
-        others |= {f"sample: {sample.title}": name for name, sample in SAMPLES.items() if name not in on_show}
-        known = state.against if state.against in others.values() else ""
+        # A sample that was loaded stands under its own name alone.
+        samples = {digest: sample_of(origin_of(digest).paths) for digest in state.loaded}
+        others = {title: digest for digest, title in state.loaded.items() if not samples[digest]}
+        others |= {f"sample: {sample.title}": name for name, sample in SAMPLES.items()}
+        shown, against = (samples.get(digest) or digest for digest in (state.results_id, state.against))
+        others = {title: name for title, name in others.items() if name != shown}
+        known = against if against in others.values() else ""
         self.other.param.update(options={"choose …": "", **others}, value=known)
         if not state.on_show(PAGE) or not self.visible or self._asked == self._key():
             return
