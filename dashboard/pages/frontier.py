@@ -173,7 +173,10 @@ class FrontierPage(Viewer):
             return
 
         _ASKED[self] = key
-        self.background.start("Frontier", work, take, looked_at=partial(_looked_at, key))
+        self.background.start("Frontier", work, take, self._drop, partial(_looked_at, key))
+
+    def _drop(self) -> None:
+        self.message.visible = False
 
     def _attempt(self, work: Any) -> Any:
         try:

@@ -86,6 +86,18 @@ def test_without_results_the_page_says_so() -> None:
     assert not any(column.visible for column in page._columns.values())
 
 
-def test_what_cannot_be_left_out_is_told(page: FrontierPage) -> None:
+def test_what_cannot_be_left_out_is_told_and_nothing_more_is_waited_for(page: FrontierPage) -> None:
     page.scheme.value = "repetitions"
-    assert "repetition" in page.message.object + page.background.text.object
+    assert "repetition" in page.background.text.object
+    assert not page.message.visible
+
+
+def test_of_a_single_size_nothing_is_left_out() -> None:
+    single = state_of(bcast=synthetic_cube(1, 1, 4, seed=9))
+    single.page = "Frontier"
+    page = FrontierPage(single)
+    assert "on the page Frontier: nothing" in page.background.text.object
+    assert not page.message.visible
+    page.scheme.value = "none"
+    assert not page.background.line.visible
+    assert page.advice.object.startswith("Take ")

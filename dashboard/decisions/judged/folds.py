@@ -111,7 +111,10 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
             notes.append(f"{count} folds along the {title}, since there are no more of them")
         made += [partial(_line_fold, problem, axis, values[first::count]) for first in range(count)]
     if not made:
-        raise DecisionError(f"nothing can be left out: {'; '.join(notes)}")
+        raise DecisionError(
+            f"nothing can be left out: {'; '.join(notes)}; measure more sizes, or judge by what is decided on "
+            "(--held-out none; on the page Frontier: nothing)"
+        )
     return made, notes
 
 

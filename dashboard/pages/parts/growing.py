@@ -214,9 +214,8 @@ class Background(Viewer):
             title, dropped = self._task.title, self._task.dropped
             self.stop()
             self._tell(f"{title}: cancelled.", running=False)
-            if dropped is None:
-                self.again.visible = True
-            else:
+            self.again.visible = True
+            if dropped is not None:
                 dropped()
 
     def _tell(self, text: str, *, running: bool, wrong: bool = False) -> None:
