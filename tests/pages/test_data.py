@@ -163,6 +163,12 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
     assert page.state.results_id == before
     assert "noise" in page.state.error
     assert "uploaded" not in page.state.error + page.error.object
+    for _ in range(2):
+        assert page.headline.object.count("Still on show is what was loaded before: 59 methods") == 1
+        load(page)
+    page.chooser.kind = SAMPLE
+    load(page)
+    assert page.headline.object.startswith("59 methods")
 
 
 def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:

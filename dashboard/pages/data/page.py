@@ -26,6 +26,8 @@ from loaders.collectives import POINT_TO_POINT
 
 _MOST_NOTES = 5
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
+#: Stands before what is loaded where the files below are others.
+BEFORE = "Nothing of the files below was loaded. Still on show is what was loaded before: "
 
 
 class DataPage(Viewer):
@@ -137,6 +139,8 @@ class DataPage(Viewer):
             self._offer(self.failed)
             self.overview.show_reports(self.failed, self.chooser.folders)
             self.overview.section = FILES
+            if self.state.results is not None:
+                self.headline.object = BEFORE + self._loaded()
         else:
             self._show_results()
 
@@ -165,17 +169,23 @@ class DataPage(Viewer):
         self.overview.refresh()
         if self.overview.summary is None:
             return
+        self.headline.object = self._loaded()
+        reports = Results(self.state.results, self.state.results_id).sources
+        self.overview.show_reports(reports, self.chooser.folders)
+        self._offer(reports)
+
+    def _loaded(self) -> str:
+        """What the results on show are."""
+        if self.overview.summary is None:
+            return ""
         table = self.overview.summary.coverage
         # A ping-pong is none of the collectives, and no method of theirs.
         table = table[table["collective"] != POINT_TO_POINT]
         shown = Results(self.state.results, self.state.results_id)
-        reports = shown.sources
-        figures = headline(reports, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
+        figures = headline(shown.sources, int(table["methods"].sum()), int(table["measured"].sum()), len(table))
         notes = [plain(without_folders(note, self.chooser.folders)) for note in shown.notes]
         more = [f"… and {format_count(len(notes) - _MOST_NOTES, 'note')} more"] if len(notes) > _MOST_NOTES else []
-        self.headline.object = "  \n".join([figures, *notes[:_MOST_NOTES], *more])
-        self.overview.show_reports(reports, self.chooser.folders)
-        self._offer(reports)
+        return "  \n".join([figures, *notes[:_MOST_NOTES], *more])
 
     def _offer(self, reports: Sequence[Mapping[str, Any]]) -> None:
         """Offer the facets in which the files differ; files of one folder that are far apart are campaigns."""
