@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
+from dashboard.domain.units import format_count, format_gap, format_ratio
 from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
@@ -87,7 +88,7 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     else:
         lines.append("nothing differs in what the files tell, nor in methods and sizes")
     times = [
-        [row["method"], str(row["cells"]), *(f"{row[name]:.2f}" for name in ("low", "median", "high"))]
+        [row["method"], str(row["cells"]), *(format_ratio(row[name]) for name in ("low", "median", "high"))]
         for row in result["times"]
     ]
     lines += ["", "time of B / time of A, over the cells of both:"]
@@ -105,7 +106,7 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
     for made, there in (("A", "B"), ("B", "A")):
         gap = result["gaps"][there]
         if gap["cells"]:
-            cells = f"over the {gap['cells']:,} cells in which both have a penalty"
-            words = f"costs {gap['points']:+.2f} points more than one made from {there} itself"
-            lines += ["", f"on {there} the decision of {made} {words}, {cells}"]
+            cells = f"over the {format_count(gap['cells'], 'cell')} in which both have a penalty"
+            own = f"one made from {there} itself"
+            lines += ["", f"on {there} the decision of {made} costs {format_gap(gap['points'])} {own}, {cells}"]
     return lines

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.domain.units import format_bytes, format_percent, format_time, size_parts
+from dashboard.domain.units import format_bytes, format_count, format_percent, format_time, size_parts
 from dashboard.domain.unmeasured import unmeasured
 
 if TYPE_CHECKING:
@@ -194,7 +194,7 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
     depth, loss = answer["depth"], answer["penalty"]
     rows = [
         ("decision", f"{answer['collective']}, {answer['tree']}" + (f" ({options})" if options else "")),
-        ("size", f"{answer['leaves']:,} leaves, {answer['nodes']:,} nodes"),
+        ("size", f"{format_count(answer['leaves'], 'leaf', 'leaves')}, {format_count(answer['nodes'], 'node')}"),
         ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
         ("not measured", unmeasured(loss["unmeasured"])),

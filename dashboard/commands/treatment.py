@@ -13,6 +13,7 @@ from dashboard.commands.output import Working, say
 from dashboard.commands.prepared import say_done
 from dashboard.commands.usage import Usage
 from dashboard.domain.errors import meant
+from dashboard.domain.units import format_ppn
 from dashboard.session.treatment import HELD_OUT, OPTIONS
 
 if TYPE_CHECKING:
@@ -176,6 +177,6 @@ def say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
         if "ppn" in cube.dims:
             chosen = select_ppn(cube)[1]
             others = ", ".join(str(int(value)) for value in cube["ppn"].values)
-            notes.append(f"note: {chosen} processes per node (most measured cells) of {others}; --ppn chooses")
+            notes.append(f"note: {format_ppn(chosen)} (most measured cells) of {others}; --ppn chooses")
     for note in dict.fromkeys(notes):
         say(note)

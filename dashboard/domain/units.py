@@ -112,9 +112,26 @@ def format_share(share: float) -> str:
     return f"{100 * share:,.1f}".removesuffix(".0") + " %" if math.isfinite(share) else "not measured"
 
 
+def format_gap(points: float) -> str:
+    """Write by how much something costs more than another: ``1.20 points more than``, ``as much as``."""
+    apart = f"{abs(points):,.2f}"
+    return f"{apart} points {'more' if points > 0 else 'less'} than" if float(apart.replace(",", "")) else "as much as"
+
+
+def format_ratio(value: float) -> str:
+    """Write how many times as much something is, with three digits: ``0.00412``, ``1.05``, ``1,240``."""
+    digits = 2 - math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 2
+    return f"{value:,.{max(digits, 0)}f}"
+
+
 def format_count(value: int, singular: str, many: str | None = None) -> str:
     """Write a number of things: ``1 process``, ``8,192 processes``."""
     return f"{value:,} {singular if value == 1 else many or singular + 's'}"
+
+
+def format_ppn(value: object) -> str:
+    """Write how many processes each node has: ``1 process per node``, ``1, 2 processes per node``."""
+    return f"{value} {'process' if str(value) == '1' else 'processes'} per node"
 
 
 def format_names(names: Sequence[str], most: int = 10) -> str:

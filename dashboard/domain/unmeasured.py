@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from dashboard.domain.units import format_names
+from dashboard.domain.units import format_count, format_names
 
 #: Points that a penalty grows by for each doubling of a size that it is carried over. Of methods that cost at most 5 %
 #: at a size of fast-ethernet-16 the mean penalty 1 to 6 doublings away is higher by 9, 19, 33, 44, 54 and 68 points; on
@@ -30,4 +30,4 @@ def absent(name: str, labels: Sequence[str]) -> str:
 
 def unmeasured(cells: int) -> str:
     """How many cells have a chosen method that was not measured there, and what these count."""
-    return f"{cells:,} cells whose chosen method was not measured there" + (f"; {RULE}" if cells else "")
+    return f"{format_count(cells, 'cell')} whose chosen method was not measured there" + (f"; {RULE}" if cells else "")

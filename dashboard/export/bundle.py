@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dashboard.decisions.judged.penalty import PenaltySummary
+from dashboard.domain.units import format_count
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
 from dashboard.export.targets.openmpi.nodes import parted
@@ -39,7 +40,7 @@ def _part_lines(part: Part) -> Iterator[str]:
     yield from origin.describe(part.source)
     for title, cost in (("as decided", part.before), ("as the file says it", part.after)):
         if cost is not None:
-            rest = f", {cost.unmeasured} cells not measured" if cost.unmeasured else ""
+            rest = f", {format_count(cost.unmeasured, 'cell')} not measured" if cost.unmeasured else ""
             yield f"Penalty {title}: mean {cost.mean:.4g} %, median {cost.median:.4g} %, max {cost.max:.4g} %{rest}."
     if part.read is not None and part.cells:
         yield f"Read back, the file decides {part.cells - part.otherwise} of {part.cells} measured cells as decided."

@@ -16,7 +16,7 @@ from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
-from dashboard.domain.units import format_percent
+from dashboard.domain.units import format_count, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
 from dashboard.export.holds import unsaid
@@ -134,7 +134,7 @@ class Part:
         if self.before is None or self.after is None:
             return ""
         unmeasured = self.after.unmeasured - self.before.unmeasured
-        rest = f", {unmeasured} cells not measured as the file says them" if unmeasured > 0 else ""
+        rest = f", {format_count(unmeasured, 'cell')} not measured as the file says" if unmeasured > 0 else ""
         after = "not known" if math.isnan(self.after.mean) else format_percent(self.after.mean)
         return f"mean penalty as decided {format_percent(self.before.mean)}, as the file says it {after}{rest}"
 

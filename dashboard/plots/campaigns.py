@@ -7,9 +7,8 @@ from html import escape
 import pandas as pd
 
 from dashboard.decisions.judged.portability import SIDES
-from dashboard.domain.units import format_percent
-from dashboard.domain.unmeasured import unmeasured
-from dashboard.plots.legend import table
+from dashboard.domain.units import format_percent, format_ratio
+from dashboard.plots.legend import table, unmeasured_note
 
 
 def facts_table(facts: pd.DataFrame) -> str:
@@ -42,8 +41,7 @@ def penalties_table(penalties: pd.DataFrame) -> str:
         figures = ["–" if pd.isna(row[name]) else format_percent(row[name]) for name in ("mean", "median", "max")]
         counts = [f"{row[name]:,}" for name in ("leaves", "cells", "unmeasured")]
         rows.append([row["made"], row["judged"], counts[0], *figures, *counts[1:]])
-    rule = unmeasured(int(penalties["unmeasured"].sum()))
-    return table("What the decisions cost", heads, rows, apart={2}) + f"<p>{escape(rule)}.</p>"
+    return table("What the decisions cost", heads, rows, apart={2}) + unmeasured_note(penalties["unmeasured"].sum())
 
 
 def ratios_table(ratios: pd.DataFrame) -> str:
@@ -58,7 +56,7 @@ def ratios_table(ratios: pd.DataFrame) -> str:
         return "<p>No cell was measured in both with the same method and sizes, so no times can be compared.</p>"
     heads = [("method", False), ("cells of both", True), ("10 %", True), ("median", True), ("90 %", True)]
     rows = [
-        [escape(row.method), f"{row.cells:,}", *(f"{value:.2f}" for value in (row.low, row.median, row.high))]
+        [escape(row.method), f"{row.cells:,}", *map(format_ratio, (row.low, row.median, row.high))]
         for row in ratios.itertuples()
     ]
     return table("Time of B / time of A", heads, rows)

@@ -13,6 +13,7 @@ from numpy.typing import NDArray
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.text import condition
+from dashboard.domain.units import format_count
 from dashboard.plots.colors import MethodKey
 
 #: Lines of more than this nobody reads; the tree is then drawn to a smaller depth.
@@ -173,7 +174,9 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
     width, height = drawing.width, lines * LINE + 16
     shapes = [drawing.edge(node, child) for node in nodes for child in node.children]
     shapes += [drawing.node(node) for node in nodes]
-    caption = f"Decision tree, {decision.leaves:,} leaves, drawn to depth {min(depth, decision.depth)}"
+    caption = (
+        f"Decision tree, {format_count(decision.leaves, 'leaf', 'leaves')}, drawn to depth {min(depth, decision.depth)}"
+    )
     label = escape(caption, quote=True)
     return (
         f'<div class="tree" role="region" tabindex="0" aria-label="{label}">'

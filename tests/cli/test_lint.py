@@ -184,7 +184,7 @@ def test_of_several_processes_per_node_those_asked_for_judge(colltune: Run, tmp_
     costs = [colltune("lint", rules, "--over", results, *ppn, "--json") for ppn in (("--ppn", 2), ("--ppn", 1), ())]
     means = [answer.json["penalty"]["bcast"]["acted"]["mean"] for answer in costs]
     assert means[0] < means[1] == means[2]
-    assert "1 processes per node (most measured cells) of 1, 2; --ppn chooses" in costs[2].err
+    assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in costs[2].err
     assert "--ppn chooses" not in costs[0].err
 
 

@@ -99,7 +99,7 @@ class TestProcessesPerNode:
         dmap = decision_map(cube)
         assert dmap["best"].values.tolist() == [[0], [0]]
         assert dmap.attrs["ppn"] == 1
-        assert "1 processes per node" in dmap.attrs["ppn_note"]
+        assert "1 process per node" in dmap.attrs["ppn_note"]
         assert "of 1, 2" in dmap.attrs["ppn_note"]
 
     def test_the_one_asked_for_is_taken(self, cube: xr.Dataset) -> None:

@@ -103,7 +103,7 @@ def test_processes_per_node_are_told_apart_where_they_are_told() -> None:
     assert first.values.tolist() == [[3, 5]]
     assert second.values.tolist() == [[4, 5]]
     assert first.attrs["other_ppn"] == 4
-    assert first.attrs["note"].endswith("4 left out: not 1 processes per node")
+    assert first.attrs["note"].endswith("4 left out: not 1 process per node")
     problem = weighed(Problem.of(cube, ppn="all"), workload)
     assert [np.asarray(part.weights).tolist() for part in problem.slices] == [[[3, 5]], [[4, 5]]]
 

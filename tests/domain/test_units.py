@@ -8,7 +8,17 @@ import re
 import pytest
 
 from dashboard.commands import text as cli_text
-from dashboard.domain.units import format_bytes, format_count, format_names, format_percent, format_share, format_time
+from dashboard.domain.units import (
+    format_bytes,
+    format_count,
+    format_gap,
+    format_names,
+    format_percent,
+    format_ppn,
+    format_ratio,
+    format_share,
+    format_time,
+)
 
 
 @pytest.mark.parametrize(
@@ -72,6 +82,27 @@ def test_page_and_command_line_group_digits_and_set_off_units_alike(number: int)
 def test_counts_know_the_singular() -> None:
     assert format_count(1, "process", "processes") == "1 process"
     assert format_count(8192, "process", "processes") == "8,192 processes"
+
+
+@pytest.mark.parametrize(
+    ("value", "text"), [(0.004123, "0.00412"), (1.046, "1.05"), (104.2, "104"), (1240.3, "1,240"), (0, "0.00")]
+)
+def test_ratios_have_three_digits(value: float, text: str) -> None:
+    assert format_ratio(value) == text
+
+
+@pytest.mark.parametrize(
+    ("points", "text"), [(1.2, "1.20 points more than"), (-1234, "1,234.00 points less than"), (0.004, "as much as")]
+)
+def test_what_costs_the_same_does_not_cost_more(points: float, text: str) -> None:
+    assert format_gap(points) == text
+
+
+@pytest.mark.parametrize(
+    ("ppn", "text"), [(1, "1 process per node"), (2, "2 processes per node"), ("1, 2", "1, 2 processes per node")]
+)
+def test_processes_per_node_know_the_singular(ppn: object, text: str) -> None:
+    assert format_ppn(ppn) == text
 
 
 def test_of_many_names_the_first_are_written() -> None:

@@ -256,5 +256,5 @@ def test_where_nothing_else_was_measured_the_substitute_is_the_library_s_own_dec
     text = to_openmpi(decision, cubes={"bcast": cube})
     head = " ".join(text.replace("\n#", "").split())
     assert '"the library\'s own decision" is written instead, since nothing that it has was measured' in head
-    assert "of these rules: not known, 1 cells not measured." in head
+    assert "of these rules: not known, 1 cell not measured." in head
     assert "\n0 0 0 0 #" in text

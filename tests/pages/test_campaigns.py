@@ -55,7 +55,7 @@ def test_the_other_is_chosen_among_those_loaded_in_this_session() -> None:
     assert state.against == view.other.value
     assert view.body.visible
     assert "grig" in view.facts.object
-    assert "On A the decision of B costs +" in view.penalties.object
+    assert "points more than one made from A itself" in view.penalties.object
 
 
 def test_what_is_shown_is_what_the_decisions_cost() -> None:
@@ -63,9 +63,17 @@ def test_what_is_shown_is_what_the_decisions_cost() -> None:
     state.against = next(iter(state.loaded))
     table = view._comparison.ported.table.set_index(["made", "judged"])["mean"]
     assert view.maps.scene.cube.attrs["system"] == "frodo"
-    assert f"{table['A', 'B'] - table['B', 'B']:+.2f} points" in view.penalties.object
+    assert f"costs {table['A', 'B'] - table['B', 'B']:,.2f} points more" in view.penalties.object
     view.judged.value = "A"
     assert view.maps.scene.cube.attrs["system"] == "grig"
+
+
+def test_however_much_faster_a_campaign_is_ratios_have_three_digits() -> None:
+    slow = campaign(1, "frodo")
+    cube = slow["bcast"].to_dataset()
+    state, view = shown(xr.DataTree.from_dict({"/bcast": cube.assign(time=cube["time"] * 0.00412)}), slow)
+    state.against = next(iter(state.loaded))
+    assert view.ratios.object.count(">0.00412<") == 3 * cube.sizes["method"]
 
 
 def test_a_campaign_without_the_collective_is_an_error_not_a_blank() -> None:
@@ -86,6 +94,9 @@ def test_both_are_shown_at_the_processes_per_node_that_both_have() -> None:
     state.param.update(against=first, compare="campaigns")
     assert "2 processes per node on both sides" in view.penalties.object
     assert view._comparison.ported.table["mean"].tolist() == [0, 0, 0, 0]
+    assert "On A the decision of B costs as much as one made from A itself" in view.penalties.object
+    # All was measured, and nothing is said of what was not.
+    assert "not measured" not in view.penalties.object.partition("</table>")[2].lower()
     assert "--ppn 2" in as_command(state)
     state.against = second
     assert view._comparison.ported.table["mean"].tolist() == [0, 0, 0, 0]

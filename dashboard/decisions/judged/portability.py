@@ -15,7 +15,7 @@ from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_ppn
 
 SIDES = ("A", "B")
 #: Attributes of a cube that say where and how it was measured.
@@ -137,7 +137,7 @@ def ppn_of_both(first: xr.Dataset, second: xr.Dataset) -> tuple[int | None, str]
     if not both:
         return None, f"no processes per node that both campaigns were measured at: {there}" if all(cells) else ""
     ppn = max(both, key=lambda number: cells[0][number] + cells[1][number])
-    chosen = f"{ppn} processes per node on both sides (most measured cells of what both have): {there}"
+    chosen = f"{format_ppn(ppn)} on both sides (most measured cells of what both have): {there}"
     return ppn, chosen if any(len(counts) > 1 for counts in cells) else ""
 
 

@@ -15,6 +15,7 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.doubles import competing
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
+from dashboard.domain.units import format_ppn
 
 BLOCK_BYTES = 64 << 20
 """Times are taken from the cube in blocks of about this size, however large it is."""
@@ -57,14 +58,14 @@ def select_ppn(cube: xr.Dataset, ppn: int | None = None) -> tuple[xr.Dataset, in
         known = int(cube["ppn"]) if "ppn" in cube.coords else cube.attrs.get("ppn")
         known = None if known is None else int(known)
         if ppn is not None and known is not None and ppn != known:
-            raise OptionError(f"ppn is {ppn}, but these results are of {known} processes per node")
+            raise OptionError(f"ppn is {ppn}, but these results are of {format_ppn(known)}")
         return cube, known
     present = [int(value) for value in cube["ppn"].values]
     if ppn is None:
         cells = cube["time"].notnull().sum([dim for dim in cube["time"].dims if dim != "ppn"])
         ppn = present[int(np.asarray(cells.values).argmax())]
     elif ppn not in present:
-        raise OptionError(f"ppn is {ppn}, but these results have {', '.join(map(str, present))} processes per node")
+        raise OptionError(f"ppn is {ppn}, but these results have {format_ppn(', '.join(map(str, present)))}")
     return cube.isel(ppn=present.index(ppn)), ppn
 
 
@@ -152,7 +153,7 @@ def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float =
     if "ppn" in cube.dims:
         others = ", ".join(str(int(value)) for value in cube["ppn"].values)
         why = "as asked" if ppn is not None else "most measured cells"
-        result.attrs["ppn_note"] = f"{chosen} processes per node ({why}) of {others}"
+        result.attrs["ppn_note"] = f"{format_ppn(chosen)} ({why}) of {others}"
     return result
 
 

@@ -15,6 +15,7 @@ from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, meant
+from dashboard.domain.units import format_ppn
 
 
 def weights_for(
@@ -206,7 +207,7 @@ def _nearest(values: IntArray, sizes: IntArray) -> IntArray:
 
 def _nothing(workload: pd.DataFrame, name: str, ppn: int | None, rows: int) -> str:
     if rows:
-        return f"the workload has no call of {name}" + (f" at {ppn} processes per node" if ppn is not None else "")
+        return f"the workload has no call of {name}" + (f" at {format_ppn(ppn)}" if ppn is not None else "")
     names = [str(collective) for collective in workload["collective"].unique()]
     return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{meant(name, names)}"
 
@@ -217,6 +218,6 @@ def _note(counts: dict[str, float], ppn: int | None) -> str:
         "moved": "moved to the nearest measured size",
         "beyond": "outside the measured range, counted at its border",
         "unmeasured": "at cells where nothing is measured",
-        "other_ppn": f"left out: not {ppn} processes per node",
+        "other_ppn": f"left out: not {format_ppn(ppn)}",
     }
     return "; ".join(parts + [f"{counts[name]:g} {text}" for name, text in words.items() if counts[name]])

@@ -13,7 +13,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.portability import SIDES, Portability, campaign_facts, time_ratios
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_gap
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
@@ -212,7 +212,7 @@ def _words(comparison: _Comparison) -> str:
     ported, note = comparison.ported, comparison.note
     sentences = [f"{note[0].upper()}{note[1:]}."] if note else []
     sentences += [
-        f"On {there} the decision of {here} costs {gap:+.2f} points more than one made from {there} itself, over the "
+        f"On {there} the decision of {here} costs {format_gap(gap)} one made from {there} itself, over the "
         f"{format_count(cells, 'cell')} in which both have a penalty."
         for here, there in (SIDES, SIDES[::-1])
         for gap, cells in [ported.gap(here, there)]

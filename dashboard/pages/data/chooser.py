@@ -172,9 +172,9 @@ class FileChooser(Viewer):
         return [
             _text(
                 f"Benchmark files, netCDF or tables: {most.most_files} files, {most.most_bytes / 1e6:,.0f} MB at most. "
-                "They stay on the machine that runs the dashboard, and are removed soon after this page is closed. What "
-                "was read of them the server keeps for all who have its link, until results that are loaded later take "
-                "its place, or the server ends."
+                "They stay on the machine that runs the dashboard, and are removed soon after this page is closed. "
+                "What was read of them the server keeps for all who have its link, until results that are loaded "
+                "later take its place, or the server ends."
             )
         ]
 

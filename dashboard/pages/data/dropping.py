@@ -43,6 +43,7 @@ class Dropper(JSComponent):
         const [list, names] = [box.querySelector('details'), box.querySelector('ul')]
         const files = new Map(), waiting = []
         let sending = false
+        const many = (count) => `${count} ${count === 1 ? 'file' : 'files'}`
         const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
         const show = () => {
             const bytes = [...files.values()].reduce((sum, file) => sum + file.size, 0)
@@ -53,8 +54,8 @@ class Dropper(JSComponent):
             bar.value = there
             list.hidden = !files.size
             status.textContent = !files.size ? 'No file yet.' : coming
-                ? `Sending ${Math.min(there + 1, files.size)} of ${files.size} files, ${size(bytes)}`
-                : `${model.kept} of ${files.size} files are here, ${size(bytes)}` +
+                ? `Sending ${Math.min(there + 1, files.size)} of ${many(files.size)}, ${size(bytes)}`
+                : `${model.kept} of ${many(files.size)} here, ${size(bytes)}` +
                     (files.size > model.kept ? '; why not all is said on this page' : '')
         }
         // The names are written when somebody wants to see them.

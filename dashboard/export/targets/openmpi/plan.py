@@ -14,6 +14,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
@@ -317,7 +318,7 @@ def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> P
 
 def figures(summary: Any) -> str:
     """A penalty in words."""
-    rest = f", {summary.unmeasured} cells not measured" if summary.unmeasured else ""
+    rest = f", {format_count(summary.unmeasured, 'cell')} not measured" if summary.unmeasured else ""
     if np.isnan(summary.mean):
         return f"not known{rest}"
     return f"mean {summary.mean:.4g} %, max {summary.max:.4g} %{rest}"
