@@ -109,7 +109,7 @@ WHAT: tuple[Option, ...] = (
     ),
     Option(
         "groups",
-        "algorithms by message size",
+        "algorithms by size",
         "Message sizes that only some algorithms are measured at, such as 64KiB-1MiB=pipeline,chain",
         (),
         "words",

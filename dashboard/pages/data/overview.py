@@ -32,7 +32,9 @@ _AROUND = 330
 #: Refused files of which the reason is shown before somebody asks for it.
 _MOST_REFUSED = 5
 _PERCENT = {"type": "progress", "min": 0, "max": 100, "legend": True, "color": "#9dbfdd"}
-_FILE_WIDTHS = {"result": 90, "format": 75, "rows": 65, "skipped": 80, "collectives": 100}
+#: Pixels of a column of names that a narrow window has room for.
+_WIDEST = 280
+_FILE_WIDTHS = {"result": 90, "format": 75, "rows": 65, "skipped": 80, "collectives": "16%"}
 _SPREAD_TITLES = {
     "median": "median σ [%]",
     "90 %": "90 % quantile [%]",
@@ -176,8 +178,8 @@ class Overview(Viewer):
         def show(event: Any) -> None:
             detail.object = _reason(self.files.iloc[event.row])
 
-        # As wide as the longest name, in pixels of a sign; what is left is for the remarks.
-        widths = {**_FILE_WIDTHS, "file": min(120 + 4 * int(self.files["file"].str.len().max()), 280)}
+        # What is left is for the remarks.
+        widths = {**_FILE_WIDTHS, "file": _name_width(self.files)}
         shown = table(self.files, widths=widths, styles=_as_high_as(self.files))
         shown.on_click(show)
         return [shown, detail]
@@ -213,7 +215,7 @@ class Overview(Viewer):
     def _skipped(self) -> list[Any]:
         shown = [_text(plain(self.skipped_text or "No file was read yet."))]
         if not self.skipped.empty:
-            widths = {"file": 240, "line": 75, "reason": 300}
+            widths = {"file": _name_width(self.skipped), "line": 75, "reason": "38%"}
             shown.append(table(self.skipped, widths=widths, styles=_as_high_as(self.skipped)))
         return shown
 
@@ -221,6 +223,12 @@ class Overview(Viewer):
 def _as_high_as(frame: pd.DataFrame) -> dict[str, str]:
     """Style of a table: its rows are seen without scrolling, as far as the window has room for them."""
     return {"height": f"min({70 + 37 * len(frame)}px, {filling(520, _AROUND)})"}
+
+
+def _name_width(frame: pd.DataFrame) -> int | str:
+    """Width of a column of files: as wide as the longest name, in pixels of a sign, or that part of a window."""
+    width = 40 + 7 * int(frame["file"].str.len().max())
+    return max(width, 100) if width <= _WIDEST else "35%"
 
 
 def _reason(row: Any) -> str:
