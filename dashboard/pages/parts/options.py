@@ -228,13 +228,18 @@ class OptionFields(Viewer):
         OptionError
             One of them is not allowed.
         """
-        return {name: option.checked(value_of(self.widgets[name])) for name, option in self.options.items()}
+        return {name: option.checked(self._held(name)) for name, option in self.options.items()}
+
+    def _held(self, name: str) -> Any:
+        value, option = value_of(self.widgets[name]), self.options[name]
+        # A field for numbers shows 0 when it was emptied.
+        return 0 if value is None and option.kind in {"int", "float"} and not option.unlimited else value
 
     def typed(self) -> dict[str, Any]:
         """All values by name; what is not allowed as it was typed."""
         values = {}
         for name, option in self.options.items():
-            value = value_of(self.widgets[name])
+            value = self._held(name)
             with suppress(OptionError):
                 value = option.checked(value)
             values[name] = value
@@ -245,7 +250,7 @@ class OptionFields(Viewer):
         values = {}
         for name, option in self.options.items():
             with suppress(OptionError):
-                values[name] = option.checked(value_of(self.widgets[name]))
+                values[name] = option.checked(self._held(name))
         return {name: value for name, value in values.items() if value != self.options[name].default}
 
     def read(self, text: str) -> None:
