@@ -216,7 +216,7 @@ def lint(work: Work) -> Result:
         return Result({"errors": 0, "faults": [], "said": "no rules"})
     facts = linted(work, text_of(work, file))
     others = len(facts["faults"]) - facts["errors"]
-    return Result({**facts, "said": f"{facts['errors']} errors, {others} warnings and notes"})
+    return Result({**facts, "said": f"{format_count(facts['errors'], 'error')}, {format_count(others, 'remark')}"})
 
 
 def prove_stage(work: Work) -> Result:

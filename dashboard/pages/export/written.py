@@ -136,7 +136,10 @@ class WrittenFile(Viewer):
         known = self._state.view.data_key == self._of
         there = part.read is not None and part.source.collective in written.order.cubes and known
         self.drawing.visible = there
-        self.unread.object = "" if there else f"<p>{_NO_READER if known else _CHANGED}</p>"
+        # Of a file that nobody reads it is said beside its text.
+        elsewhere = any(each.read is not None for each in parts)
+        why = _CHANGED if not known else _NO_READER if elsewhere and not there else ""
+        self.unread.object = f"<p>{why}</p>" if why else ""
         if there:
             self._maps(written, part)
 

@@ -127,7 +127,8 @@ def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None
     assert not page.version.visible
     assert not page.most.visible
     assert "colltune_bcast" in page.file.written.text
-    assert "no independent reader" in page.file.unread.object
+    assert "no independent reader" in page.file.faults.object
+    assert page.file.unread.object == ""
 
 
 def test_maps_stand_only_where_the_file_was_read_back(page: ExportPage, state: State) -> None:
