@@ -85,6 +85,40 @@ def test_of_doubtful_points_those_are_measured_again_that_tell_most_and_in_a_par
     assert chooser.again({}) == {}
 
 
+def line(samples: list[float], took: float, comm_size: int = 4) -> bytes:
+    point = {"collective": "bcast", **METHODS[1].to_json(), "comm_size": comm_size, "message_size": 4}
+    return json.dumps(point | {"samples": samples, "seconds": took}).encode()
+
+
+def test_what_was_spent_is_that_of_its_own_sizes_and_of_a_point_measured_again_the_last(tmp_path: Path) -> None:
+    plan = plan_of(Goal(seconds=25))
+    chooser, job = Chooser(plan), Chooser(plan, only=(4,))
+    for each in (line([1e-6] * 3, 2.0), line([2e-6], 0.5), line([3e-6] * 3, 4.0, comm_size=6)):
+        chooser.take(each)
+        job.take(each)
+    assert (chooser.own, chooser.spent) == (2, 4.5)
+    assert (job.own, job.spent) == (1, 0.5)
+    (again, _) = job.points.values()
+    # One repetition says little of how sure its time is.
+    assert (again.time, again.error, again.took) == (2e-6, 0.2, 0.5)
+
+
+def test_the_library_s_own_decision_is_measured_wherever_anything_is() -> None:
+    known = Chooser(plan_of(Goal(seconds=25))).known()["bcast"]
+    assert METHODS[known.incumbent].algorithm == DEFAULT
+    ours = Chooser(plan_of(Goal(seconds=25), methods={"bcast": METHODS[1:]})).known()["bcast"]
+    assert ours.incumbent is None
+
+
+def test_where_choosing_is_to_be_quick_all_that_is_known_goes_by_one_calibration() -> None:
+    chooser = Chooser(plan_of(Goal(seconds=25)))
+    chooser.hurry(quick=True)
+    before = chooser.known()["bcast"].calibration
+    chooser.take(line([1e-6] * 3, 2.0))
+    assert chooser.known()["bcast"].calibration is before
+    assert before.quick
+
+
 def test_it_ends_in_its_time_and_measures_nothing_twice(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=25)))
     ended, keys = measured(campaign)

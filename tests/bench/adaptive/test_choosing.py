@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from dashboard.benchmarks.adaptive.choosing import BEGIN, Step, beginning, first_columns, first_rows, following
+from dashboard.benchmarks.adaptive.choosing import BEGIN, Step, apart, beginning, first_columns, first_rows, following
 from dashboard.benchmarks.adaptive.expected import GROWN, Known
 from dashboard.benchmarks.adaptive.replay import Replay, within
 from tests.cubes import cube_of
@@ -81,6 +81,16 @@ def test_where_choosing_is_to_be_quick_bands_are_worked_out_again_as_points_beco
     known = measured(known, following({"bcast": known}, cost)[0], times)
     assert known.mean_loss >= 0
     assert known.calibration.points == known.measured.sum()
+
+
+def test_steps_apart_share_neither_sizes_nor_neighbours_of_one_collective() -> None:
+    def step(collective: str, row: int, column: int) -> Step:
+        return Step(collective, row, ((column, (0, 1)),), 1.0, 1.0)
+
+    first = step("bcast", 2, 5)
+    near = [step("bcast", 2, 6), step("bcast", 3, 4), step("bcast", 1, 5)]
+    far = [step("bcast", 2, 9), step("bcast", 5, 5), step("reduce", 2, 5)]
+    assert list(apart([first, *near, *far])) == [first, *far]
 
 
 def test_longest_messages_that_take_most_of_a_campaign_are_left_for_later() -> None:
