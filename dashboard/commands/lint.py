@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import re
 from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -18,9 +17,6 @@ if TYPE_CHECKING:
 
     from dashboard.export.rules import Fault, RulesFile
     from dashboard.export.rules.over import Cost
-
-_HEAD = 4096
-_NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -50,10 +46,10 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
     from dashboard.export.rules.given import listed, read_beside
-    from dashboard.export.rules.lint import read_rules
+    from dashboard.export.rules.lint import read_rules, text_of, written_for
     from dashboard.export.rules.over import costs
 
-    args.library_series = args.library_series or _written_for(args.rules)
+    args.library_series = args.library_series or written_for(text_of(args.rules))
     if args.han:
         _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
     else:
@@ -97,19 +93,6 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
     if args.ppn is None:
         say_ppn(judging)
     return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
-
-
-def _written_for(path: str) -> str:
-    """Version of Open MPI whose numbers a file is written in, as its head says."""
-    from loaders import disk
-    from loaders.openmpi import DEFAULT_VERSION
-
-    try:
-        head = disk.read_text(path, errors="replace")[:_HEAD]
-    except OSError:
-        return DEFAULT_VERSION
-    match = _NUMBERS.search(head)
-    return match[1] if match else DEFAULT_VERSION
 
 
 def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:

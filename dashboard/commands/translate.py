@@ -32,7 +32,12 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
     parser.add_argument(
-        "--for", dest="library_series", default="5.0", metavar="V", help="version of Open MPI (default 5.0)"
+        "--for",
+        dest="library_series",
+        default="5.0",
+        metavar="V",
+        help="version of Open MPI that openmpi is written for: 4.1 or 5.0 (default); openmpi-json is for 6. What is "
+        "translated is read as 4.x and 5.x read it, where Open MPI 6 shifts sets of versions 1 and 2",
     )
     parser.add_argument(
         "--sizes-are-blocks",
@@ -50,7 +55,7 @@ def translate(args: argparse.Namespace) -> None:
     from dashboard.export.translation import base_of, lacking, listed, of_section, sections_of
 
     target = cli_arguments.target(args.to)
-    rules = read_rules(args.rules, version=args.library_series)
+    rules = read_rules(args.rules)
     if rules.errors:
         say(f"note: {args.rules} has {rules.errors} errors; translated as it is meant ('colltune lint' names them)")
     if reason := lacking(rules):

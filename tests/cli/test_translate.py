@@ -54,6 +54,16 @@ def test_open_mpi_rules_become_source_and_version_3(colltune: Run, samples: Path
     assert labels[0] == labels[1]
 
 
+def test_sets_are_those_of_the_version_that_they_were_written_for(colltune: Run, tmp_path: Path) -> None:
+    old = tmp_path / "old.conf"
+    old.write_text("1\n7\n2\n2\n1\n0 6 0 0\n8\n1\n0 3 0 8192\n")
+    usual, sixth = (
+        colltune("translate", old, "--to", "openmpi-json", *series).out for series in ([], ["--for", "6.0"])
+    )
+    assert usual == sixth
+    assert [each["comm_size_min"] for each in json.loads(sixth)["collectives"]["bcast"]] == [0, 8]
+
+
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [

@@ -22,6 +22,8 @@ _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MUL
 _UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
 _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
 _WORD = re.compile(r"[^\s#]\S*")
+_HEAD = 4096
+_NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
 
 
 def text_of(path: str | Path) -> str:
@@ -32,7 +34,13 @@ def text_of(path: str | Path) -> str:
         raise RulesError(f"{path}: cannot be read: {error.strerror or error}") from None
 
 
-def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
+def written_for(text: str) -> str:
+    """Version of Open MPI whose numbers rules are written in, as their head says; else the usual one."""
+    match = _NUMBERS.search(text[:_HEAD])
+    return match[1] if match else DEFAULT_VERSION
+
+
+def read_rules(path: str | Path, *, version: str | None = None, own: str = "") -> RulesFile:
     """Read a rules file; parameters and errors as for `read_text`, RulesError also when it cannot be read."""
     text = text_of(path)
     try:
@@ -41,7 +49,7 @@ def read_rules(path: str | Path, *, version: str = DEFAULT_VERSION, own: str = "
         raise RulesError(f"{path}: {error}") from None
 
 
-def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> RulesFile:
+def read_text(text: str, *, version: str | None = None, own: str = "") -> RulesFile:
     """Read the text of a rules file.
 
     Parameters
@@ -49,7 +57,7 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> Ru
     text
         The text.
     version
-        Of Open MPI, for its classic rules.
+        Of the Open MPI that reads its classic rules; without it that which they are `written_for`.
     own
         Text of the file that an MPICH itself holds: what stands there unchanged is left to the library.
 
@@ -58,11 +66,12 @@ def read_text(text: str, *, version: str = DEFAULT_VERSION, own: str = "") -> Ru
     RulesError
         When it is no rules file that is known; the message says what it seems to be.
     """
+    wanted = version or written_for(text)
     try:
-        series(version)
+        series(wanted)
     except ValueError as error:
         raise RulesError(str(error)) from None
-    return replace(_read(text, version, own), generated=is_generated(text))
+    return replace(_read(text, wanted, own), generated=is_generated(text))
 
 
 def _read(text: str, version: str, own: str) -> RulesFile:

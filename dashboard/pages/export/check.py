@@ -17,6 +17,7 @@ from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_bytes
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
+from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import Cost, costs
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.data.files import safe_name
@@ -51,6 +52,8 @@ class Checked:
         The file.
     rules
         As it was read; None of a saved decision function.
+    meant
+        As the version that it was written for reads it, which is what is translated.
     faults
         What is wrong, by itself and over the measurements.
     costs
@@ -61,6 +64,7 @@ class Checked:
     name: str
     text: str
     rules: RulesFile | None
+    meant: RulesFile | None
     faults: tuple[Fault, ...]
     costs: tuple[Cost, ...]
 
@@ -203,7 +207,7 @@ class CheckRules(Viewer):
         self.preview.object = source.highlighted(
             checked.text, "json" if checked.text.lstrip().startswith("{") else "bash"
         )
-        self.translate.take(checked.name, checked.text, checked.rules)
+        self.translate.take(checked.name, checked.text, checked.meant)
         self._draw()
 
     def _tell(self, text: str, severity: str) -> None:
@@ -275,12 +279,13 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
             progress(0.0, name)
         try:
             rules = keep(key, name, text, version)
+            meant = None if rules is None else read_text(text)
         except RulesError as error:
             return f"{name}: {error}"
         if rules is None:
-            return Checked(key, name, text, None, (), ())
+            return Checked(key, name, text, None, None, (), ())
         weights = {} if workload is None else called(workload.calls, cubes)
         prices, more = costs(rules, cubes, version, weights)
-        return Checked(key, name, text, rules, (*rules.faults, *more), tuple(prices))
+        return Checked(key, name, text, rules, meant, (*rules.faults, *more), tuple(prices))
 
     return make

@@ -32,6 +32,7 @@ from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
 from tests.states import sample_state, state_of
 
+SETS = "1\n7\n2\n2\n1\n0 6 0 0\n8\n1\n0 3 0 8192\n"
 RULES = """\
 1 # collectives
 7 # bcast
@@ -287,6 +288,20 @@ def test_it_is_translated_and_keeps_what_it_means(page: ExportPage) -> None:
     page.check.translate.target.value = "ucc"
     page.check.translate._translate()
     assert page.check.translate.result.visible
+
+
+def test_what_is_translated_is_not_shifted_as_open_mpi_6_reads_it(page: ExportPage) -> None:
+    page.check.version.value = "6.0"
+    page.check.give("old.conf", SETS)
+    assert "shifted by one" in page.check.faults.object
+    page.check.translate.target.value = "openmpi-json"
+    page.check.translate._translate()
+    written = page.check.translate.written
+    first, second = (read_text(text).meant["bcast"] for text in (SETS, written.text))
+    sizes = np.array([1, 2, 7, 8, 64])[:, None], np.array([0, 10**6])
+    assert [first.methods[m].algorithm for m in first.predict(*sizes).ravel()] == [
+        second.methods[m].algorithm for m in second.predict(*sizes).ravel()
+    ]
 
 
 @pytest.fixture
