@@ -78,6 +78,7 @@ def translate(args: argparse.Namespace) -> None:
 def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction]) -> str:
     from dashboard.export.target import ExportError
     from dashboard.export.translation import taken
+    from dashboard.export.writing import Order, write
 
     given = {"version": args.library_series, "base": args.base}
     options = {name: value for name, value in given.items() if name in target.options and value is not None}
@@ -85,6 +86,7 @@ def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFun
     named = cli_naming.named_rules(args, rules, options)
     try:
         kept = taken(named, lambda decision: target.write([decision], facts, **options))
+        written = write(Order(args.to, tuple(kept.decisions.values()), {}, provenance=facts, **given))
     except ExportError as error:
         raise Usage(str(error)) from None
     for line in kept.left_out("--section", most=_TOLD):
@@ -93,4 +95,7 @@ def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFun
         cut = [each.label for place in decision.used if (each := decision.methods[place]).segment_size]
         if cut and not target.segments:
             say(f"note: {collective}: {args.to} cuts no messages into segments, written without: {', '.join(cut)}")
-    return target.write(list(kept.decisions.values()), facts, **options)
+    for part in written.parts:
+        for note in part.notes:
+            say(f"note: {part.source.collective}: {note}")
+    return written.text

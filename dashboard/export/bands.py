@@ -24,6 +24,9 @@ from dashboard.export.targets.c.text import INT_MAX
 
 MOST_COMM_SIZES = 4096
 """Beyond so many communicator sizes a tree that tells them apart one by one is not written out."""
+UNMEASURED_COMM_SIZES = 1023
+"""So many communicator sizes are told apart where none is known to be measured, as of rules that are translated: one
+below a power of two, since most sizes beyond are none either."""
 _TOP = 2**62
 LARGEST = 2**63 - 1
 """Bytes that a size can be at most where libraries compare it (``long``)."""
@@ -127,8 +130,9 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
 
     Trees of the two sizes become bands that decide the same for all sizes where message sizes are compared.
     Where totals are compared, or totals, even or power-of-two communicator sizes are tested, each communicator
-    size up to the largest measured one (or tested one) is looked at by itself; neighbours share a band
-    where one set of thresholds serves them all. The processes per node are taken as measured.
+    size up to the largest measured one (or tested one) is looked at by itself, where none is known to be measured
+    up to `UNMEASURED_COMM_SIZES`; neighbours share a band where one set of thresholds serves them all.
+    The processes per node are taken as measured.
 
     Parameters
     ----------
@@ -155,7 +159,7 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
         sizes = [size for size in sizes if size <= INT_MAX]
         notes.append(f"no communicator has more than {INT_MAX:,} processes; what is decided beyond is left out")
     if not all_of_them:
-        notes.append(f"communicators of more than {sizes[-1]} processes are decided by the thresholds of {sizes[-1]}")
+        notes.append(f"communicators of more than {sizes[-1]:,} processes are decided as those of {sizes[-1]:,}")
     bands = tuple(_banded(decision, compared, sizes))
     return merged(Bands(compared, bands, tuple(notes)))
 
@@ -169,8 +173,8 @@ def _comm_sizes(decision: DecisionFunction, compared: Compared) -> tuple[list[in
     if compared == "total" and tested <= {COMM_SIZE, "total_size"}:
         return [1, *cuts], True
     measured = decision.provenance.get("comm_size")
-    highest = int(measured[1]) if isinstance(measured, list | tuple) and len(measured) == 2 else 1
-    highest = max([highest, *cuts])
+    known = measured if isinstance(measured, list | tuple) and len(measured) == 2 else (1, UNMEASURED_COMM_SIZES)
+    highest = max([int(known[1]), *cuts])
     if highest > MOST_COMM_SIZES:
         raise ExportError(
             f"{decision.collective}: the decision tells communicators of up to {highest} processes apart one by one, "

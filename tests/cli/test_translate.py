@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.export.library_names import normal
 from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.translation import sections_of
 from tests.cli.command import Run, assert_one_clear_line
@@ -62,6 +63,19 @@ def test_sets_are_those_of_the_version_that_they_were_written_for(colltune: Run,
     )
     assert usual == sixth
     assert [each["comm_size_min"] for each in json.loads(sixth)["collectives"]["bcast"]] == [0, 8]
+
+
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "ucc"])
+def test_powers_of_two_are_told_from_other_sizes_one_by_one(colltune: Run, samples: Path, target: str) -> None:
+    generic = samples / "mpich_json" / "mpich-main__mpir_generic.json"
+    answer = colltune("translate", generic, "--to", target, "-c", "allgather")
+    assert "note: allgather: Communicators of more than 1,023 processes are decided as those of 1,023" in answer.err
+    meant, written = (read.meant["allgather"] for read in (read_rules(generic), read_text(answer.out)))
+    assert "power_of_two" in meant.attributes
+    sizes = np.array([2, 3, 16, 17, 100, 512, 1000])[:, None], np.array([1, 1 << 10, 1 << 20])
+    said = [[normal(each.methods[k].algorithm) for k in each.predict(*sizes).ravel()] for each in (meant, written)]
+    # UCC has the same under names of its own.
+    assert len(set(said[0])) == len(set(said[1])) == len(set(zip(*said, strict=True))) == 3
 
 
 @pytest.mark.parametrize(
