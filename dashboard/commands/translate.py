@@ -10,6 +10,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import naming as cli_naming
 from dashboard.commands.output import deliver, say
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_count
 from dashboard.export.rules import TRANSLATED
 
 if TYPE_CHECKING:
@@ -56,10 +57,11 @@ def translate(args: argparse.Namespace) -> None:
 
     target = cli_arguments.target(args.to)
     rules = read_rules(args.rules)
-    if rules.errors:
-        say(f"note: {args.rules} has {rules.errors} errors; translated as it is meant ('colltune lint' names them)")
     if reason := lacking(rules):
         raise Usage(f"{args.rules}: {reason}")
+    if rules.errors:
+        errors = format_count(rules.errors, "error")
+        say(f"note: {args.rules} has {errors}; translated as it is meant ('colltune lint' names them)")
     wanted = args.collective or [decision.collective for decision in rules.meant.values()]
     meant = {name: decision for name, decision in rules.meant.items() if decision.collective in wanted}
     if not meant:

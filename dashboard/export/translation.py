@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.domain.units import format_count
 from dashboard.export.rules import TRANSLATED, RulesFile
 from dashboard.export.target import ExportError, Target
 
@@ -103,6 +104,11 @@ def lacking(rules: RulesFile) -> str:
     """Why nothing of a rules file can be translated, in words; empty where something can."""
     if rules.meant:
         return ""
+    wrong = [fault for fault in rules.faults if fault.severity == "error"]
+    if wrong and not rules.listings:
+        where = "" if wrong[0].line is None else f"line {wrong[0].line}: "
+        more = f", and {format_count(len(wrong) - 1, 'more error')}" if wrong[1:] else ""
+        return f"{where}{wrong[0].text}{more}; nothing to translate"
     why = f", since {rules.not_by_sizes}" if rules.not_by_sizes else ""
     return f"{rules.title}: nothing to translate{why}; translated are rules of {TRANSLATED}"
 

@@ -147,6 +147,21 @@ def test_what_is_checked_but_not_translated_is_said(colltune: Run, samples: Path
     )
 
 
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ('{"collectives": {"bcast": [\n{"comm_size_min": 2,},]}}', "line 2: not JSON: a comma before '}'"),
+        ("allreduce,0,65536,tree,simple,2,-1,-1\n", "since rules of its kind may go by nodes, pipeline operations"),
+    ],
+)
+def test_why_nothing_is_translated_is_said_once(colltune: Run, tmp_path: Path, text: str, words: str) -> None:
+    rules = tmp_path / "rules"
+    rules.write_text(text)
+    answer = colltune("translate", rules, "--to", "c")
+    assert_one_clear_line(answer, f"{rules}: ", words, "nothing to translate")
+    assert "note:" not in answer.err
+
+
 def test_mpich_s_own_complete_file_is_what_it_is_written_into(colltune: Run, samples: Path) -> None:
     own = samples / "mpich_json" / "mpich-main__ch4_generic.json"
     answer = colltune("translate", own, "--to", "mpich")

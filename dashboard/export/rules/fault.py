@@ -128,10 +128,12 @@ class RulesFile:
 
     @property
     def not_by_sizes(self) -> str:
-        """How many of the listed rules are no decision by communicator and message size, in words; empty for none."""
+        """Why listed rules are no decision by communicator and message size, in words; empty where none are listed."""
         rules = sum(each.rules for each in self.listings.values())
         others = sum(each.not_by_sizes for each in self.listings.values())
-        return f"{others:,} of its {rules:,} rules go by {self.conditions} as well" if others else ""
+        if not others:
+            return f"rules of its kind may go by {self.conditions} as well" if rules else ""
+        return f"{others:,} of its {rules:,} rules go by {self.conditions} as well"
 
     @property
     def errors(self) -> int:

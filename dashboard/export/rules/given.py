@@ -117,8 +117,7 @@ def of_collective(rules: RulesFile, collective: str, name: str = "the rules file
 
 def listed(rules: RulesFile) -> str:
     """Why rules that are only listed decide nothing, in words."""
-    why = f": {rules.not_by_sizes}" if rules.not_by_sizes else ""
-    return f"rules of {rules.title} are listed, not decided with{why}"
+    return f"rules of {rules.title} are listed, not decided with: {rules.not_by_sizes}"
 
 
 def saved_decision(text: str) -> DecisionFunction | None:
