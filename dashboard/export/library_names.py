@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -111,6 +112,12 @@ def measured_with(facts: Mapping[str, Any], *names: str) -> bool:
 def is_of_library(method: Method) -> bool:
     """Whether a library has a method, and not what runs over it: an own ``binomial`` is not the library's."""
     return bool(method.parameters.get("provider", "library") == "library")
+
+
+def name_options(methods: Iterable[Method]) -> str:
+    """The options of a command that say what a target calls methods, for people to fill in; parameters stay."""
+    algorithms = dict.fromkeys(method.algorithm for method in methods)
+    return " ".join(f"--name {shlex.quote(f'{algorithm}=NAME')}" for algorithm in algorithms)
 
 
 def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *, trust_number: bool = True) -> Choice:

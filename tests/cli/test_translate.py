@@ -114,7 +114,7 @@ def test_what_was_written_for_ucc_is_translated(colltune: Run, bcast_files: list
 def test_names_of_another_library_are_given(colltune: Run, samples: Path) -> None:
     rules = samples / "rules_ompi" / "own_v1.conf"
     lacking = colltune("translate", rules, "--to", "intel").err
-    assert "(--name " in lacking
+    assert "(--name binomial=NAME --name pipeline=NAME --name scatter_allgather_ring=NAME)" in lacking
     algorithms = {method.algorithm for decision in read_rules(rules).meant.values() for method in decision.methods} - {
         "default"
     }
@@ -123,6 +123,16 @@ def test_names_of_another_library_are_given(colltune: Run, samples: Path) -> Non
     assert answer.status == 0
     assert "export I_MPI_ADJUST_BCAST=" in answer.out
     assert "intel cuts no messages into segments, written without: pipeline 1KiB" in answer.err
+
+
+def test_the_names_that_are_lacking_are_all_asked_for(colltune: Run, tmp_path: Path) -> None:
+    rules = tmp_path / "intel.sh"
+    rules.write_text('I_MPI_ADJUST_BCAST="3;1:0-1024@2-8;2:1025-65536@2-8"\n')
+    asked = " ".join(f"--name 'algorithm {number}=NAME'" for number in (1, 2, 3))
+    answer = colltune("translate", rules, "--to", "openmpi")
+    assert_one_clear_line(answer, asked, "colltune export RESULTS --tree rules --file FILE")
+    names = [word for number in (1, 2, 3) for word in ("--name", f"algorithm {number}=binomial")]
+    assert colltune("translate", rules, "--to", "openmpi", *names).status == 0
 
 
 def test_numbers_and_sections_of_ucc_s_own_file_are_read(colltune: Run, samples: Path) -> None:

@@ -10,7 +10,7 @@ from dashboard.decisions import DecisionFunction, Method
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library, normal
+from dashboard.export.library_names import NAMED, Compared, is_of_library, name_options, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Decisions, ExportError, Facts, Target
@@ -75,12 +75,14 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
     bands = bands_of(decision, "nothing" if decision.collective == "barrier" else "message")
     # What most rules say needs no condition.
     used = [numbers[method] for band in bands.bands for _, method in band.rules]
-    missing = next((method for b in bands.bands for _, method in b.rules if numbers[method] is None), None)
-    if missing is not None:
-        lacks, names = decision.methods[missing], intelmpi.ALGORITHMS.get(decision.collective, ())
+    said = dict.fromkeys(method for band in bands.bands for _, method in band.rules)
+    if lacking := [decision.methods[method] for method in said if numbers[method] is None]:
+        labels = ", ".join(repr(method.label) for method in lacking)
+        names = intelmpi.ALGORITHMS.get(decision.collective, ())
         raise ExportError(
-            f"{decision.collective}: {lacks.label!r} has no number of Intel MPI; measure with Intel MPI, or say what "
-            f"it is called there (--name {lacks.algorithm}=NAME): {', '.join(names)}"
+            f"{decision.collective}: {labels}: no number of Intel MPI, since the same name need not be the same "
+            f"algorithm; measure with Intel MPI, or say what it is called there ({name_options(lacking)}): "
+            f"{', '.join(names)}"
         )
     rest = max(set(used), key=used.count)
     conditions = []
