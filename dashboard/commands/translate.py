@@ -37,8 +37,9 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         dest="library_series",
         default="5.0",
         metavar="V",
-        help="version of Open MPI that openmpi is written for: 4.1 or 5.0 (default); openmpi-json is for 6. What is "
-        "translated is read as 4.x and 5.x read it, where Open MPI 6 shifts sets of versions 1 and 2",
+        help="version of Open MPI that openmpi is written for: 4.1 or 5.0 (default); openmpi-json is for 6. Sets of "
+        "versions 1 and 2 are read as 4.x and 5.x read them; as 6 does, which shifts them, export --tree rules "
+        "--read-by 6.0 takes them",
     )
     parser.add_argument(
         "--sizes-are-blocks",
