@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import holoviews as hv
@@ -13,6 +15,7 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_bytes
 from dashboard.online import course as courses
 from dashboard.online.course import Course
+from dashboard.pages.online.view import Pictured
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import Figure, MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
@@ -31,11 +34,15 @@ class Charts(Viewer):
     ----------
     state
         Its colour scheme.
+    changed
+        Called when something else is to be drawn: with `pictured`.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, changed: Callable[[Pictured], None]) -> None:
         super().__init__()
         self._state = state
+        self._changed = changed
+        self.pictured = Pictured()
         self._quiet = False
         self.course: Course | None = None
         self._kind = ""
@@ -82,9 +89,9 @@ class Charts(Viewer):
         parts = [pn.Column(self.panes[name], self.texts[name], **flex) for name in _CHARTS]
         return pn.FlexBox(*parts, sizing_mode="stretch_width", margin=0, align_items="start")
 
-    def show(self, course: Course, kind: str) -> None:
-        """Show a course of a ``scenario`` or a ``folder``."""
-        self.course, self._kind = course, kind
+    def show(self, course: Course, kind: str, pictured: Pictured) -> None:
+        """Show a course of a ``scenario`` or a ``folder``, and what of it."""
+        self.course, self._kind, self.pictured = course, kind, pictured
         with hold(pn.state.curdoc):
             self.coming.visible, self.body.visible = False, bool(course.models)
             if course.models:
@@ -101,27 +108,24 @@ class Charts(Viewer):
 
     def _offer(self) -> None:
         """Follow what was measured: collectives, places and sizes to look at."""
-        course = self.course
+        course, wanted = self.course, self.pictured
         if course is None:
             return
         self._quiet = True
         try:
             names = course.collectives
-            name = self.collective.value if self.collective.value in names else names[0]
+            name = wanted.collective if wanted.collective in names else names[0]
             self.collective.param.update(options=names, value=name)
             places = {online_grids.place_words(*each): each for each in course.places(name)}
             last = list(places.values())[-1]
-            self.place.param.update(
-                options=places, value=self.place.value if self.place.value in places.values() else last
-            )
+            self.place.param.update(options=places, value=wanted.place if wanted.place in places.values() else last)
             sizes = {format_bytes(each): each for each in course.sizes(name)}
             middle = list(sizes.values())[len(sizes) // 2]
-            self.size.param.update(
-                options=sizes, value=self.size.value if self.size.value in sizes.values() else middle
-            )
+            size = wanted.message_size
+            self.size.param.update(options=sizes, value=size if size in sizes.values() else middle)
             labels = course.labels(name)
-            kept = [each for each in self.methods.value if each in labels]
-            self.methods.param.update(options=labels, value=kept or self._likeliest(labels))
+            chosen = None if wanted.methods is None else [each for each in wanted.methods if each in labels]
+            self.methods.param.update(options=labels, value=self._likeliest(labels) if chosen is None else chosen)
         finally:
             self._quiet = False
 
@@ -140,13 +144,17 @@ class Charts(Viewer):
             return
         with hold(pn.state.curdoc):
             if event.obj is self.collective:
-                self.methods.value = []
+                self.pictured = replace(self.pictured, collective=event.new, methods=None)
                 self._offer()
                 self._draw()
             elif event.obj is self.methods:
+                self.pictured = replace(self.pictured, methods=tuple(event.new))
                 self._draw_fits()
             else:
+                chosen = "place" if event.obj is self.place else "message_size"
+                self.pictured = replace(self.pictured, **{chosen: event.new})
                 self._draw_place()
+        self._changed(self.pictured)
 
     def _draw(self, *_: Any) -> None:
         course, name = self.course, self.collective.value

@@ -19,7 +19,16 @@ from dashboard.online.settings import OPTIONS, Learning
 from dashboard.online.state import Folder
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.online.charts import Charts
-from dashboard.pages.online.view import FOLDER, MOST_ITERATIONS, SCENARIO, Shown, read_view, recipes, write_view
+from dashboard.pages.online.view import (
+    FOLDER,
+    MOST_ITERATIONS,
+    SCENARIO,
+    Pictured,
+    Shown,
+    read_view,
+    recipes,
+    write_view,
+)
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.growing import Background
@@ -102,7 +111,7 @@ class OnlinePage(Viewer):
         self.numbers = pn.Row(self.seed, self.iterations, margin=0)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self.compute)
-        self.charts = Charts(state)
+        self.charts = Charts(state, self._picture)
         self.background.bar.param.watch(lambda event: self.charts.expect(coming=event.new), "visible")
         self.rested = Rested(lambda _: self.compute(), REST)
         self.rhythm = Rhythm(lambda: self.shown, self._look, self._follow_folder, EVERY, self._failed)
@@ -232,9 +241,16 @@ class OnlinePage(Viewer):
         self._take()
 
     def _take(self) -> None:
+        self._write()
+        self.rested.ask()
+
+    def _picture(self, pictured: Pictured) -> None:
+        self.shown = replace(self.shown, pictured=pictured)
+        self._write()
+
+    def _write(self) -> None:
         self._written = write_view(self.shown)
         self.state.online = self._written
-        self.rested.ask()
 
     def _follow_address(self, *_: Any) -> None:
         if self.state.online != self._written:
@@ -252,7 +268,7 @@ class OnlinePage(Viewer):
         key = self._key(shown)
         if (known := _COURSES.get(key)) is not None:
             self.background.stop()
-            self._show(shown, known)
+            self._show(known)
             return
         if self.background.running and self._under_way == key:
             return
@@ -306,12 +322,12 @@ class OnlinePage(Viewer):
             self._say(made.why, "warning")
             return
         _COURSES.put(key, made)
-        if shown == self.shown:
-            self._show(shown, made)
+        if shown.key == self.shown.key:
+            self._show(made)
 
-    def _show(self, shown: Shown, course: Course) -> None:
+    def _show(self, course: Course) -> None:
         self._say("" if course.models else _NOTHING, "info")
-        self.charts.show(course, shown.kind)
+        self.charts.show(course, self.shown.kind, self.shown.pictured)
 
     def _say(self, text: str, severity: str) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
@@ -343,7 +359,7 @@ class OnlinePage(Viewer):
         self._offer(names)
         coming, self._coming = self._coming, None
         if coming is not None and self.background.running and shown == self.shown:
-            self.charts.show(coming, shown.kind)
+            self.charts.show(coming, shown.kind, shown.pictured)
         if shown == self.shown and now != self._seen:
             # A loop has trained or judged: what it has now is learnt anew.
             anew, self._seen = bool(self._seen) or bool(now), now

@@ -17,7 +17,49 @@ from dashboard.session.registry import Origin
 
 SCENARIO, FOLDER = "scenario", "folder"
 MOST_ITERATIONS = 100
+_PICTURED = ("collective", "place", "size", "methods")
+_MOST = (1 << 63) - 1
 _OPTIONS = {option.name: option for option in OPTIONS}
+
+
+@dataclass(frozen=True)
+class Pictured:
+    """What of a course the pictures are of; None: what they begin with.
+
+    Attributes
+    ----------
+    collective
+        One of its collectives.
+    place
+        Nodes, and processes on each.
+    message_size
+        Bytes.
+    methods
+        Labels of those whose regressions are drawn.
+    """
+
+    collective: str | None = None
+    place: tuple[int, int] | None = None
+    message_size: int | None = None
+    methods: tuple[str, ...] | None = None
+
+    def written(self) -> list[str]:
+        """What was chosen, as it stands in an address."""
+        listed = None if self.methods is None else "|".join(self.methods)
+        place = None if self.place is None else "x".join(map(str, self.place))
+        chosen = zip(_PICTURED, (self.collective, place, self.message_size, listed), strict=True)
+        return [f"{name}:{value}" for name, value in chosen if value is not None]
+
+    @classmethod
+    def read(cls, given: Mapping[str, str]) -> Pictured:
+        """Read what `written` wrote; `OptionError` where it is no such thing."""
+        place = size = None
+        if "place" in given:
+            nodes, _, ppn = given["place"].partition("x")
+            place = _integer("nodes", nodes, 1, _MOST), _integer("processes per node", ppn, 1, _MOST)
+        if "size" in given:
+            size = _integer("size", given["size"], 0, _MOST)
+        return cls(given.get("collective"), place, size, _listed(given, "methods"))
 
 
 @dataclass(frozen=True)
@@ -34,6 +76,8 @@ class Shown:
         Settings that are not those of the scenario or the folder.
     blocked
         Methods of a folder that are never to be chosen, ``collective:method``; None: as the folder has them.
+    pictured
+        What of it is drawn.
     """
 
     kind: str = SCENARIO
@@ -42,6 +86,7 @@ class Shown:
     iterations: int = 8
     learning: Mapping[str, Any] = field(default_factory=dict)
     blocked: tuple[str, ...] | None = None
+    pictured: Pictured = Pictured()
 
     @property
     def key(self) -> tuple[Any, ...]:
@@ -67,7 +112,7 @@ def write_view(shown: Shown) -> str:
     if shown.blocked is not None:
         entries.append(f"blocked:{'|'.join(shown.blocked)}")
     learning = write_options(dict(shown.learning))
-    return ";".join([*entries, *([learning] if learning else [])])
+    return ";".join([*entries, *([learning] if learning else []), *shown.pictured.written()])
 
 
 def read_view(text: str) -> tuple[Shown, str]:
@@ -78,10 +123,14 @@ def read_view(text: str) -> tuple[Shown, str]:
         learning = read_values(OPTIONS, text)
         seed = _integer("seed", given.get("seed", "1"), 0, (1 << 31) - 1)
         iterations = _integer("iterations", given.get("iterations", "8"), 1, MOST_ITERATIONS)
+        pictured = Pictured.read(given)
     except OptionError as error:
         return Shown(kind, given.get(kind, "")), f"The address asks the page Online for something else: {error}."
-    blocked = tuple(filter(None, given["blocked"].split("|"))) if "blocked" in given else None
-    return Shown(kind, given.get(kind, ""), seed, iterations, learning, blocked), ""
+    return Shown(kind, given.get(kind, ""), seed, iterations, learning, _listed(given, "blocked"), pictured), ""
+
+
+def _listed(given: Mapping[str, str], name: str) -> tuple[str, ...] | None:
+    return tuple(filter(None, given[name].split("|"))) if name in given else None
 
 
 def _integer(name: str, text: str, low: int, high: int) -> int:

@@ -17,12 +17,13 @@ from dashboard.online.errors import OnlineError
 from dashboard.online.scenario import read
 from dashboard.online.state import Folder
 from dashboard.pages.online.page import OnlinePage
-from dashboard.pages.online.view import Shown, read_view, recipes, write_view
+from dashboard.pages.online.view import Pictured, Shown, read_view, recipes, write_view
 from dashboard.session.recipes import as_command
 from dashboard.session.registry import Origin
 from dashboard.session.state import State
-from tests.cubes import cube_of
+from tests.cubes import cube_of, synthetic_cube
 from tests.online.folders import SIZES, TABLE, another, make
+from tests.states import state_of
 
 SIMULATION = "scenario:reference;iterations:2;rounds:5"
 BEST = f"allreduce:{TABLE.methods['allreduce'][2].label}"
@@ -80,6 +81,36 @@ def test_sliders_learn_anew_and_stand_in_the_address(root: Path) -> None:
     assert again.blocked.value == [BEST]
     again.state.online = ""
     assert np.array_equal(share(again), before)
+
+
+def test_what_is_drawn_of_a_course_stands_in_the_address(root: Path) -> None:
+    page = open_page()
+    charts, first = page.charts, page.state.online
+    begun = charts.size.value, charts.place.value, list(charts.methods.value)
+    fields = {charts.size: SIZES[0], charts.place: (2, 2), charts.methods: charts.methods.options[1:3]}
+    for field, value in fields.items():
+        before = page.state.online
+        field.value = value
+        assert page.state.online != before
+    # The address brings it back, and undo what it was before.
+    again = open_page(page.state.online).charts
+    assert [again.size.value, again.place.value, list(again.methods.value)] == list(fields.values())
+    assert again.panes["bands"].object is not None
+    assert again.texts["bands"].object == charts.texts["bands"].object
+    page.state.online = first
+    assert (charts.size.value, charts.place.value, list(charts.methods.value)) == begun
+
+
+def test_the_collective_that_is_drawn_stands_in_the_address(root: Path) -> None:
+    state = state_of(bcast=synthetic_cube(3, 2, 4, 1), allreduce=synthetic_cube(3, 2, 4, 2))
+    state.param.update(page="Online", online="scenario:replay;iterations:1;rounds:5")
+    charts = OnlinePage(state).charts
+    first, last = charts.collective.options
+    charts.collective.value = last
+    assert OnlinePage(state).charts.collective.value == last
+    # Of what there is none in this course the pictures are as they begin.
+    state.online = state.online.replace(last, "no_collective")
+    assert charts.collective.value == first
 
 
 @pytest.mark.slow
@@ -173,6 +204,8 @@ def test_what_cannot_be_shown_is_said(root: Path) -> None:
             "folder", "loop", learning={"learner": "log", "exact": True}, blocked=("bcast:chain 4", "allreduce:ring")
         ),
         Shown("folder", "loop", blocked=()),
+        Shown("folder", "loop", pictured=Pictured("bcast", (4, 2), 512, ("chain 4", "ring"))),
+        Shown("folder", "loop", pictured=Pictured(message_size=0, methods=())),
     ],
 )
 def test_a_view_is_read_as_it_was_written(shown: Shown) -> None:
