@@ -17,10 +17,10 @@ from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
 from dashboard.session.samples import SAMPLES, sample_start
+from dashboard.session.treatment import UNCERTAINTY, Treatment
 
 if TYPE_CHECKING:
     from dashboard.session.state import State
-    from dashboard.session.treatment import Treatment
     from dashboard.session.view import View
 
 #: Name of the results' digest in an address.
@@ -78,7 +78,7 @@ def _commands(state: State, page: str) -> list[list[str]]:
         return _beside(state)
     names = [str(name) for name in (view.collective, *view.together)]
     if page == "Export":
-        return [_exporting(state, list(state.exported) or names)]
+        return [of_file(state, list(state.exported) or names)]
     measured = _measured(names, state.results_id, joint=bool(view.together))
     treated = treatment_words(_named(view, names))
     if page == "Compare":
@@ -89,18 +89,8 @@ def _commands(state: State, page: str) -> list[list[str]]:
     return [_decide(view, state.results_id)]
 
 
-def _exporting(state: State, collectives: Sequence[str], loss: float = 0.0) -> list[str]:
-    """The command that writes a file; `loss` (points) is what that may cost."""
-    view = state.view
-    names = [str(name) for name in (view.collective, *view.together)] if view.together else collectives
-    measured = _measured(names, state.results_id, joint=bool(view.together))
-    words = [*tree_words(view.choice), *treatment_words(_named(view, names)), "--to", state.target]
-    accepted = ["--allow-loss", str(math.ceil(loss))] if 0 < loss < math.inf else []
-    return ["export", *measured, *words, *_target_words(state), *accepted]
-
-
-def of_file(state: State, collectives: Sequence[str], loss: float) -> tuple[str, str]:
-    """The command and the Python that write the file of the page Export.
+def of_file(state: State, collectives: Sequence[str], loss: float = 0.0) -> list[str]:
+    """The command that writes the file of the page Export.
 
     Parameters
     ----------
@@ -109,7 +99,54 @@ def of_file(state: State, collectives: Sequence[str], loss: float) -> tuple[str,
     loss
         Points that it costs more than was decided.
     """
-    return said([_exporting(state, collectives, loss)])
+    view = state.view
+    names = [str(name) for name in (view.collective, *view.together)] if view.together else collectives
+    measured = _measured(names, state.results_id, joint=bool(view.together))
+    words = [*tree_words(view.choice), *treatment_words(_named(view, names)), "--to", state.target]
+    accepted = ["--allow-loss", str(math.ceil(loss))] if 0 < loss < math.inf else []
+    return ["export", *measured, *words, *_target_words(state), *accepted]
+
+
+def of_check(state: State, file: str, version: str, *, judged: bool) -> list[str]:
+    """The command that checks a rules file.
+
+    Parameters
+    ----------
+    file
+        Its path.
+    version
+        Of Open MPI that reads it.
+    judged
+        Whether it is judged by the measurements on show, if there are any.
+    """
+    words = ["lint", file, "--for", version]
+    if state.results is None or not judged:
+        return words
+    view = state.view
+    # What is there already is judged by measurements as they are.
+    judging = {name: getattr(view.treatment, name) for name in ("outliers", "keep_doubtful", "without", "workload")}
+    judging["ppn"] = None if view.treatment.across else view.treatment.ppn
+    treated = _named(view.changed(treatment=Treatment(**judging)), view.collectives)
+    return [*words, "--over", *origin_of(state.results_id).words(), *treatment_words(treated)]
+
+
+def of_report(state: State, collectives: Sequence[str], output: str, further: Sequence[str]) -> list[str]:
+    """The command that writes a report on a view.
+
+    Parameters
+    ----------
+    collectives
+        Those in it; none: all.
+    output
+        The file.
+    further
+        What else is asked of it, as it is typed.
+    """
+    view = state.view
+    measured = _measured(collectives, state.results_id, joint=False)
+    treated = treatment_words(_named(view, collectives or view.collectives))
+    sure = UNCERTAINTY.typed(state.uncertainty) if state.uncertainty else []
+    return ["report", *measured, *tree_words(view.choice), *treated, *sure, *further, "-o", output]
 
 
 def said(commands: Sequence[Sequence[str]]) -> tuple[str, str]:

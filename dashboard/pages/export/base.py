@@ -74,6 +74,11 @@ class BaseFile(Viewer):
         """The file that was uploaded, if one was, else that of the version that was chosen."""
         return known(self.version.value) if self._uploaded is None else self._uploaded[1]
 
+    @property
+    def named(self) -> str:
+        """What was chosen as a command takes it: a version, or the name of a file; empty: nothing was."""
+        return str(self.version.value) if self._uploaded is None else self._uploaded[0]
+
     def stand_on(self, name: str) -> None:
         """Tell the file that is changed where none is given; an empty name where it is found otherwise."""
         self._standing = name

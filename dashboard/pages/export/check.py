@@ -29,6 +29,7 @@ from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, FileInput, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
 from dashboard.session.choice import RULES, Choice
+from dashboard.session.recipes import of_check
 from dashboard.session.state import DATA, State
 
 if TYPE_CHECKING:
@@ -76,11 +77,13 @@ class CheckRules(Viewer):
     ----------
     state
         Choices.
+    changed
+        Called when other commands give its figures.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, changed: Callable[[], None]) -> None:
         super().__init__()
-        self._state = state
+        self._state, self._changed = state, changed
         self.checked: Checked | None = None
         self._given: tuple[str, str] | None = None
         most = format_bytes(MOST_BYTES)
@@ -124,7 +127,7 @@ class CheckRules(Viewer):
         )
         self.cost = pn.pane.HTML("", margin=(4, 10), min_width=300)
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-        self.translate = Translate(state)
+        self.translate = Translate(state, changed)
         self.body = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.collective.param.watch(self._set_collective, "value")
         self.upload.param.watch(self._check_uploaded, "value")
@@ -213,6 +216,15 @@ class CheckRules(Viewer):
     def _tell(self, text: str, severity: str) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
         self.body.visible = not text
+        self._changed()
+
+    def commands(self) -> list[list[str]]:
+        """Words of the commands that check the file on show and translate it; none while there is no such."""
+        checked = self.checked
+        if checked is None or checked.rules is None or not self.body.visible:
+            return []
+        judged = not checked.rules.listings
+        return [of_check(self._state, checked.name, self.version.value, judged=judged), *self.translate.commands()]
 
     @property
     def choice(self) -> Choice | None:

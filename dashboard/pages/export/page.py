@@ -25,9 +25,9 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
+from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs, clamped
 from dashboard.plots.backend import use_bokeh
-from dashboard.session.recipes import of_file
+from dashboard.session.recipes import of_file, said
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
 PAGE = "Export"
@@ -50,6 +50,7 @@ class ExportPage(Viewer):
         use_bokeh()
         self.state = state = State.of(shown)
         self._asked: Any = None
+        self._made: Written | None = None
         titles = {target.title: name for name, target in TARGETS.items()}
         self.target = Select(
             label="Target",
@@ -89,13 +90,18 @@ class ExportPage(Viewer):
         self.outline = outline()
         # What was cancelled or failed is not waited for.
         self.writing.bar.param.watch(self._show_outline, "visible")
-        self.check = CheckRules(state)
+        self.check = CheckRules(state, self._say)
+        self.report = Report(state)
         self.prove, self.gain = ProveFile(lambda: self.file.written if self.body.visible else None), Gain(state)
         self.file.further = self.prove.further
+        self.tabs = self._tabs()
         self._link()
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
+        return self.tabs
+
+    def _tabs(self) -> Tabs:
         choices = [self.target, self.version, self.most, self.collectives, self.ppn, self.base]
         write = pn.Column(
             pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0)),
@@ -106,7 +112,7 @@ class ExportPage(Viewer):
             sizing_mode="stretch_width",
         )
         against = pn.Column(self.prove, self.gain, sizing_mode="stretch_width", margin=0)
-        return tabs(dict(zip((*TABS, TAB), (write, self.check, against, Report(self.state)), strict=True)))
+        return tabs(dict(zip((*TABS, TAB), (write, self.check, against, self.report), strict=True)))
 
     def _link(self) -> None:
         state = self.state
@@ -116,6 +122,10 @@ class ExportPage(Viewer):
         self.collectives.param.watch(self._set_collectives, "value")
         chosen = ["target", "target_version", "most_rules", "exported"]
         state.param.watch(self._follow, [*DATA, *TREE, "rules", *chosen, "page"])
+        self.tabs.param.watch(self._say, "active")
+        report = self.report
+        for field in (self.prove.ranks, report.collectives, report.frontier, report.held_out, report.models):
+            field.param.watch(self._say, "value")
 
     def _set_most(self, event: Any) -> None:
         self.state.most_rules = clamped(self.most)
@@ -141,6 +151,7 @@ class ExportPage(Viewer):
         self._refresh()
         if self.state.on_show(PAGE):
             self._write()
+            self._say()
 
     def _base(self) -> str | None:
         if "base" not in TARGETS[self.state.target].options:
@@ -164,8 +175,8 @@ class ExportPage(Viewer):
             self._forget()
             self._tell(str(error), "error", empty=True)
             return
-        self._asked = None
-        self._say(None)
+        self._asked = self._made = None
+        self._say()
         self.writing.start("Writing", work, partial(self._take, key))
         if self.writing.running:
             self.outline.visible = not self.body.visible
@@ -175,7 +186,7 @@ class ExportPage(Viewer):
 
     def _forget(self) -> None:
         # What was written before is no longer on show, and is to be shown again when it is asked for again.
-        self._asked = None
+        self._asked = self._made = None
         self.writing.stop()
 
     def _take(self, key: Any, made: Made) -> None:
@@ -185,22 +196,37 @@ class ExportPage(Viewer):
             self._tell(made, "info" if lacking else "error", empty=True)
             return
         self.file.show(made)
-        self._say(made)
+        self._made = made
         losses = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
         if self.file.rules > MANY_RULES:
             losses.append(
                 f"The file has up to {self.file.rules:,} rules for a collective; limit them, or take a smaller tree."
             )
         self._tell("\n".join(losses), "warning", empty=False)
+        self._say()
 
-    def _say(self, made: Written | None) -> None:
-        """Say the file on show as a command and as Python."""
+    def _say(self, *_: Any) -> None:
+        """Say the figures of the tab on show as commands and as Python."""
         recipes = {page: recipe for page, recipe in self.state.recipes.items() if page != PAGE}
-        if made is not None:
-            loss = max((part.loss for part in made.parts), default=0.0)
-            recipes[PAGE] = of_file(self.state, made.collectives, loss)
+        commands = (self._written, self.check.commands, self._proven, self.report.commands)[self.tabs.active]()
+        if commands:
+            recipes[PAGE] = said(commands)
         if recipes != self.state.recipes:
             self.state.recipes = recipes
+
+    def _written(self) -> list[list[str]]:
+        """Words of the command that writes the file on show; none while there is no such."""
+        if self._made is None:
+            return []
+        loss = max((part.loss for part in self._made.parts), default=0.0)
+        return [of_file(self.state, self._made.collectives, loss)]
+
+    def _proven(self) -> list[list[str]]:
+        """Words of the commands that write the file on show and prove it, as far as it can be proven."""
+        writing, proving = self._written(), self.prove.commands()
+        if self._made is None or not proving:
+            return writing
+        return [*([*words, "-o", self._made.name] for words in writing), *proving]
 
     def _tell(self, text: str, severity: str, *, empty: bool) -> None:
         self.message.param.update(object=plain(text), severity=severity, visible=bool(text))

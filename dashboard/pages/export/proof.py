@@ -83,6 +83,13 @@ class ProveFile(Viewer):
         if obstacle or not self._of:
             self._tell(obstacle, "info")
 
+    def commands(self) -> list[list[str]]:
+        """Words of the command that proves the file on show; none where it cannot be proven."""
+        written = self._written()
+        if written is None or written.order.target not in PROVABLE:
+            return []
+        return [["prove", written.name, "--ranks", str(clamped(self.ranks))]]
+
     def further(self) -> list[tuple[str, str]]:
         """What a bundle of the file is to hold beside: the report, if there is one."""
         written = self._written()

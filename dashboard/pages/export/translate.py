@@ -38,9 +38,11 @@ class Translate(Viewer):
     ----------
     state
         Results, for substitutes and penalties.
+    changed
+        Called when another command gives its figures.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, changed: Callable[[], None]) -> None:
         super().__init__()
         self._state = state
         self._given: tuple[str, str, RulesFile] | None = None
@@ -89,6 +91,7 @@ class Translate(Viewer):
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
+        self.result.param.watch(lambda _: changed(), "visible")
         for choice in (self.target, self.section, self.version, self.blocks):
             choice.param.watch(self._offer, "value")
         self._offer()
@@ -111,6 +114,16 @@ class Translate(Viewer):
         self._offer()
         if reason:
             self.message.param.update(object=plain(f"{name}: {reason}"), severity="info", visible=True)
+
+    def commands(self) -> list[list[str]]:
+        """Words of the command that translates as is shown; none while nothing is."""
+        if self._given is None or not self.result.visible:
+            return []
+        words = ["translate", self._given[0], "--to", self.target.value]
+        words += ["--for", self.version.value] if self.version.visible else []
+        words += ["--section", self.section.value] if self.section.value else []
+        words += ["--sizes-are-blocks"] if self.blocks.value else []
+        return [[*words, *(["--base", self.base.named] if self.base.visible and self.base.named else [])]]
 
     def _offer(self, *_: Any) -> None:
         target = TARGETS[self.target.value]

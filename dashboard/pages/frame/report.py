@@ -15,6 +15,7 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
 from dashboard.report import Contents, to_html, to_story
+from dashboard.session.recipes import of_report
 from dashboard.session.state import DATA, TREE, State
 
 TAB = "Write a report"
@@ -106,6 +107,17 @@ class Report(Viewer):
             sizing_mode="stretch_width",
         )
 
+    def commands(self) -> list[list[str]]:
+        """Words of the command that writes it; none without measurements."""
+        if self.write.disabled:
+            return []
+        contents = self._contents()
+        words = ["--to", contents.target, *([] if contents.frontier else ["--no-frontier"])]
+        words += ["--held-out", contents.held_out] if contents.held_out else []
+        words += ["--models"] if contents.models else []
+        pictures = self._last == self._draw
+        return [of_report(self._state, contents.collectives, PICTURES if pictures else REPORT, words)]
+
     def _follow(self, *_: Any) -> None:
         names = [name for name in self._state.param.collective.objects if name is not None]
         kept = [name for name in self.collectives.value or self._state.exported if name in names]
@@ -129,17 +141,19 @@ class Report(Viewer):
         state = self._state
         if state.results is None:
             return
-        asked = state.view
-        contents = Contents(
+        asked, contents = state.view, self._contents()
+        self._last = self._write
+        self._start(REPORT, lambda progress: to_html(asked, contents, progress=progress).encode())
+
+    def _contents(self) -> Contents:
+        target = self._state.target
+        return Contents(
             collectives=tuple(self.collectives.value),
             frontier=self.frontier.value,
             held_out=(self.held_out.value or None) if self.frontier.value else None,
-            target=state.target if state.target in TARGETS else Contents.target,
+            target=target if target in TARGETS else Contents.target,
             models=self.models.value,
         )
-
-        self._last = self._write
-        self._start(REPORT, lambda progress: to_html(asked, contents, progress=progress).encode())
 
     def _draw(self, *_: Any) -> None:
         asked, collectives = self._state.view, tuple(self.collectives.value)

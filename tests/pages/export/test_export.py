@@ -16,6 +16,7 @@ import pytest
 import xarray as xr
 from bokeh.document import Document
 
+from dashboard import cli
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
@@ -245,6 +246,58 @@ def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state:
     assert (image(drawn.check.maps, "b") == painted(drawn.check.maps, penalties["chosen"].values)).all()
     labels = state.view.cube()["method"].values
     assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
+
+
+def test_the_check_s_command_gives_its_figures(
+    drawn: ExportPage, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("mine.conf").write_text(RULES)
+    state.collective = "bcast"
+    drawn.tabs.active = 1
+    assert as_command(state).startswith("colltune export ")
+    drawn.check.give("mine.conf", RULES)
+    (words,) = map(shlex.split, as_command(state).split("\n"))
+    assert words[:3] == ["colltune", "lint", "mine.conf"]
+    assert cli.main([*words[1:], "--json"]) == 0
+    (cost,) = drawn.check.checked.costs
+    assert json.loads(capsys.readouterr().out)["penalty"]["bcast"]["acted"]["mean"] == cost.acted.mean
+    # What is translated below has a command of its own.
+    drawn.check.translate.target.value = "openmpi-json"
+    drawn.check.translate._translate()
+    *_, words = map(shlex.split, as_command(state).split("\n"))
+    assert words[:5] == ["colltune", "translate", "mine.conf", "--to", "openmpi-json"]
+    assert cli.main(words[1:]) == 0
+    written = read_text(drawn.check.translate.written.text, version="6.0").meant["bcast"]
+    assert read_text(capsys.readouterr().out, version="6.0").meant["bcast"].to_dict() == written.to_dict()
+    drawn.check.translate.target.value = "ucc"
+    assert "translate" not in as_command(state)
+    # Each tab says its own.
+    drawn.tabs.active = 0
+    assert as_command(state).startswith("colltune export ")
+    assert "\n" not in as_command(state)
+
+
+def test_the_commands_of_the_other_tabs(
+    page: ExportPage, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    page.tabs.active = 2
+    page.prove.ranks.value = 6
+    writing, proving = map(shlex.split, as_command(state).split("\n"))
+    assert proving == ["colltune", "prove", page.file.written.name, "--ranks", "6"]
+    assert cli.main(writing[1:]) == 0
+    rules = read_text(Path(page.file.written.name).read_text()).meant["bcast"]
+    assert rules.to_dict() == read_text(page.file.written.text).meant["bcast"].to_dict()
+    state.target = "c"
+    assert "prove" not in as_command(state)
+    page.tabs.active = 3
+    page.report.collectives.value = ["bcast"]
+    page.report.frontier.value = False
+    words = shlex.split(as_command(state))
+    assert cli.main(words[1:]) == 0
+    assert Path("colltune_report.html").exists()
+    assert "--no-frontier" in words
 
 
 def test_faults_stand_with_their_lines(page: ExportPage, samples: Path) -> None:
