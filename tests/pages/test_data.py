@@ -69,6 +69,20 @@ def test_each_section_stands(page: DataPage, section: str) -> None:
     assert page.overview.summary.views["reduce"].methods == 18
 
 
+def test_of_what_was_measured_once_no_spread_is_told(tmp_path: Path) -> None:
+    (tmp_path / "table.csv").write_text("collective,algorithm,comm_size,message_size,time\nbcast,linear,2,8,1e-5\n")
+    page = page_on(tmp_path)
+    load(page)
+    page.overview.section = SPREAD
+    (shown, *_) = page.overview.body
+    (row,) = shown.value.to_dict("records")
+    numbers = [name for name, value in row.items() if not isinstance(value, str)]
+    assert len(numbers) == 3
+    assert {shown.formatters[name].nan_format for name in numbers} == {"–"}
+    assert row["repetitions"] == "–"
+    assert all(row.values())
+
+
 def test_pages_of_two_sessions_do_not_meet() -> None:
     first, second = DataPage(State(), sample_start()), DataPage(State(), sample_start())
     load(first)

@@ -12,6 +12,7 @@ import pandas as pd
 import panel as pn
 import param
 import xarray as xr
+from bokeh.models import NumberFormatter
 from panel.viewable import Viewer
 
 from dashboard.domain.units import format_count
@@ -41,7 +42,9 @@ _SPREAD_TITLES = {
     "largest": "largest [%]",
     "time": "what a time is",
 }
-_SPREAD_DIGITS = {title: {"type": "money", "precision": 2} for title in _SPREAD_TITLES.values() if "%" in title}
+_NONE = "–"
+_DIGITS = NumberFormatter(format="0.00", nan_format=_NONE)
+_SPREAD_DIGITS = {title: _DIGITS for title in _SPREAD_TITLES.values() if "%" in title}
 
 
 @dataclass(frozen=True)
@@ -203,10 +206,8 @@ class Overview(Viewer):
         if self.summary is None:
             return [_text(NOTHING)]
         views = self.summary.views[self.collective]
-        shown = [
-            table(self.summary.spread.rename(columns=_SPREAD_TITLES), dict(_SPREAD_DIGITS), layout="fit_data_stretch"),
-            self.select,
-        ]
+        figures = self.summary.spread.rename(columns=_SPREAD_TITLES).replace("", _NONE)
+        shown = [table(figures, dict(_SPREAD_DIGITS), layout="fit_data_stretch"), self.select]
         if views.spread is None:
             return [*shown, _text("These files tell no spread: neither standard deviations nor single repetitions.")]
         heading = _heading("Standard deviation over the message size: median, and middle 80 % of the cells")
