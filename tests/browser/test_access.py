@@ -67,6 +67,13 @@ def test_tab_reaches_every_control_of_the_decisions_and_arrows_every_cell(small_
         if len(reached - {-1}) == len(every):
             break
     assert [name for at, name in enumerate(every) if at not in reached] == []
+    # Of the tools of a chart, chosen ones too, one is a stop.
+    tools = f"""() => {{ {CONTROLS}
+        const bars = Map.groupBy(deep(document).filter((e) => e.matches('.bk-OnOffButton')), (e) => e.getRootNode())
+        return [...bars.values()].map((tools) => tools.filter((e) => e.tabIndex === 0).length) }}"""
+    stops = page.evaluate(tools)
+    assert len(stops) > 1
+    assert set(stops) == {1}
     chart = page.locator(".bk-events").first
     chart.focus()
     # From the middle of 6 communicator sizes and 7 message sizes, and on beyond the last one.

@@ -72,9 +72,12 @@ const follow = (root) => {
     name(root)
     root.adoptedStyleSheets.push(still)
     new MutationObserver((changes) => {
-        for (const change of changes)
+        for (const change of changes) {
             for (const node of change.addedNodes) if (node.nodeType === Node.ELEMENT_NODE) { name(node); walk(node) }
-    }).observe(root, {childList: true, subtree: true})
+            // A tool that is chosen is made a stop anew.
+            if (change.type === 'attributes') name(change.target)
+        }
+    }).observe(root, {childList: true, subtree: true, attributeFilter: ['tabindex']})
 }
 // What was made before this ran may be shown later, such as another tab.
 const walk = (part) => {
