@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 
 import panel as pn
 from panel.io import hold
 
-from dashboard.models import MODEL_TITLES
+from dashboard.models import MODEL_TITLES, ModelName
+from dashboard.models.fit import Fit
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.plots.models import fits as model_fits
 
+_METHODS = "methods"
 _NONE = "These parameters were not fitted here: choose 'Fit to the measurements', or a set that was fitted."
 
 
 class Fits(Part):
-    """Confidence intervals and residuals of the parameters on show."""
+    """Confidence intervals and residuals of the parameters on show.
 
-    def __init__(self, choice: ModelChoice) -> None:
+    Parameters
+    ----------
+    choice
+        Of the page.
+    again
+        Fits the parameters on show to methods, by their labels, and calls what it is given when they are.
+    """
+
+    def __init__(self, choice: ModelChoice, again: Callable[[list[str], Callable[[], None]], None]) -> None:
         super().__init__(choice)
+        self._again = again
         self.model = self.menu(
             "Model",
             150,
@@ -35,19 +48,37 @@ class Fits(Part):
         """The model whose fit is shown."""
         return {"model": self.model}
 
+    def kept(self) -> dict[str, str]:
+        """The methods too that were fitted to: an address has the parameters' numbers alone."""
+        fits = self._fits()
+        return {**super().kept(), **({_METHODS: ",".join(_labels(fits))} if fits else {})}
+
+    def take(self, given: Mapping[str, str]) -> None:
+        """Fit again to the methods that an address tells, unless that was done here."""
+        if self._fits() or _METHODS not in given:
+            super().take(given)
+        else:
+            self._again(given[_METHODS].split(","), partial(self._show, given))
+
+    def _show(self, given: Mapping[str, str]) -> None:
+        self.update()
+        super().take(given)
+        self.chosen()
+
+    def _fits(self) -> Mapping[ModelName, Fit]:
+        return self._choice.fits.get(self._choice.name_of_set, {})
+
     def commands(self) -> list[list[str]]:
         """The one that fits the model on show to the same methods."""
-        choice = self._choice
-        fit = choice.fits.get(choice.name_of_set, {}).get(self.model.value)
-        if fit is None:
+        fits = self._fits()
+        if self.model.value not in fits:
             return []
-        labels = dict.fromkeys(map(str, fit.residuals["method"]))
-        methods = [word for label in labels for word in ("--method", label)]
-        return [["model", "fit", *choice.measured_words(), *methods, "--model", str(self.model.value)]]
+        methods = [word for label in _labels(fits) for word in ("--method", label)]
+        return [["model", "fit", *self._choice.measured_words(), *methods, "--model", str(self.model.value)]]
 
     def update(self) -> None:
         """Follow the choice."""
-        fits = self._choice.fits.get(self._choice.name_of_set, {})
+        fits = self._fits()
         value = self.offer(self.model, {MODEL_TITLES[name]: name for name in fits})
         self.bar.visible = bool(fits)
         self.tell("" if fits else _NONE)
@@ -61,3 +92,8 @@ class Fits(Part):
                 self.chart.object = model_fits.residual_chart(fit, scheme)
                 self.intervals.object = model_fits.interval_table(fit)
                 self.methods.object = model_fits.method_table(fit, scheme)
+
+
+def _labels(fits: Mapping[ModelName, Fit]) -> list[str]:
+    """Labels of the methods that all of them were fitted to."""
+    return list(dict.fromkeys(str(each) for fit in fits.values() for each in fit.residuals["method"]))

@@ -117,7 +117,7 @@ class ModelsPage(Viewer):
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.panel = ParameterPanel(state, choice)
-        further = (Deciding(state, choice), Optimal(choice), Fits(choice), TimeLine(choice))
+        further = (Deciding(state, choice), Optimal(choice), Fits(choice, self.panel.fit_again), TimeLine(choice))
         texts = (Formulas(choice), Errata(choice))
         drawn = (Scheduled(choice), OverProcesses(choice), DrawnParameters(choice), Grids(choice))
         self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, *drawn)

@@ -280,23 +280,42 @@ class ParameterPanel(Viewer):
         self._guarded(take)
 
     def _fit(self, *_: Any) -> None:
-        cube, collective, models = self.choice.cube(), self.choice.collective, tuple(self.choice.models)
         labels = [each.measured for each in self.choice.methods if each.measured and each.modelled]
+        title = f"{FITTED}, {self.choice.collective}"
+
+        def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
+            self._base = None
+            self.message.visible = False
+            self.choice.add(title, *fitted)
+
+        self._start(labels, tuple(self.choice.models), title, show)
+
+    def fit_again(self, labels: list[str], done: Callable[[], None]) -> None:
+        """Fit the set on show, of which the numbers alone are known, to these methods; they stay as they are."""
+        name = self.choice.name_of_set
+
+        def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
+            self.choice.fits[name] = fitted[1]
+            done()
+
+        self._start(labels, self.choice.sets[name].models, name, show)
+
+    def _start(
+        self,
+        labels: list[str],
+        models: tuple[ModelName, ...],
+        title: str,
+        show: Callable[[tuple[ParameterSet, dict[ModelName, Fit]]], None],
+    ) -> None:
+        cube = self.choice.cube()
         if cube is None or not models:
             return
-
-        title = f"{FITTED}, {collective}"
 
         def work(progress: Progress) -> tuple[ParameterSet, dict[ModelName, Fit]]:
             try:
                 return fit_all(observe(cube, labels or None), models, name=title, progress=progress)
             except ModelError as error:
                 raise DecisionError(str(error)) from error
-
-        def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
-            self._base = None
-            self.message.visible = False
-            self.choice.add(title, *fitted)
 
         self.fitting.start("Fitting to the methods on show", work, show)
 

@@ -261,6 +261,27 @@ def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
     assert part.methods.object.count("<tr>") == 1 + len(page.choice.methods)
 
 
+def test_the_link_of_a_fit_fits_again(page: ModelsPage, state: State, results: Results) -> None:
+    page.choice.methods = page.choice.methods[:2]
+    part = open_tab(page, "Fit")
+    page.panel._fit()
+    part.model.value = "loggp"
+    # Which methods are drawn since is another choice.
+    page.choice.methods = page.choice.methods[:1]
+    page._write()
+    other = State()
+    other.show(results)
+    other.from_query(state.to_query())
+    again = ModelsPage(other)
+    shown = again.parts[again.tabs.active]
+    assert not shown.message.visible
+    assert shown.model.value == "loggp"
+    assert shown.intervals.object == part.intervals.object
+    assert shown.methods.object.count("<tr>") == 1 + 2
+    again._write()
+    assert other.model_view == state.model_view
+
+
 def test_times_that_rest_on_what_was_not_fitted_are_warned_of(page: ModelsPage, state: State) -> None:
     parts = {title: open_tab(page, title) for title in ("Optimal", "Segment size")}
     page.choice.add("mine", fit_all(observe(state.view.cube()), ("hockney", "plogp"), name="mine")[0])
