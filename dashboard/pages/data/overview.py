@@ -43,7 +43,7 @@ _SPREAD_TITLES = {
     "time": "what a time is",
 }
 _NONE = "–"
-_DIGITS = NumberFormatter(format="0.00", nan_format=_NONE)
+_DIGITS = NumberFormatter(format="0,0.00", nan_format=_NONE)
 _SPREAD_DIGITS = {title: _DIGITS for title in _SPREAD_TITLES.values() if "%" in title}
 
 
