@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.session.registry import Bounded, Results, load_results, register, results_by_digest
+from dashboard.session.registry import Bounded, Results, load_results, origin_of, register, results_by_digest
 from dashboard.session.samples import sample_start
 from dashboard.session.state import PAGES, State
 from loaders import LoadError
@@ -162,6 +162,17 @@ def test_results_with_other_times_have_another_digest() -> None:
     first, again, other = (register(tree_of("bcast", seed=seed)) for seed in (1, 1, 2))
     assert first is again
     assert first.digest != other.digest
+
+
+def test_results_tell_of_the_files_they_were_loaded_from_last(tmp_path: Path) -> None:
+    table, other = tmp_path / "bcast.csv", tmp_path / "notes.csv"
+    table.write_text("collective,algorithm,comm_size,message_size,time\nbcast,linear,2,8,1e-5\n")
+    other.write_text("nothing measured\n")
+    alone, beside, again = (load_results(paths) for paths in ([table], [tmp_path], [table]))
+    assert alone.digest == beside.digest == again.digest
+    assert [len(each.sources) for each in (alone, beside, again)] == [1, 2, 1]
+    assert results_by_digest(alone.digest) is again
+    assert origin_of(alone.digest).paths == (str(table),)
 
 
 def test_results_with_another_spread_have_another_digest() -> None:

@@ -33,6 +33,8 @@ KEPT_COMPUTED = 512
 KEPT_COMPUTED_BYTES = 512 << 20
 
 Value = TypeVar("Value")
+#: Those of each node of results.
+Attributes = Sequence[Mapping[Any, Any]]
 
 
 class Bounded(Generic[Value]):
@@ -204,7 +206,7 @@ def _computed_bytes(value: Any) -> int:
 
 
 COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES, _computed_bytes)
-_LOADED: Bounded[str] = Bounded(64, 1 << 20)
+_LOADED: Bounded[tuple[str, Attributes]] = Bounded(64, 8 << 20)
 _ORIGINS: Bounded[Origin] = Bounded(64, 1 << 20)
 _READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()
 
@@ -225,20 +227,26 @@ def register(tree: xr.DataTree) -> Results:
     beside others that were refused, the results say so.
     """
     digest = digest_of(tree)
-    kept = _RESULTS.get(digest)
+    kept = _kept(digest, _attributes(tree))
     if kept is None:
         kept = Results(_read_only(tree), digest)
         _RESULTS.put(digest, kept)
         spool.give(tree, digest, kept.nbytes)
-    elif _attributes(kept.tree) != _attributes(tree):
+    return kept
+
+
+def _kept(digest: str, attributes: Attributes) -> Results | None:
+    """Results that are kept, and say this of themselves; None where they are not kept any more."""
+    kept = _RESULTS.get(digest)
+    if kept is not None and _attributes(kept.tree) != attributes:
         kept = Results(kept.tree.copy(deep=False), digest)
-        for node, other in zip(kept.tree.subtree, tree.subtree, strict=True):
-            node.attrs = other.attrs
+        for node, said in zip(kept.tree.subtree, attributes, strict=True):
+            node.attrs = dict(said)
         _RESULTS.put(digest, kept)
     return kept
 
 
-def _attributes(tree: xr.DataTree) -> list[Mapping[Any, Any]]:
+def _attributes(tree: xr.DataTree) -> Attributes:
     """What the results say of themselves beside their arrays."""
     return [node.attrs for node in tree.subtree]
 
@@ -270,7 +278,7 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
     # Two sessions that open the same files at once: the second waits and takes what the first has read.
     with _READING.setdefault(signature, threading.Lock()):
         known = _LOADED.get(signature)
-        results = None if known is None else _RESULTS.get(known)
+        results = None if known is None else _kept(*known)
         if results is None:
             names = [str(path) for path in paths]
             if all(is_sample(path) for path in paths):
@@ -278,8 +286,8 @@ def load_results(paths: Sequence[str | Path], *, progress: Progress | None = Non
             else:
                 tree = apart.open_results(names, size=sum(s for _, s, _ in signature[0]), progress=progress, **hints)
             results = register(tree)
-            _LOADED.put(signature, results.digest)
-            _ORIGINS.put(results.digest, Origin(tuple(map(str, paths)), dict(hints)))
+            _LOADED.put(signature, (results.digest, _attributes(tree)))
+        _ORIGINS.put(results.digest, Origin(tuple(map(str, paths)), dict(hints)))
     return results
 
 
