@@ -17,12 +17,13 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.methods import trace as methods_trace
 from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
+from dashboard.domain.campaign import ORTHOGONAL, OWN
 
 if TYPE_CHECKING:
     from dashboard.schedules import Algorithm, Schedule
 
 NOT_RIGHT = 3
-OWN, ORTHOGONAL = "own", "orthogonal"
+#: Those whose methods are schedules that can be shown without MPI.
 PROVIDERS = (OWN, ORTHOGONAL)
 _MOST_PROCESSES = 4096
 _MOST_VERIFIED = 64

@@ -51,14 +51,14 @@ class Fits(Part):
     def kept(self) -> dict[str, str]:
         """The methods too that were fitted to: an address has the parameters' numbers alone."""
         fits = self._fits()
-        return {**super().kept(), **({_METHODS: ",".join(_labels(fits))} if fits else {})}
+        return {**super().kept(), **({_METHODS: "|".join(_labels(fits))} if fits else {})}
 
     def take(self, given: Mapping[str, str]) -> None:
         """Fit again to the methods that an address tells, unless that was done here."""
         if self._fits() or _METHODS not in given:
             super().take(given)
         else:
-            self._again(given[_METHODS].split(","), partial(self._show, given))
+            self._again(given[_METHODS].split("|"), partial(self._show, given))
 
     def _show(self, given: Mapping[str, str]) -> None:
         self.update()
