@@ -37,10 +37,12 @@ COLLECTIVE_IDS: tuple[str, ...] = (
 #: Series of versions whose numbers are known.
 VERSIONS = ("4.1", "5.0", "6.0")
 DEFAULT_VERSION = "5.0"
+#: The algorithm of several collectives that refuses communicators of more than two processes.
+TWO_PROCESSES = "two_proc"
 
 _BASIC: Mapping[str, tuple[str, ...]] = {
-    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", "two_proc"),
-    "allgatherv": ("default", "bruck", "ring", "neighbor", "two_proc"),
+    "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", TWO_PROCESSES),
+    "allgatherv": ("default", "bruck", "ring", "neighbor", TWO_PROCESSES),
     "allreduce": (
         "basic_linear",
         "nonoverlapping",
@@ -49,9 +51,9 @@ _BASIC: Mapping[str, tuple[str, ...]] = {
         "segmented_ring",
         "rabenseifner",
     ),
-    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", "two_proc"),
+    "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", TWO_PROCESSES),
     "alltoallv": ("basic_linear", "pairwise"),
-    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", "two_proc", "tree"),
+    "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", TWO_PROCESSES, "tree"),
     "bcast": (
         "basic_linear",
         "chain",

@@ -28,7 +28,7 @@ from dashboard.schedules.orthogonal import NAME as GRIDS
 from dashboard.schedules.orthogonal import worded
 from dashboard.schedules.phases import by_library
 from loaders.methods import MethodKey, method_label
-from loaders.openmpi import DEFAULT_VERSION, algorithms
+from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms
 
 COLLECTIVES = ("allreduce", "bcast", "allgather", "alltoall")
 SEGMENT_SIZES = (1 << 10, 1 << 20, 8 << 20)
@@ -236,7 +236,7 @@ def need_of(collective: str, method: Method) -> int:
         ("allreduce", "rabenseifner"): BYTE_EACH,
         ("allreduce", "ring"): BYTE_EACH,
         ("allreduce", "segmented_ring"): BYTE_EACH,
-    }.get((collective, name), TWO if name == "two_proc" else NOTHING)
+    }.get((collective, name), TWO if name == TWO_PROCESSES else NOTHING)
 
 
 def usable(need: Any, comm_size: Any, message_size: Any) -> BoolArray:

@@ -116,7 +116,7 @@ def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installat
     wish = {"collectives": ("allgatherv", "alltoallv"), "protocol": protocol, "comm_sizes": (3, RANKS)}
     campaign = campaign_of(tmp_path, installation, **wish, message_sizes=(1, SIZE))
     assert run(campaign, installation)["state"] == "finished"
-    assert {point["algorithm"] for point in points(campaign) if "error" in point} == {"two_proc"}
+    assert not [point for point in points(campaign) if "error" in point]
     # Of P blocks of every process, of the message size in the mean, all but its own.
     own = [SIZE * (rank + 1) * (rank + 2) // (RANKS + 1) for rank in range(RANKS)]
     blocks = [high - low for low, high in zip([0, *own], own, strict=False)]

@@ -47,6 +47,17 @@ def test_a_segment_that_holds_the_whole_message_is_not_measured() -> None:
     assert has == {512: False, 1024: False, 1025: True}
 
 
+def test_the_algorithm_for_two_processes_is_measured_with_two_only() -> None:
+    two = Method("two_proc", library_id=5)
+    plan = plan_of(methods={"alltoall": (LINEAR, two)}, message_sizes=(8,))
+    assert {cell.comm_size: two in plan.methods_of(cell) for cell in plan.cells()} == {2: True, 4: False, 8: False}
+    alone = plan_of(methods={"alltoall": (two,)}, message_sizes=(8,))
+    assert alone.left_out() == {"no method for so many processes or bytes": 2}
+    # Of another provider it is another method.
+    other = plan_of(methods={"alltoall": (Method("two_proc", provider="own"),)}, message_sizes=(8,))
+    assert len(list(other.points())) == 3
+
+
 def test_the_barrier_has_one_cell_for_each_communicator_size() -> None:
     plan = plan_of(methods={"barrier": (LINEAR,)}, message_sizes=())
     assert [(cell.comm_size, cell.message_size) for cell in plan.cells()] == [(2, 0), (8, 0), (4, 0)]

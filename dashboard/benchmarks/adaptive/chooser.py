@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
@@ -29,6 +30,8 @@ Todo = list[tuple[Cell, list[Method]]]
 
 #: Standard error of the logarithm of a time that was measured once.
 _ONCE = 0.2
+#: Seconds that no clock tells apart from none.
+_TICK = 1e-9
 #: Part of the seconds that measuring has taken that doubtful points are measured again for, each time.
 _AGAIN = 0.05
 #: Why it ends, in the words that the campaign keeps.
@@ -46,11 +49,12 @@ class Point:
     @classmethod
     def of(cls, samples: list[float], took: float) -> Point:
         """Take the median and what it is sure to."""
-        middle = float(np.median(samples))
+        middle = statistics.median(samples)
         if len(samples) < 3:
             return cls(middle, _ONCE, took)
-        quarter = np.subtract(*np.percentile(np.log(samples), [75, 25])) / 1.349
-        return cls(middle, float(max(1.2533 * quarter / math.sqrt(len(samples)), 1e-3)), took)
+        lower, _, upper = statistics.quantiles(map(math.log, samples), n=4, method="inclusive")
+        deviation = (upper - lower) / 1.349
+        return cls(middle, max(1.2533 * deviation / math.sqrt(len(samples)), 1e-3), took)
 
 
 @dataclass
@@ -111,7 +115,7 @@ class Chooser:
         try:
             record = json.loads(line)
             key = key_of(record)
-            samples = [float(sample) for sample in record.get("samples") or ()]
+            samples = [max(float(sample), _TICK) for sample in record.get("samples") or ()]
         except (ValueError, KeyError, TypeError, AttributeError):
             return
         if "error" in record:

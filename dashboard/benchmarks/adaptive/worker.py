@@ -16,7 +16,9 @@ from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
 #: Part of the measuring that choosing may take, and least number of choices of a campaign that has a time.
-_SHARE, _CHOICES = 0.02, 30
+_SHARE, _CHOICES = 0.02, 15
+#: Seconds after which what was chosen is written down, where nothing was chosen anew.
+_WRITTEN = 1.0
 #: Points of the way that the expected loss has gone, at most.
 _MOST_WAY = 400
 
@@ -39,6 +41,7 @@ class Choosing:
         cores = os.cpu_count() if len(set(nodes)) == 1 else None
         self._chooser = Chooser(self._root.plan(), cores, only=plan.comm_sizes)
         self._choosing, self._steps, self._ranks = 0.0, 0, plan.ranks
+        self._written = -math.inf
         self._loss: dict[str, float | None] = {}
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
@@ -69,7 +72,9 @@ class Choosing:
                 self._loss = self._chooser.loss()
             took = time.monotonic() - began
             self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
-        self._keep(ended)
+        if self._chooser.anew or began > self._written + _WRITTEN:
+            self._keep(ended)
+            self._written = began
         self._choosing += time.monotonic() - began
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
 

@@ -210,6 +210,8 @@ class Plan:
             return f"buffers above the limit of {format_bytes(self.memory)} per process"
         if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
             return "not a whole number of nodes"
+        if not any(_serves(method, cell) for method in self.methods[cell.collective]):
+            return "no method for so many processes or bytes"
         return None
 
     def left_out(self) -> dict[str, int]:
@@ -230,8 +232,7 @@ class Plan:
         every = self.methods[cell.collective]
         if cell.collective in self.only:
             every = tuple(every[place] for place in self._only[cell.collective, cell.comm_size, cell.message_size])
-        here = [m for m in every if serves(m, cell.comm_size)]
-        return [m for m in here if not 0 < cell.message_size <= m.segment_size]
+        return [method for method in every if _serves(method, cell)]
 
     def points(self) -> Iterator[PointKey]:
         """All points, in the order of the cells."""
@@ -317,6 +318,11 @@ class Plan:
             return cls(**given)
         except (LookupError, TypeError, AttributeError) as error:
             raise PlanError(f"the plan cannot be read: {error!r}") from error
+
+
+def _serves(method: Method, cell: Cell) -> bool:
+    """Whether a method is for so many processes, and no segment of it holds the whole message."""
+    return serves(method, cell.comm_size) and not 0 < cell.message_size <= method.segment_size
 
 
 def point_key(cell: Cell, method: Method) -> PointKey:

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.orthogonal import worded
+from loaders.openmpi import TWO_PROCESSES
 
 DEFAULT = "default"
 #: Provider of the methods that the library itself has.
@@ -213,7 +214,9 @@ class Fixed(Plain):
 
 
 def serves(method: Method, comm_size: int) -> bool:
-    """Whether a method is for communicators of so many processes: a grid is for the product of its factors only."""
+    """Whether a method is for so many processes: a grid for the product of its factors only, some for two."""
+    if method.provider == LIBRARY and method.algorithm == TWO_PROCESSES:
+        return comm_size == 2
     grid = dict(method.parameters).get("grid")
     return grid is None or math.prod(map(int, str(grid).split("x"))) == comm_size
 

@@ -8,9 +8,7 @@ from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import INT_MAX, Item, Row, Rules
-from loaders.openmpi import algorithms, series
-
-_TWO = "two_proc"
+from loaders.openmpi import TWO_PROCESSES, algorithms, series
 
 
 def check(rules: Rules, version: str, *, classic: bool) -> list[Fault]:
@@ -189,12 +187,12 @@ def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fau
         if classic and number + 1 < len(rules.sets):
             last = rules.sets[number + 1].comm_size - 1
         for row in band.rows:
-            if known.get(row.choice.algorithm) == _TWO and last > 2:
+            if known.get(row.choice.algorithm) == TWO_PROCESSES and last > 2:
                 upto = "any number of" if last >= 2**31 - 1 else f"up to {last}"
                 yield Fault(
                     row.line,
                     "error",
-                    f"{rules.collective}: {_TWO} in a set that acts for {upto} processes",
+                    f"{rules.collective}: {TWO_PROCESSES} in a set that acts for {upto} processes",
                     "fails at the call with more than two processes; begin a set at 3",
                 )
 

@@ -22,7 +22,7 @@ from dashboard.export.library_names import COMPARED, Choice, choice_of, name_opt
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
-from loaders.openmpi import algorithms
+from loaders.openmpi import TWO_PROCESSES, algorithms
 
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
@@ -329,7 +329,7 @@ def figures(summary: Any) -> str:
 def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]:
     """Keep the algorithm for two processes from larger communicators, where its call would fail."""
     known = algorithms(plan.source.collective, "6.0")
-    twos = {place for place, choice in enumerate(plan.choices) if known.get(choice.algorithm) == "two_proc"}
+    twos = {place for place, choice in enumerate(plan.choices) if known.get(choice.algorithm) == TWO_PROCESSES}
     choices, methods = list(plan.choices), list(plan.methods)
     safe_bands: list[Band] = []
     notes: list[str] = []

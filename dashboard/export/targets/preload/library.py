@@ -30,7 +30,7 @@ from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
-from loaders.openmpi import DEFAULT_VERSION, algorithms, series
+from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, series
 
 _USE = """\
 Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
@@ -160,7 +160,7 @@ def switches_of(
         else Switches(
             settings_of(collective, choice, version),
             acting_of(collective, method, choice, version),
-            algorithms(collective, version).get(choice.algorithm) == "two_proc",
+            algorithms(collective, version).get(choice.algorithm) == TWO_PROCESSES,
         )
         for place, method in enumerate(methods)
     )
