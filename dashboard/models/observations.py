@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
-from dashboard.domain.arrays import FloatArray
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError
@@ -81,7 +83,33 @@ class Observations:
 
     def predict(self, parameters: PointToPointModel) -> FloatArray:
         """As `time`, but predicted."""
-        return np.concatenate([line.predict(parameters) for line in self.lines])
+        times = np.empty(sum(line.time.size for line in self.lines))
+        for model, places, sizes in self._by_model:
+            times[places] = model.predict(parameters, *sizes)
+        return times
+
+    @cached_property
+    def _by_model(self) -> list[tuple[CollectiveModel, IntArray, tuple[FloatArray, ...]]]:
+        """Each model with the places of its times, and their communicator, message and segment sizes.
+
+        A fit predicts them some hundred times: the lines of one model, which differ in segments, are predicted at once.
+        """
+        alike = defaultdict(list)
+        ends = np.cumsum([line.time.size for line in self.lines])
+        for line, end in zip(self.lines, ends.tolist(), strict=True):
+            alike[line.model.collective, line.model.algorithm].append((line, np.arange(end - line.time.size, end)))
+        return [
+            (
+                each[0][0].model,
+                np.concatenate([places for _, places in each]),
+                (
+                    np.concatenate([line.comm_size for line, _ in each]),
+                    np.concatenate([line.message_size for line, _ in each]),
+                    np.repeat([float(line.segment_size) for line, _ in each], [line.time.size for line, _ in each]),
+                ),
+            )
+            for each in alike.values()
+        ]
 
 
 def observe(

@@ -1,7 +1,6 @@
 """The 105 formulas: as they are printed, in their units, over arrays, and where there is little to compute."""
 
 import itertools
-import time
 from typing import Any
 
 import numpy as np
@@ -13,7 +12,7 @@ from dashboard.domain.models import MODEL_NAMES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, scope_of
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError, UnitError
 from dashboard.models.formula import TIME
-from dashboard.models.p2p import LogGP, PointToPointModel
+from dashboard.models.p2p import LogGP
 from dashboard.models.registry import ALL, model_of
 from tests.models.networks import GAP, HOCKNEY, LOGGP, NETWORKS, PLOGP, RECEIVE, SEND, SIZES
 from tests.models.printed import PRINTED, evaluate
@@ -196,34 +195,6 @@ def test_each_formula_is_shown_with_balanced_braces(each: CollectiveModel, name:
         assert text.count("{") == text.count("}")
         assert text.count(r"\left") == text.count(r"\right")
         assert each.formula(name).printed is None or each.formula(name).erratum
-
-
-def test_maps_are_computed_fast() -> None:
-    # 20 methods under three models on 27 x 48 points: at most a microsecond each.
-    counts, messages = np.arange(2, 29)[:, None], np.unique(np.geomspace(1, 393_216, 48).astype(int))
-    methods = [each for each in ALL if each.collective != "barrier"][:20]
-
-    def seconds() -> float:
-        start = time.perf_counter()
-        for each, network in itertools.product(methods, NETWORKS.values()):
-            each.predict(network, counts, messages, 8192)
-        return time.perf_counter() - start
-
-    assert min(seconds() for _ in range(3)) / (20 * 3 * counts.size * messages.size) < 1e-6
-
-
-@pytest.mark.parametrize(
-    ("collective", "algorithm"), [("alltoall", "bruck"), ("allgather", "bruck"), ("allreduce", "ring_segmented")]
-)
-def test_a_million_points_take_less_than_a_second(collective: str, algorithm: str) -> None:
-    counts, messages = np.arange(2, 1002)[:, None], np.arange(1, 1001) * 1000
-
-    def seconds(network: PointToPointModel) -> float:
-        start = time.perf_counter()
-        model_of(collective, algorithm).predict(network, counts, messages, 8192)
-        return time.perf_counter() - start
-
-    assert max(min(seconds(network) for _ in range(2)) for network in NETWORKS.values()) < 1
 
 
 @pytest.mark.parametrize("each", ALL, ids=lambda each: f"{each.collective}-{each.algorithm}")
