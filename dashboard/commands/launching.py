@@ -52,7 +52,7 @@ def site_option(group: argparse._ArgumentGroup) -> None:
 
 
 def site_of(args: argparse.Namespace) -> Site:
-    """What the site says, its variables set where the environment says nothing; ``--launch`` comes first.
+    """What the site says; ``--launch`` comes first.
 
     Raises
     ------
@@ -67,7 +67,6 @@ def site_of(args: argparse.Namespace) -> Site:
     if known.file is not None and not getattr(args, "said", False):
         args.said = True
         say(f"note: as {known.file} says")
-    known.set_variables()
     launch = getattr(args, "launch", None)
     return replace(known, launch=launch) if launch else known
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -67,8 +67,9 @@ def tune(args: argparse.Namespace) -> None:
     from dashboard.tuning import tune as do
 
     folder = Folder(Path(args.folder))
-    by_slurm = args.slurm or args.launch == "slurm"
-    if asked := [option.flags[0] for option in SLURM if not by_slurm and getattr(args, option.name) is not None]:
+    args.site = args.site or folder.asked().get("site") or None
+    _by_slurm(args)
+    if asked := [option.flags[0] for option in SLURM if not args.slurm and getattr(args, option.name) is not None]:
         raise Usage(f"{', '.join(asked)}: asked of Slurm, so together with --slurm")
     if args.compare:
         _beside(args, folder)
@@ -91,6 +92,17 @@ def tune(args: argparse.Namespace) -> None:
         say(f"next: . {folder.path}/bundle/colltune.sh   (switches it on; {folder.path}/bundle/README.md has the rest)")
     if status := EXITS.get(str(answer["outcome"]), 4):
         raise SystemExit(status)
+
+
+def _by_slurm(args: argparse.Namespace) -> None:
+    """Take ``--launch slurm``, and a site that says so where nothing else is asked, for ``--slurm``."""
+    from dashboard.benchmarks.launchers.site import SLURM as BY_SLURM
+
+    asked = any(getattr(args, option.name) is not None for option in SLURM)
+    if args.launch == BY_SLURM or (
+        asked and not (args.here or args.slurm) and launching.site_of(args).launch == BY_SLURM
+    ):
+        args.slurm, args.launch = True, None
 
 
 def _status(args: argparse.Namespace, folder: Folder) -> None:
@@ -146,20 +158,23 @@ def _telling(work: Work, progress: Callable[[float, str], None]) -> Work:
 def _work(args: argparse.Namespace, folder: Folder) -> Work:
     from dashboard.tuning import Asked, Work
 
-    asked = Asked.of(folder.asked(), _given(args))
+    kept = folder.asked()
+    asked = Asked.of(kept, _given(args, kept.get("slurm") or {}))
     installation = _installation(args)
     return Work(folder, asked, installation, _launcher(args, asked, installation))
 
 
-def _given(args: argparse.Namespace) -> dict[str, Any]:
-    """What was asked now, by the names of `Asked`."""
+def _given(args: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:
+    """What was asked now, by the names of `Asked`; of Slurm also what was asked before."""
     from dashboard.tuning import Asked
 
     given = Asked.named({name: getattr(args, name) for name in (*(option.name for option in OPTIONS), "workload")})
     if args.slurm:
-        given |= {"slurm": bench_submit.request(args, launching.site_of(args)).record(), "launch": ""}
+        given |= {"slurm": bench_submit.request(args, launching.site_of(args), kept).record(), "launch": ""}
     elif args.here or args.launch:
         given |= {"slurm": None, "launch": args.launch or "here"}
+    if args.site:
+        given["site"] = str(Path(args.site).absolute())
     return given
 
 
@@ -172,12 +187,11 @@ def _installation(args: argparse.Namespace) -> Installation:
 def _launcher(args: argparse.Namespace, asked: Asked, installation: Installation) -> Launcher:
     from dataclasses import replace
 
-    from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+    from dashboard.benchmarks.launchers.slurm import Request
 
-    if asked.slurm is None:
-        site = launching.site_of(args)
-        return replace(site, launch=asked.launch or site.launch).launcher(installation)
-    return SlurmLauncher(Request.from_record(asked.slurm), str(installation.mpiexec))
+    site = launching.site_of(args)
+    request = None if asked.slurm is None else Request.from_record(asked.slurm)
+    return replace(site, launch=asked.launch or site.launch).launcher(installation, request=request)
 
 
 def _preview(args: argparse.Namespace, work: Work) -> None:
@@ -188,7 +202,7 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
     looked = look(work)
     plan = plan_of(work.asked, work.installation, nodes=work.nodes)
     folder = work.folder.path / "measure"
-    text = fresh.preview(folder, plan, work.launcher, work.installation, work.asked.measuring)
+    text = fresh.preview(folder, plan, work.launcher, work.installation, work.asked.limit)
     preview = {"asked": work.asked.to_json(), "look": {**looked.facts, **looked.noted}, "runs": text}
     show(args, preview, lambda: [looked.noted["said"], text])
 

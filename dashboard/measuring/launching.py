@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,7 @@ from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, P
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain import units
@@ -67,7 +68,7 @@ class Place:
     def spread(self) -> bool:
         """Whether the ranks are on several nodes, as far as is known."""
         if self.slurm is None:
-            return allocated_nodes() > 1 or site.read().launch != site.HERE
+            return allocated_nodes() > 1 or _site_here().launch != site.HERE
         return int(self.slurm["nodes"] or 0) > 1
 
     def words(self) -> list[str]:
@@ -77,6 +78,8 @@ class Place:
         except PlanError:
             # The form says what is wrong with it.
             words = []
+        if self.here and site.read().launch == site.SLURM:
+            words.append(f"--launch={site.HERE}")
         for option in SLURM:
             if value := (self.slurm or {}).get(option.name):
                 given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value
@@ -95,9 +98,27 @@ class Place:
         BenchError
             A field of the request is not allowed; the message says what is.
         """
+        return (_site_here() if self.here else site.read()).launcher(installation, request=self.request)
+
+    @property
+    def request(self) -> Request | None:
+        """What is asked of Slurm: what was chosen, for the rest what the site says; None: on this machine.
+
+        Raises
+        ------
+        BenchError
+            A field is not allowed; the message says what is.
+        """
         if self.slurm is None:
-            return site.read().launcher(installation)
-        return slurm.SlurmLauncher(slurm.Request(**self.slurm), str(installation.mpiexec))
+            return None
+        chosen = ((option, self.slurm.get(option.name)) for option in SLURM)
+        return site.read().request(**{option.name: value for option, value in chosen if value != option.default})
+
+
+def _site_here() -> site.Site:
+    """What the site says of starting ranks without its Slurm."""
+    said = site.read()
+    return replace(said, launch=site.HERE) if said.launch == site.SLURM else said
 
 
 @dataclass(frozen=True)

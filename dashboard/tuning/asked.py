@@ -23,6 +23,8 @@ from loaders.workload import read_workload
 
 #: Every communicator size up to here; of more, powers of two and halfway between them.
 _ALL = 16
+#: Seconds of a job of measuring beside the budget: for starting, checking methods and ending.
+_AROUND_S = 600.0
 #: Share of the budget for measuring methods; the rest is for comparing with the library's own decision, without which
 #: rules are lost.
 _MEASURING = 1 / 3
@@ -58,6 +60,8 @@ class Asked:
         What is asked of Slurm, see `dashboard.benchmarks.launchers.slurm.Request`; None: nothing.
     launch
         Start command, as `dashboard.benchmarks.launchers.site` has it; empty: as the site says.
+    site
+        Site's file that was named; empty: none.
     """
 
     collectives: tuple[str, ...] = COLLECTIVES
@@ -72,6 +76,7 @@ class Asked:
     checked: bool = True
     slurm: Mapping[str, Any] | None = None
     launch: str = ""
+    site: str = ""
 
     def __post_init__(self) -> None:
         if not self.collectives:
@@ -182,6 +187,11 @@ class Asked:
     def measuring(self) -> float:
         """Seconds for measuring methods."""
         return _MEASURING * self.seconds
+
+    @property
+    def limit(self) -> float:
+        """Seconds that a job of measuring may take, with the start, the checks and what is around points."""
+        return self.measuring + _AROUND_S
 
     @property
     def comparing(self) -> float:

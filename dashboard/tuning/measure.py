@@ -21,8 +21,6 @@ from dashboard.tuning.look import plan_of
 from dashboard.tuning.stages import Work
 
 _WATCH_S = 0.2
-#: Seconds beside the budget for starting, checking methods and ending.
-_AROUND_S = 600.0
 #: Times that ranks are started which end before all is measured.
 _STARTS = 2
 _UNDER_WAY = ("queued", "running")
@@ -33,7 +31,7 @@ _LOGGED = 20
 def measure(work: Work) -> Result:
     """Measure what is missing of the campaign; one that runs already is waited for."""
     campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation, nodes=work.nodes))
-    finish(work, "measure", campaign, work.installation, work.asked.measuring + _AROUND_S)
+    finish(work, "measure", campaign, work.installation, work.asked.limit)
     done, chosen = campaign.done(), campaign.choices()
     unsafe = [
         {"collective": finding.collective, "method": finding.to_dict()["label"], "why": str(finding)}

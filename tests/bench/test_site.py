@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,8 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
 from dashboard.commands.launching import launcher_of
 from dashboard.commands.options import parse
+from dashboard.domain.jobs import SLURM
+from dashboard.measuring.launching import Place
 from tests.measuring.played import LIBRARY
 
 HERE = Installation(Path("/opt/mpi/bin/mpiexec"), LIBRARY)
@@ -38,6 +41,7 @@ account = "project"
 modules = ["openmpi/5.0.3"]
 environment = { UCX_TLS = "rc", OMPI_MCA_pml = "ucx" }
 """
+ENVIRONMENT = {"OMPI_MCA_btl": "self,tcp", "COLLTUNE_SYSTEM": "the site"}
 
 
 @pytest.fixture
@@ -51,9 +55,8 @@ def file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def test_it_says_how_ranks_are_started(file: Path) -> None:
     launcher = read(file).launcher(HERE)
-    assert launcher == LocalLauncher(
-        ("/opt/mpi/bin/mpiexec", "--hostfile", "hosts", "-n", "{ranks}", "--map-by", "ppr:{ppn}:node"), 2, "/scratch/me"
-    )
+    words = ("/opt/mpi/bin/mpiexec", "--hostfile", "hosts", "-n", "{ranks}", "--map-by", "ppr:{ppn}:node")
+    assert launcher == LocalLauncher(words, 2, "/scratch/me", ENVIRONMENT)
     assert not launcher.one_node(2)
     assert read(file).launcher(HERE, 4).record()["ppn"] == 4
 
@@ -126,13 +129,34 @@ def test_what_stands_in_a_folder_that_may_not_be_searched_is_as_none(
         tmp_path.chmod(0o700)
 
 
-def test_its_variables_are_set_where_the_environment_says_nothing(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("OMPI_MCA_btl", "self,sm")
-    monkeypatch.delenv("COLLTUNE_SYSTEM", raising=False)
-    monkeypatch.setattr(os, "environ", os.environ.copy())
-    read(file).set_variables()
-    assert os.environ.get("OMPI_MCA_btl") == "self,sm"  # noqa: SIM112 - its name
-    assert os.environ["COLLTUNE_SYSTEM"] == "the site"
+@pytest.mark.parametrize("launch", ["here", "slurm"])
+def test_its_variables_are_set_where_the_environment_says_nothing_and_again_on_going_on(
+    file: Path, launch: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare = {**os.environ, "OMPI_MCA_btl": "self,sm"}
+    bare.pop("COLLTUNE_SYSTEM", None)
+    monkeypatch.setattr(os, "environ", bare.copy())
+    launcher = replace(read(file), launch=launch).launcher(HERE)
+    assert os.environ == {**bare, "COLLTUNE_SYSTEM": "the site"}
+    kept = json.loads(json.dumps(launcher.record()))
+    file.unlink()
+    monkeypatch.setattr(os, "environ", bare.copy())
+    again(type(launcher).from_record(kept), HERE)
+    assert os.environ == {**bare, "COLLTUNE_SYSTEM": "the site"}
+
+
+def test_what_a_form_asks_of_slurm_comes_before_what_the_site_says(file: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    file.write_text(f'{TEXT}start = "srun"\n'.replace(TEXT.splitlines()[1], 'launch = "slurm"'))
+    monkeypatch.setenv(VARIABLE, str(file))
+    chosen = {option.name: option.default for option in SLURM} | {"nodes": 2, "account": "mine"}
+    asked = Place(chosen).launcher(HERE)
+    assert isinstance(asked, SlurmLauncher)
+    assert (asked.request.nodes, asked.request.account) == (2, "mine")
+    assert (asked.request.partition, asked.request.start) == ("main", "srun")
+    # Here is here, wherever the site starts its jobs, for the command as well.
+    assert isinstance(Place().launcher(HERE), LocalLauncher)
+    assert not Place().spread
+    assert Place().words() == ["--launch=here"]
 
 
 @pytest.mark.parametrize(
@@ -198,7 +222,7 @@ def test_every_command_that_starts_ranks_takes_the_same(file: Path, words: list[
     assert isinstance(said, LocalLauncher)
     assert (said.mpiexec[1], said.ppn) == ("--hostfile", 4 if "run" in words else 2)
     typed = launcher_of(parse([*words, "--site", str(file), "--launch", "srun -n {ranks} --mpi=pmix"]), HERE)
-    assert typed == LocalLauncher(("srun", "-n", "{ranks}", "--mpi=pmix"), 2, "/scratch/me")
+    assert typed == LocalLauncher(("srun", "-n", "{ranks}", "--mpi=pmix"), 2, "/scratch/me", ENVIRONMENT)
     local = launcher_of(parse([*words, "--site", str(file), "--launch", "here"]), HERE)
-    assert local == LocalLauncher(("/opt/mpi/bin/mpiexec",), 2, "/scratch/me")
+    assert local == LocalLauncher(("/opt/mpi/bin/mpiexec",), 2, "/scratch/me", ENVIRONMENT)
     assert isinstance(launcher_of(parse([*words, "--site", str(file), "--launch", "slurm"]), HERE), SlurmLauncher)

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import os
+import re
 import shutil
 import subprocess
 from dataclasses import replace
@@ -16,11 +18,26 @@ import xarray as xr
 from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError, PlanError
+from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import EXITS, STAGES, Folder, again, answer, bundled, compare, decide, lines_of, look, rules, tune
+from dashboard.tuning import (
+    EXITS,
+    STAGES,
+    Asked,
+    Folder,
+    again,
+    answer,
+    bundled,
+    compare,
+    decide,
+    lines_of,
+    look,
+    rules,
+    tune,
+)
 from dashboard.tuning.compared import Compared
 from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
 
@@ -354,6 +371,41 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert "'nosuch' given, expected some of bcast" in capsys.readouterr().err
     assert cli.main(["tune", str(tmp_path / "u"), "--target", "fortran"]) == 2
     assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
+
+
+def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(library, "find", lambda: INSTALLATION)
+    monkeypatch.setattr(os, "environ", {**os.environ, "COLLTUNE_SITE": str(tmp_path / "site.toml")})
+    site = tmp_path / "site.toml"
+    site.write_text('[environment]\nOMPI_MCA_btl = "self,tcp"\n')
+    folder = tmp_path / "t"
+    words = ["tune", str(folder), "-c", "bcast", "--ranks", "4", "--budget", "30s", "--dry-run", "--json"]
+
+    def script(*further: str) -> str:
+        """The batch script without the mark of this job."""
+        assert cli.main([*words, *further]) == 0
+        return re.sub(r"ORDER|worker .*", "", str(json.loads(capsys.readouterr().out)["runs"]))
+
+    asked = ("--nodes", "2", "--tasks-per-node", "2", "--partition", "short")
+    by_slurm = script("--slurm", *asked)
+    # As long as the job that is submitted: with its checks.
+    assert "#SBATCH --time=11\n" in by_slurm
+    assert "#SBATCH --ntasks-per-node=2\n" in by_slurm
+    assert script("--launch", "slurm", *asked) == by_slurm
+    assert cli.main([*words, "--launch", "slurm", "--env", "FOO=1"]) == 2
+    assert "variable 'FOO'" in capsys.readouterr().err
+    request = Request(2, 2, "short").record()
+    folder.mkdir()
+    Folder(folder).keep_asked(Asked.of({}, {"ranks": 4, "slurm": request, "site": str(site)}).to_json())
+    os.environ.pop("OMPI_MCA_btl")
+    os.environ.pop("COLLTUNE_SITE")
+    longer = script("--slurm", "--nodes", "3")
+    assert longer == by_slurm.replace("--nodes=2", "--nodes=3")
+    assert os.environ.get("OMPI_MCA_btl") == "self,tcp"  # noqa: SIM112 - its name
+    site.write_text('launch = "slurm"\n')
+    assert "--nodes=3" in script("--nodes", "3")
 
 
 def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: Path, machine: Machine) -> None:

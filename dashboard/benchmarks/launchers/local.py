@@ -52,22 +52,28 @@ class LocalLauncher:
         Processes on each node, for a start command that asks for them.
     folder
         See `Launcher`.
+    variables
+        Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
     """
 
     mpiexec: tuple[str, ...] = ("mpiexec",)
     ppn: int | None = None
     folder: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)
 
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> LocalLauncher:
         """Make the launcher that `record` is of."""
-        return cls(tuple(record["mpiexec"]), record.get("ppn")) if "mpiexec" in record else cls()
+        if "mpiexec" not in record:
+            return cls()
+        return cls(tuple(record["mpiexec"]), record.get("ppn"), variables=record.get("variables", {}))
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        return {"name": self.name, "mpiexec": list(self.mpiexec), **({"ppn": self.ppn} if self.ppn else {})}
+        further = {"ppn": self.ppn, "variables": dict(self.variables)}
+        return {"name": self.name, "mpiexec": list(self.mpiexec)} | {key: it for key, it in further.items() if it}
 
     def limit(self, seconds: float) -> float:
         """Time limit as it is."""

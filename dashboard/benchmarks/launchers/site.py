@@ -23,7 +23,7 @@ from __future__ import annotations
 import os
 import tomllib
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
@@ -88,8 +88,8 @@ class Site:
         ppn = {"tasks_per_node": self.ppn} if self.ppn else {}
         return Request.from_record({**ppn, **self.slurm, **said, "environment": variables})
 
-    def launcher(self, installation: Installation, ppn: int | None = None) -> Launcher:
-        """What starts jobs there.
+    def launcher(self, installation: Installation, ppn: int | None = None, request: Request | None = None) -> Launcher:
+        """What starts jobs there; its variables are set where the environment says nothing.
 
         Parameters
         ----------
@@ -97,27 +97,27 @@ class Site:
             Of the library that is measured.
         ppn
             Processes on each node; None: as the site says.
+        request
+            What is asked of Slurm, wherever the site starts its jobs; None: as the site says.
 
         Raises
         ------
         BenchError
             When the start command or the request cannot be right.
         """
+        _set(self.environment)
         mpiexec = str(installation.mpiexec)
-        if self.launch == SLURM:
-            return SlurmLauncher(self.request(tasks_per_node=ppn), mpiexec, folder=self.folder)
+        if request is not None or self.launch == SLURM:
+            asked = request or self.request(tasks_per_node=ppn)
+            return SlurmLauncher(asked, mpiexec, folder=self.folder, variables=self.environment)
         if self.launch in FURTHER:
             said = self.further.get(self.launch, {})
             record = {"mpiexec": mpiexec, "ppn": ppn or self.ppn, "folder": self.folder, **said}
             made: Launcher = resolve_name(FURTHER[self.launch]).from_record(record)
             return made
         words = template.parse(template.MPIEXEC if self.launch == HERE else self.launch)
-        return LocalLauncher(template.of_library(words, mpiexec), ppn or self.ppn, self.folder)
-
-    def set_variables(self) -> None:
-        """Set its variables for the jobs of this process, where the environment says nothing of them."""
-        for name, value in self.environment.items():
-            os.environ.setdefault(name, value)
+        started = template.of_library(words, mpiexec)
+        return LocalLauncher(started, ppn or self.ppn, self.folder, variables=self.environment)
 
 
 def site_file() -> Path | None:
@@ -179,6 +179,13 @@ def _check(site: Site) -> None:
 
 def again(launcher: Launcher, installation: Installation) -> Launcher:
     """What a campaign is resumed with: as it was started, by the start command of the library that is there now."""
+    _set(getattr(launcher, "variables", {}))
     if isinstance(launcher, LocalLauncher) and len(launcher.mpiexec) == 1:
-        return LocalLauncher((str(installation.mpiexec),), launcher.ppn, launcher.folder)
+        return replace(launcher, mpiexec=(str(installation.mpiexec),))
     return launcher
+
+
+def _set(variables: Mapping[str, str]) -> None:
+    """Set variables for the jobs of this process, where the environment says nothing of them."""
+    for name, value in variables.items():
+        os.environ.setdefault(name, value)

@@ -72,11 +72,14 @@ class SlurmLauncher:
         Where the start command is, when the request does not name another one.
     folder
         See `dashboard.benchmarks.launchers.launch.Launcher`.
+    variables
+        Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
     """
 
     request: Request = field(default_factory=Request)
     mpiexec: str = "mpiexec"
     folder: str = ""
+    variables: Mapping[str, str] = field(default_factory=dict)
     name: str = field(default="slurm", init=False)
 
     @property
@@ -87,11 +90,13 @@ class SlurmLauncher:
     @classmethod
     def from_record(cls, record: Mapping[str, Any]) -> SlurmLauncher:
         """Make the launcher that `record` is of."""
-        return cls(Request.from_record(record["request"]), record["mpiexec"])
+        request = Request.from_record(record["request"])
+        return cls(request, record["mpiexec"], variables=record.get("variables", {}))
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        return {"name": self.name, "request": self.request.record(), "mpiexec": self.mpiexec}
+        variables = {"variables": dict(self.variables)} if self.variables else {}
+        return {"name": self.name, "request": self.request.record(), "mpiexec": self.mpiexec, **variables}
 
     def limit(self, seconds: float) -> float:
         """Time limit a little before Slurm's whole minutes."""

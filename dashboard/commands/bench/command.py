@@ -158,9 +158,10 @@ def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.launchers import slurm
 
-    request = bench_submit.request(args, launching.site_of(args))
+    site = launching.site_of(args)
+    request = bench_submit.request(args, site)
     installation = bench_submit.installation(args, request.modules, _installation)
-    launcher = slurm.SlurmLauncher(request, str(installation.mpiexec))
+    launcher = site.launcher(installation, request=request)
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
     plan = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
     if args.dry_run:

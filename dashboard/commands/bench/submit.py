@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping, Sequence
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.launching import site_option
 from dashboard.commands.output import say
@@ -76,11 +77,11 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
         return installation_named(f"{plan.library} {plan.library_version}")
 
 
-def request(args: argparse.Namespace, site: Site) -> Request:
-    """What the options ask for; for the rest what the site says."""
+def request(args: argparse.Namespace, site: Site, kept: Mapping[str, Any] = MappingProxyType({})) -> Request:
+    """What the options ask for; for the rest what is kept of earlier ones, then what the site says."""
     asked = {option.name: getattr(args, option.name) for option in SLURM}
     try:
         asked["environment"] = assignments(asked["environment"] or ())
     except ValueError as error:
         raise Usage(f"--env: {error}") from error
-    return site.request(**asked)
+    return site.request(**{**kept, **{name: value for name, value in asked.items() if value}})

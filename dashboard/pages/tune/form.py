@@ -12,7 +12,6 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain.errors import OptionError
@@ -143,7 +142,7 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
     if wanted.fault:
         return Offered(wanted, None, name, wanted.fault)
     try:
-        request = None if wanted.place.slurm is None else Request(**wanted.place.slurm)
+        request = wanted.place.request
         if request is None:
             check_ranks(wanted.ranks)
         slurm = request and request.record()
