@@ -31,6 +31,8 @@ FIRST_MACHINE = "grig-tcp"
 #: Sizes that can be held where none were measured: processes, bytes.
 COMM_SIZES = tuple(2**power for power in range(1, 11))
 MESSAGE_SIZES = tuple(2**power for power in range(25))
+#: What stands behind the name of a set that was changed by hand.
+_CHANGED = " (changed)"
 #: Lines that are drawn at first.
 FEW = 4
 
@@ -71,8 +73,8 @@ class ModelChoice(param.Parameterized):
         self._effective: tuple[Any, Mapping[ModelName, PointToPointModel]] | None = None
         #: Parameter sets by title: the published machines, and what was fitted or measured here.
         self.sets: dict[str, ParameterSet] = {name: of_machine(machine) for name, machine in MACHINES.items()}
-        #: What is known of the fits that sets came from, by title.
-        self.fits: dict[str, Mapping[ModelName, Fit]] = {}
+        #: What is known of the fits that sets came from, by title, each with the measurements that it was fitted to.
+        self._fits: dict[str, tuple[list[str], Mapping[ModelName, Fit]]] = {}
         super().__init__()
         self.take(FIRST_MACHINE)
         self.fit_to_results()
@@ -147,12 +149,24 @@ class ModelChoice(param.Parameterized):
         """Set the parameters to those of a set."""
         self.param.update(name_of_set=name, parameters=dict(self.sets[name].parameters))
 
-    def add(self, name: str, known: ParameterSet, fits: Mapping[ModelName, Fit] | None = None) -> None:
-        """Offer a further set and take it; with what is known of its fits."""
+    def add(self, name: str, known: ParameterSet, *fitted: Any) -> None:
+        """Offer a further set and take it; with what is known of its fits, as for `know`."""
         self.sets[name] = known
-        self.fits[name] = fits or {}
+        self._fits.pop(name, None)
+        if fitted:
+            self.know(name, *fitted)
         self.take(name)
         self.models = tuple(each for each in MODEL_NAMES if each in self.models or each in known.models)
+
+    @property
+    def fits(self) -> Mapping[ModelName, Fit]:
+        """How well the set on show was fitted to the measurements on show; empty where it was not, or to others."""
+        words, fits = self._fits.get(self.name_of_set, ([], {}))
+        return fits if words == self.measured_words() else {}
+
+    def know(self, name: str, words: list[str], fits: Mapping[ModelName, Fit]) -> None:
+        """Keep how well a set was fitted to measurements, which are in words as of `measured_words`."""
+        self._fits[name] = words, fits
 
     def put(self, model: ModelName, **values: float) -> None:
         """Change single parameters.
@@ -174,7 +188,7 @@ class ModelChoice(param.Parameterized):
         if known.parameters == self.parameters:
             return known
         how = {"how": "changed by hand", "from": {"name": known.name, **known.provenance}}
-        return ParameterSet(known.name, self.parameters, how)
+        return ParameterSet(f"{known.name.removesuffix(_CHANGED)}{_CHANGED}", self.parameters, how)
 
     def network(self) -> ParameterSet:
         """The set that decisions are made with: PLogP converted from LogGP only where it alone is asked."""

@@ -96,4 +96,8 @@ class Curves(Part):
 
 def _uncovered(collective: str, cube: xr.Dataset | None) -> str:
     missing = [] if cube is None else covered(collective, methods_of(cube))[1]
-    return f"<p>No model covers {escape(', '.join(missing))}; they are drawn as measured.</p>" if missing else ""
+    return (
+        f"<p>No model covers {escape(', '.join(missing))}; chosen in Methods, they are drawn as measured.</p>"
+        if missing
+        else ""
+    )

@@ -16,7 +16,9 @@ from dashboard.pages.models.parts import Part, chart, side_by_side, tables
 from dashboard.plots.models import fits as model_fits
 
 _METHODS = "methods"
-_NONE = "These parameters were not fitted here: choose 'Fit to the measurements', or a set that was fitted."
+_NONE = (
+    "These parameters were not fitted to the measurements on show: choose 'Fit to the measurements', or a set that was."
+)
 
 
 class Fits(Part):
@@ -50,12 +52,12 @@ class Fits(Part):
 
     def kept(self) -> dict[str, str]:
         """The methods too that were fitted to: an address has the parameters' numbers alone."""
-        fits = self._fits()
+        fits = self._choice.fits
         return {**super().kept(), **({_METHODS: "|".join(_labels(fits))} if fits else {})}
 
     def take(self, given: Mapping[str, str]) -> None:
         """Fit again to the methods that an address tells, unless that was done here."""
-        if self._fits() or _METHODS not in given:
+        if self._choice.fits or _METHODS not in given:
             super().take(given)
         else:
             self._again(given[_METHODS].split("|"), partial(self._show, given))
@@ -65,12 +67,9 @@ class Fits(Part):
         super().take(given)
         self.chosen()
 
-    def _fits(self) -> Mapping[ModelName, Fit]:
-        return self._choice.fits.get(self._choice.name_of_set, {})
-
     def commands(self) -> list[list[str]]:
         """The one that fits the model on show to the same methods."""
-        fits = self._fits()
+        fits = self._choice.fits
         if self.model.value not in fits:
             return []
         methods = [word for label in _labels(fits) for word in ("--method", label)]
@@ -78,7 +77,7 @@ class Fits(Part):
 
     def update(self) -> None:
         """Follow the choice."""
-        fits = self._fits()
+        fits = self._choice.fits
         value = self.offer(self.model, {MODEL_TITLES[name]: name for name in fits})
         self.bar.visible = bool(fits)
         self.tell("" if fits else _NONE)

@@ -14,7 +14,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
-from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, ParameterError, PLogP
+from dashboard.models import MODEL_NAMES, MODEL_TITLES, ModelError, ModelName, ParameterError, PLogP, PointToPointModel
 from dashboard.models.fit import Fit, fit_all
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import ParameterSet, set_of_text
@@ -34,6 +34,8 @@ REST = 0.15
 FITTED, PINGPONG = "fitted", "ping-pong of the results"
 #: Files of parameters are small; larger ones are something else.
 MOST_BYTES = 1 << 20
+#: Parameters that may be left out of what is typed.
+_KEPT = ("gamma", "delta")
 _EXAMPLES = {
     "hockney": "alpha=5e-5,beta=8.5e-8",
     "loggp": "latency=6e-5,overhead=8e-6,gap=2e-5,gap_per_byte=8.4e-8",
@@ -164,7 +166,7 @@ class ParameterPanel(Viewer):
         self._quiet = True
         try:
             self.machine.param.update(options=self._titles(), value=choice.name_of_set)
-            self.source.object = _provenance_of(choice.sets[choice.name_of_set])
+            self.source.object = _provenance_of(choice.current())
             self.fit.visible = choice.cube() is not None
             self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children
             for name, group in self.groups.items():
@@ -247,7 +249,7 @@ class ParameterPanel(Viewer):
             return
         if model == "plogp":
             self._base = None
-        self._guarded(lambda: self.choice.put_parameters(read_parameters(text, model)))
+        self._guarded(lambda: self.choice.put_parameters(_typed_over(known, text, model)))
 
     def _choose(self, event: Any) -> None:
         if not self._quiet and event.new in self.choice.sets:
@@ -281,21 +283,22 @@ class ParameterPanel(Viewer):
 
     def _fit(self, *_: Any) -> None:
         labels = [each.measured for each in self.choice.methods if each.measured and each.modelled]
-        title = f"{FITTED}, {self.choice.collective}"
+        title, words = f"{FITTED}, {self.choice.collective}", self.choice.measured_words()
 
         def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self._base = None
             self.message.visible = False
-            self.choice.add(title, *fitted)
+            known, fits = fitted
+            self.choice.add(title, known, words, fits)
 
         self._start(labels, tuple(self.choice.models), title, show)
 
     def fit_again(self, labels: list[str], done: Callable[[], None]) -> None:
         """Fit the set on show, of which the numbers alone are known, to these methods; they stay as they are."""
-        name = self.choice.name_of_set
+        name, words = self.choice.name_of_set, self.choice.measured_words()
 
         def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
-            self.choice.fits[name] = fitted[1]
+            self.choice.know(name, words, fitted[1])
             done()
 
         self._start(labels, self.choice.sets[name].models, name, show)
@@ -331,9 +334,19 @@ def _read(name: str, content: bytes) -> ParameterSet:
     return set_of_text(text, name)
 
 
+def _typed_over(known: PointToPointModel | None, text: str, model: ModelName) -> PointToPointModel:
+    """Parameters as typed; the times to compute and to copy a byte stay as they are where nothing is said of them."""
+    read = read_parameters(text, model)
+    return (
+        read if known is None else replace(read, **{name: getattr(known, name) for name in _KEPT if name not in text})
+    )
+
+
 def _provenance_of(known: ParameterSet) -> str:
     provenance = known.provenance
-    notes = [str(provenance.get("how", "")), "; ".join(map(str, provenance.get("sources", ())))]
+    before = provenance.get("from", {})
+    began = f"they began as {before['name']}: {before.get('how', '')}" if "name" in before else ""
+    notes = [str(provenance.get("how", "")), began, "; ".join(map(str, {**before, **provenance}.get("sources", ())))]
     notes += [str(provenance[name]) for name in ("note",) if name in provenance]
     fits = provenance.get("fits", {})
     notes += [

@@ -91,10 +91,8 @@ def _set_methods(choice: ModelChoice, text: str) -> None:
 
 def _set_parameters(choice: ModelChoice, text: str) -> None:
     read = read_set(text)
-    if read.name not in choice.sets:
-        choice.add(read.name, read)
-    else:
-        choice.take(read.name)
+    choice.sets.setdefault(read.name, read)
+    choice.take(read.name)
     choice.parameters = dict(read.parameters)
 
 

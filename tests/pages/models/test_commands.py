@@ -44,7 +44,7 @@ def test_of_segments_and_fits(page: ModelsPage, state: State, answers: Answers) 
     assert as_command(state) == "# There is no command for the tab Fit; the link shows it."
     page.panel._fit()
     (fitted,) = answers(state)
-    known = page.choice.fits["fitted, bcast"]["hockney"].parameters
+    known = page.choice.fits["hockney"].parameters
     assert fitted["parameters"]["hockney"]["alpha"] == pytest.approx(known.alpha)
     assert fitted["parameters"]["hockney"]["beta"] == pytest.approx(known.beta)
 

@@ -12,6 +12,7 @@ from dashboard.models.fit import fit_all, residual_table
 from dashboard.models.observations import observe
 from dashboard.models.parameter_set import write_set
 from dashboard.pages.models.page import TABS, ModelsPage
+from dashboard.session.recipes import as_command
 from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
@@ -251,7 +252,7 @@ def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
 
 def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
     part = open_tab(page, "Fit")
-    assert "not fitted here" in part.message.object
+    assert "not fitted to the measurements on show" in part.message.object
     page.panel._fit()
     assert not part.message.visible
     assert "95 % confidence intervals" in part.intervals.object
@@ -280,6 +281,39 @@ def test_the_link_of_a_fit_fits_again(page: ModelsPage, state: State, results: R
     assert shown.methods.object.count("<tr>") == 1 + 2
     again._write()
     assert other.model_view == state.model_view
+
+
+def test_a_fit_to_other_measurements_is_not_told_of_these(page: ModelsPage, state: State) -> None:
+    part = open_tab(page, "Fit")
+    page.panel._fit()
+    command = as_command(state)
+    assert "-c bcast" in command
+    state.collective = "reduce"
+    assert "not fitted to the measurements on show" in part.message.object
+    assert as_command(state) == "# There is no command for the tab Fit; the link shows it."
+    page._write()
+    assert "linear" not in state.model_view
+    state.collective = "bcast"
+    assert not part.message.visible
+    assert as_command(state) == command
+
+
+def test_parameters_that_are_moved_are_called_changed(page: ModelsPage) -> None:
+    page.panel.machine.value = "grig-tcp"
+    assert "published" in page.panel.source.object
+    gamma = page.choice.parameters["hockney"].gamma
+    page.panel.typed["hockney"].value = "alpha=1e-4,beta=8e-8"
+    page.panel.refresh()
+    assert "changed by hand" in page.panel.source.object
+    assert "began as grig-tcp: published" in page.panel.source.object
+    assert write_set(page.choice.current()).startswith("grig-tcp (changed): ")
+    # What is not typed stays; typed it goes.
+    assert page.choice.parameters["hockney"].gamma == gamma > 0
+    page.panel.typed["hockney"].value = "alpha=1e-4,beta=8e-8,gamma=0"
+    assert page.choice.parameters["hockney"].gamma == 0
+    page.choice.add("mine", page.choice.current())
+    page.choice.put("hockney", alpha=2e-4)
+    assert page.choice.current().name == "grig-tcp (changed)"
 
 
 def test_times_that_rest_on_what_was_not_fitted_are_warned_of(page: ModelsPage, state: State) -> None:
