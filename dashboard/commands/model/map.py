@@ -75,7 +75,10 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
     from dashboard.models.optimal_map import optimal_map, times_of
 
     if args.variant == "as_published" or args.trust or args.methods:
-        raise Usage("--optimal takes no --methods, --trust and --as-published: its methods are those that it finds")
+        raise Usage(
+            "--optimal takes no --methods, --trust and --as-published: its methods are those that it finds, and "
+            "optimal segment sizes follow from the corrected formulas"
+        )
     optimal = optimal_map(args.collective, network.of(args.model), *sizes, multiple=args.multiple)
     if args.output:
         _save(args, decision_of_optimal(optimal, network))

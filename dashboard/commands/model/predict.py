@@ -144,6 +144,10 @@ def predict(args: argparse.Namespace) -> None:
         return model.predict(parameters, *sizes, variant=args.variant, case=args.case, strict=True)
 
     time = predicted(network.of(args.model))
+    if args.segment_size and not model.segmented:
+        say(f"note: {model.collective} {model.algorithm} has no segments: --segment-size changes nothing")
+    if args.message_size and args.collective == "barrier":
+        say("note: a barrier has no message: --message-size changes nothing")
     segment = args.segment_size if model.segmented else 0
     formula = model.formula(args.model).written(args.variant, args.case).latex
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
@@ -151,7 +155,8 @@ def predict(args: argparse.Namespace) -> None:
 
     def lines() -> list[str]:
         cut = f" in segments of {format_bytes(segment)}" if segment else ""
-        what = f"{model.collective} {model.algorithm} of {format_bytes(message)}{cut} on {args.comm_size} processes"
+        size = "" if args.collective == "barrier" else f" of {format_bytes(message)}{cut}"
+        what = f"{model.collective} {model.algorithm}{size} on {args.comm_size} processes"
         return [f"{cli_text.time(float(time))}  {what}", f"{args.model}, {network.name}: {formula}", model.source]
 
     show(args, result, lines)
@@ -201,8 +206,9 @@ def segments(args: argparse.Namespace) -> None:
         what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
         text_lines = [f"{what} ({args.model}, {network.name})"]
         cut, unsegmented = map(cli_text.time, times)
+        slower = " (by the closed form; whole segments do not pay)" if times[0] > times[1] else ""
         text_lines.append(
-            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {unsegmented}"
+            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {unsegmented}{slower}"
             if best
             else f"segments do not pay: {unsegmented} without"
         )
@@ -210,7 +216,8 @@ def segments(args: argparse.Namespace) -> None:
         for percent in _RANGES:
             low, high = within[f"within_{percent}"]
             ends = " to ".join(format_bytes(round(each)) for each in (low, high))
-            text_lines.append(f"at most {percent} % above that: from {ends}")
+            gaps = ", with gaps, since segments are whole" if curve.gaps(percent) else ""
+            text_lines.append(f"at most {percent} % above that: from {ends}{gaps}")
         return text_lines
 
     show(args, result, lines)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from dashboard.domain.arrays import FloatArray
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.models.collectives.model import CollectiveModel, Variant, scope_of, sizes_of
 from dashboard.models.errors import ModelError, SizeError
 from dashboard.models.formula import Expression
@@ -38,7 +38,15 @@ class Curve(NamedTuple):
 
     def within(self, percent: float) -> FloatArray:
         """Segment sizes whose duration is at most so much above the least."""
-        return np.asarray(self.segment_size[self.time <= np.nanmin(self.time) * (1 + percent / 100)])
+        return np.asarray(self.segment_size[self._low(percent)])
+
+    def gaps(self, percent: float) -> bool:
+        """Whether the duration is above that in between: numbers of segments are whole."""
+        low = np.flatnonzero(self._low(percent))
+        return bool(low.size <= low[-1] - low[0])
+
+    def _low(self, percent: float) -> BoolArray:
+        return np.asarray(self.time <= np.nanmin(self.time) * (1 + percent / 100))
 
 
 def optimal_segment(

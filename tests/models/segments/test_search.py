@@ -81,6 +81,8 @@ def test_the_curve_of_figure_6_1_has_its_least_at_the_optimum() -> None:
         assert near.min() <= best <= near.max()
         assert curve.best in near
         assert set(near) <= set(curve.within(10))
+        between = (near.min() <= curve.segment_size) & (curve.segment_size <= near.max())
+        assert curve.gaps(5) == (near.size < between.sum())
         assert curve.time.min() * 1.05 >= curve.time[np.isin(curve.segment_size, near)].max()
 
 
