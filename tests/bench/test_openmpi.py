@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
@@ -46,6 +48,23 @@ mca:coll:han:param:coll_han_bcast_low_module:value:self
 @pytest.fixture(scope="module")
 def library() -> openmpi.OpenMpi:
     return openmpi.parse(OMPI_INFO)
+
+
+def test_whether_4_1_was_built_to_count_messages_is_asked(tmp_path: Path) -> None:
+    ompi_info = tmp_path / "ompi_info"
+
+    def says(version: str, components: str) -> bool:
+        """Whether it counts, of an `ompi_info` in whose list of components this stands."""
+        (tmp_path / "coll").write_text(OMPI_INFO.replace("5.0.11", version))
+        (tmp_path / "all").write_text(components)
+        ompi_info.write_text(f'#!/bin/sh\ncase "$1" in --param) cat {tmp_path}/coll ;; *) cat {tmp_path}/all ;; esac\n')
+        ompi_info.chmod(0o755)
+        return openmpi.read(ompi_info).monitors
+
+    counts = 'mca:pml:ob1:version:"mca:2.1.0"\nmca:pml:monitoring:version:"mca:2.1.0"\n'
+    assert says("4.1.4", counts)
+    assert not says("4.1.8", counts.splitlines()[0])
+    assert says("5.0.11", "")
 
 
 def test_algorithms_are_those_that_the_library_names(library: openmpi.OpenMpi) -> None:

