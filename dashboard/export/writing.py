@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -255,7 +256,9 @@ def _sayable(
             if cube is not None and takes_substitutes(target):
                 said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
             said = safe(said, order.target, options)
-            target.write([said], dict(order.provenance), **options)
+            # What is left alone needs no file by itself, and stands beside the others as that.
+            with suppress(LeftAloneError):
+                target.write([said], dict(order.provenance), **options)
         except ExportError as error:
             left_out[name] = str(error)
         else:

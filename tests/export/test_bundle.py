@@ -130,6 +130,21 @@ def test_the_best_few_rules_follow_the_workload() -> None:
         assert part.after == penalties
 
 
+@pytest.mark.parametrize("target", ["preload", "preload-mpich"])
+def test_a_collective_that_is_left_alone_stands_beside_the_others(target: str) -> None:
+    library = "MPICH" if target == "preload-mpich" else "Open MPI"
+    methods = [Method("default", "default"), Method("binomial", "binomial")]
+    left, decided = (
+        DecisionFunction(name, methods, Leaf(place), provenance={"library": library})
+        for name, place in (("allreduce", 0), ("bcast", 1))
+    )
+    written = write(Order(target, (left, decided), {}))
+    assert not written.left_out
+    assert "int MPI_Bcast(" in written.text
+    with pytest.raises(ExportError, match="nothing to preload"):
+        write(Order(target, (left,), {}))
+
+
 def test_a_collective_that_cannot_be_said_is_left_out_with_the_reason() -> None:
     other = DecisionFunction("neighbor_alltoall", [Method("linear", "linear")], Leaf(0))
     written = write(Order("openmpi", (decided(), other), {"bcast": cube()}))

@@ -118,9 +118,9 @@ class OnOpenMpi(Target):
         if self.evidence == "sockets":
             return (
                 f"by bytes alone: {_LACKING[self.library.monitors]}; so all messages go through TCP and the bytes that "
-                "each process sends to each other are read from Linux, and compared with those of the method forced in a second job "
-                "without the file, which it heeds first (HAN switched off). Methods that send the same bytes in other "
-                "messages are not told apart"
+                "each process sends to each other are read from Linux, and compared with those of the method forced in "
+                "a second job without the file, which it heeds first (HAN switched off). Methods that send the same "
+                "bytes in other messages are not told apart"
             )
         graphs = "message graphs: messages and bytes from each process to each other, counted "
         if self.preloads:
