@@ -163,16 +163,19 @@ def _after_lint(args: argparse.Namespace) -> list[str] | None:
 
 def _across_nodes(rules: Path, form: str) -> tuple[Path, Path] | None:
     """Rules of tuned and HAN's that were written beside each other, where the file is one of these."""
-    from dashboard.export.usage import han_name
+    from dashboard.export.rules.given import han_beside
 
     tuned = rules.with_stem(rules.stem.removesuffix("-han")) if form == "openmpi-han" else rules
-    han = tuned.with_name(han_name(tuned.name))
-    return (tuned, han) if form.startswith("openmpi") and tuned.is_file() and han.is_file() else None
+    han = han_beside(tuned) if form.startswith("openmpi") and tuned.is_file() else None
+    return (tuned, han) if han else None
 
 
 def _beside(args: argparse.Namespace) -> list[str]:
-    """HAN's rules that belong to the rules file, if there are some."""
-    return ["--han", args.han] if getattr(args, "han", None) else []
+    """HAN's rules that belong to the rules file, named or beside it."""
+    from dashboard.export.rules.given import han_beside
+
+    han = args.han or han_beside(Path(args.rules))
+    return ["--han", str(han)] if han else []
 
 
 def _after_check(args: argparse.Namespace) -> list[str] | None:

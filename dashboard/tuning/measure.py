@@ -49,9 +49,10 @@ def measure(work: Work) -> Result:
         "ended": chosen.get("ended", ""),
     }
     mean = sum(loss.values()) / len(loss) if loss else float("nan")
+    safety = format_count(len(unsafe), "unsafe method") if campaign.plan().checked else "methods unchecked"
     facts["said"] = (
-        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, "
-        f"{format_count(len(unsafe), 'unsafe method')}; expected loss of the decision {loss_words(mean)}"
+        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {safety}; "
+        f"expected loss of the decision {loss_words(mean)}"
     )
     return Result(facts, [campaign.results])
 
@@ -148,6 +149,8 @@ def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) ->
         words.append(f"{format_duration(max(0.0, goal - chosen.get('spent', 0.0)))} left")
     if not done and campaign.plan().checked:
         words = ["every method is called in all ways first"]
+    if now["state"] == "queued":
+        words = [control.ending(now)]
     if now["now"]:
         words.append(str(now["now"]))
     work.at(stage, share, ", ".join(words))

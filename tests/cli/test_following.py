@@ -105,6 +105,9 @@ def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
         assert following(capsys.readouterr().err) == both
     assert cli.main(both) == 0
     assert following(capsys.readouterr().err) == ["prove", *both[1:]]
+    # Proven alone, as on one node, what comes next is for both.
+    say_following(parse(["prove", str(tuned)]))
+    assert following(capsys.readouterr().err) == ["tune-check", *both[1:]]
 
 
 def test_after_a_ping_pong_there_is_nothing_to_export(

@@ -46,9 +46,13 @@ def test_improvement_and_rules_are_told(colltune: Run, measured: Path, rules: Pa
         ("binomial", "slower"),
     ]
     assert "1 rule is slower than the library's own decision beyond noise" in answer.err
-    text = colltune("tune-check", rules, "--results", measured).out
-    assert "SLOWER" in text
-    assert "+50.00 %" in text
+    assert "--han" not in answer.err
+    han = rules.with_name("rules-han.conf")
+    han.touch()
+    answer = colltune("tune-check", rules, "--results", measured)
+    assert "SLOWER" in answer.out
+    assert "+50.00 %" in answer.out
+    assert f"note: {han} lies beside it: on several nodes both are one decision (--han {han})" in answer.err
 
 
 def test_the_slower_rule_is_left_to_the_library(colltune: Run, measured: Path, rules: Path, tmp_path: Path) -> None:

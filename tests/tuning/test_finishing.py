@@ -13,7 +13,10 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import last_words
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
-from dashboard.tuning.measure import finished
+from dashboard.cli import main
+from dashboard.measuring import tunings
+from dashboard.tuning.measure import finish, finished
+from tests.tuning.machine import work_in
 
 GOES_ON = ("failed", "timed out")
 
@@ -70,6 +73,28 @@ def test_what_ends_so_again_or_at_a_limit_that_somebody_gave_is_an_error(
     with pytest.raises(CampaignError, match="timed out: so; the same command measures what is missing"):
         finished(campaign, None, None, 60.0, again=again)
     assert ranks.starts == starts
+
+
+def test_a_job_that_waits_in_the_queue_says_so_and_why(
+    monkeypatch: pytest.MonkeyPatch, campaign: Campaign, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    work, waits = work_in(tmp_path / "tuned"), "the partition is down (PartitionDown)"
+    ranks = Ranks(monkeypatch, "finished")
+    queued = {**ranks.status(), "state": "queued", "reason": waits, "now": ""}
+
+    def wait(_campaign: Campaign, _launcher: Any, _every: float, tell: Any) -> dict[str, Any]:
+        tell(queued)
+        assert main(["tune", str(work.folder.path), "--status"]) == 0
+        return ranks.wait()
+
+    monkeypatch.setattr(control, "wait", wait)
+    with work.folder.held():
+        work.folder.keep_asked(work.asked.to_json())
+        work.folder.begin("measure", "")
+        finish(work, "measure", campaign, work.installation, 60.0)
+        said = next(step.said for step in tunings.standing(work.folder.path).steps if step.name == "measure")
+    assert said == f"queued: {waits}"
+    assert said in capsys.readouterr().out
 
 
 def test_what_was_cancelled_is_not_told_by_how_it_was_torn_down(

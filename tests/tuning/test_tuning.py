@@ -80,6 +80,13 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
     ]
 
 
+def test_methods_that_nobody_checked_are_not_counted_as_safe(tmp_path: Path, machine: Machine) -> None:
+    for checked, words in ((True, ", 0 unsafe methods; "), (False, ", methods unchecked; ")):
+        work = work_in(tmp_path / words, checked=checked)
+        tune(work, until="measure")
+        assert words in work.facts("measure")["said"]
+
+
 def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
     before = {
         file: file.stat().st_mtime_ns for file in tuned.rglob("*") if file.is_file() and file.name != "state.json"

@@ -28,7 +28,7 @@ from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import TUNED
 from dashboard.export.rules import RulesFile
-from dashboard.export.rules.given import read_beside
+from dashboard.export.rules.given import notes_alone, read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.targets.mpich.base import installed
 from dashboard.export.targets.openmpi.nodes import component_of, word_of
@@ -227,7 +227,8 @@ def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region],
     if not able:
         raise BenchError(f"{wish.rules}: none of {', '.join(named)} can be called; {', '.join(COLLECTIVES)} can")
     left = [name for name in named if name not in able]
-    notes = [f"not called by this version of colltune, so not proven: {', '.join(left)}"] if left else []
+    notes = [] if wish.han else notes_alone(wish.rules)
+    notes += [f"not called by this version of colltune, so not proven: {', '.join(left)}"] if left else []
     if not wish.collectives and alone and len(alone) < len(decisions):
         notes.append(f"as the library's own file has them, so not looked at: {len(alone)} collectives")
     notes += [str(fault) for fault in rules.faults if fault.severity != "note"][:_TOLD]

@@ -65,6 +65,7 @@ def given(args: argparse.Namespace, form: Form) -> Given:
     path = Path(args.paths[0])
     from dashboard.decisions import DecisionFunction
     from dashboard.decisions.function.saved import FORMAT
+    from dashboard.export.rules.given import notes_alone
     from dashboard.export.rules.lint import read_rules
     from loaders import disk
 
@@ -74,6 +75,8 @@ def given(args: argparse.Namespace, form: Form) -> Given:
         return written(cli_beyond.bounded(args, [DecisionFunction.load(path)]), form)
     if args.han:
         return _across_nodes(path, Path(args.han), form)
+    for words in notes_alone(path):
+        say(f"note: {words}")
     rules = read_rules(path, version=form.version, own=form.base)
     _refuse_faulty(rules, str(path))
     if rules.format in form.formats:

@@ -12,6 +12,7 @@ from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import read_rules, read_text, text_of
 from dashboard.export.rules.over import fitted
 from dashboard.export.targets.openmpi.nodes import joined
+from dashboard.export.usage import han_name
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -94,6 +95,18 @@ def read_beside(tuned: Path, han: Path, version: str = DEFAULT_VERSION) -> tuple
         texts.append(disk.read_text(path, errors="surrogateescape"))
     text = joined(*texts)
     return text, read_text(text, version=version)
+
+
+def han_beside(tuned: Path) -> Path | None:
+    """HAN's rules that lie beside a file under the name that exports and bundles give them; None: there are none."""
+    han = tuned.with_name(han_name(tuned.name))
+    return han if han.is_file() else None
+
+
+def notes_alone(tuned: Path) -> list[str]:
+    """What there is to say of a file that is taken without HAN's rules."""
+    han = han_beside(tuned)
+    return [f"{han} lies beside it: on several nodes both are one decision (--han {han})"] if han else []
 
 
 def of_collective(rules: RulesFile, collective: str, name: str = "the rules file") -> DecisionFunction:

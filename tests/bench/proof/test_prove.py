@@ -172,6 +172,17 @@ def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> 
         prove(Wish(path, open_mpi))
 
 
+def test_rules_that_are_proven_without_those_of_han_beside_them_say_so(
+    open_mpi: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(_Runner, "run", lambda *_: {})
+    path, han = tmp_path / "rules.conf", tmp_path / "rules-han.conf"
+    path.write_text(to_openmpi([DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))]))
+    assert prove(Wish(path, open_mpi)).notes == ()
+    han.touch()
+    assert f"{han} lies beside it" in prove(Wish(path, open_mpi)).notes[0]
+
+
 def test_rules_of_version_3_are_refused_where_the_library_does_not_read_them(open_mpi: Path, samples: Path) -> None:
     with pytest.raises(BenchError, match=r"rules of version 3 need Open MPI 6, and .* is of Open MPI [45]"):
         prove(Wish(samples / "rules_ompi" / "own_v3.json", open_mpi))
