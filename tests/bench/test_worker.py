@@ -53,10 +53,17 @@ def worker(folder: Path, size: int, version: str = "Some MPI 5.0.11", **plan: An
     return Worker(Mpi(size, version), campaign, 1, time.monotonic() + 10)
 
 
-def test_ranks_that_each_run_alone_name_the_likely_cause(tmp_path: Path) -> None:
-    fault = worker(tmp_path, 1).fault()
-    assert fault.startswith("1 of 4 ranks")
-    assert "mpiexec" in fault
+def test_ranks_that_each_run_alone_name_the_likely_cause(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("SLURM_STEP_ID", "OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID"):
+        monkeypatch.delenv(name, raising=False)
+    ranks = worker(tmp_path, 1)
+    assert ranks.fault().startswith("1 of 4 ranks: is mpiexec that of")
+    # Within a step of Slurm it was srun, or an mpiexec that srun started on other nodes.
+    monkeypatch.setenv("SLURM_STEP_ID", "0")
+    assert ranks.fault().startswith("1 of 4 ranks: srun started each of them alone")
+    assert "--mpi=pmix (--start-option;" in ranks.fault()
+    monkeypatch.setenv("OMPI_COMM_WORLD_SIZE", "4")
+    assert "is mpiexec that of" in ranks.fault()
 
 
 def test_another_library_than_planned_is_named(tmp_path: Path) -> None:

@@ -25,7 +25,7 @@ import numpy.typing as npt
 
 from dashboard.benchmarks.ranks import surroundings
 from dashboard.benchmarks.ranks.subset import subset
-from dashboard.benchmarks.ranks.world import FAILED, say
+from dashboard.benchmarks.ranks.world import FAILED, say, why_few
 from loaders import disk
 
 Bytes = npt.NDArray[np.uint8]
@@ -260,8 +260,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
     world = MPI.COMM_WORLD
     if world.Get_size() < 2:
-        version = MPI.Get_library_version().splitlines()[0][:60]
-        say(f"only 1 rank: a ping-pong needs 2. Is mpiexec that of the MPI library that mpi4py found ({version})?")
+        say(f"only 1 rank, a ping-pong needs 2: {why_few(MPI.Get_library_version())}")
         return FAILED
     nodes = world.allgather(platform.node())
     members = (0, other_of(nodes))

@@ -38,7 +38,7 @@ from dashboard.benchmarks.ranks.progress import Progress
 from dashboard.benchmarks.ranks.selection import Selection
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.timing import Group, clock_offset
-from dashboard.benchmarks.ranks.world import FAILED, say
+from dashboard.benchmarks.ranks.world import FAILED, say, why_few
 from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
@@ -153,10 +153,7 @@ class Worker:
         plan, size = self._plan, self._world.Get_size()
         version = self._mpi.Get_library_version()
         if size < plan.ranks:
-            return (
-                f"{size} of {plan.ranks} ranks: the plan needs {plan.ranks}. Is mpiexec that of the MPI library that "
-                f"mpi4py found ({version.splitlines()[0][:60]})?"
-            )
+            return f"{size} of {plan.ranks} ranks: {why_few(version)}"
         if plan.library_version and plan.library_version not in version:
             running = " ".join(version.split())[:60]
             return (

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Iterable
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 #: Exit status of ranks that cannot do what they were started for.
 FAILED = 3
 _SAID = "colltune worker: "
+#: Set by Open MPI's and by Hydra's mpiexec for each of their ranks.
+_BY_MPIEXEC = ("OMPI_COMM_WORLD_SIZE", "MPI_LOCALRANKID")
 
 
 def mpi_of(ranks: int, *, exactly: bool = False) -> Any:
@@ -23,10 +26,20 @@ def mpi_of(ranks: int, *, exactly: bool = False) -> Any:
 
     size = MPI.COMM_WORLD.Get_size()
     if size < ranks or (exactly and size > ranks):
-        version = " ".join(MPI.Get_library_version().split())[:60]
-        sys.stderr.write(f"Error: {size} of {ranks} ranks: mpi4py runs {version}\n")
+        sys.stderr.write(f"Error: {size} of {ranks} ranks: {why_few(MPI.Get_library_version())}\n")
         raise SystemExit(FAILED)
     return MPI
+
+
+def why_few(version: str) -> str:
+    """What there may be fewer ranks for than were started, and what helps; with the version of the MPI library."""
+    library = " ".join(version.split())[:60]
+    if "SLURM_STEP_ID" in os.environ and not any(name in os.environ for name in _BY_MPIEXEC):
+        return (
+            f"srun started each of them alone, {library} did not see the others: srun needs an option such as "
+            "--mpi=pmix (--start-option; 'srun --mpi=list' names what this Slurm has)"
+        )
+    return f"is mpiexec that of the MPI library that mpi4py found ({library})?"
 
 
 def say(text: str) -> None:
