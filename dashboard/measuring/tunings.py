@@ -170,7 +170,9 @@ def standing(path: Path) -> Tuning:
     state, reason = _state(path, state_of_tuning, steps, runs=runs)
     file = next(file for name in ("asked.json", LOG) if (file := path / name).exists())
     began = max(file.stat().st_mtime, (path / LOG).stat().st_mtime if (path / LOG).exists() and not asked else 0.0)
-    stages = {step.name: {**state_of_tuning["stages"][step.name], "state": step.state, "said": step.said} for step in steps}
+    stages = {
+        step.name: {**state_of_tuning["stages"][step.name], "state": step.state, "said": step.said} for step in steps
+    }
     facts = {**state_of_tuning, "stages": stages, "state": state, "reason": reason}
     return Tuning(path.name, path, state, reason, steps, asked, began, facts)
 

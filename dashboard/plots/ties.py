@@ -101,7 +101,12 @@ def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:
 
 
 def sureness_legend(sureness: NDArray[np.float64], predictor: str) -> str:
-    """Say how many cells are faded, what that means, and how times between measured sizes are predicted."""
+    """Say how many cells are faded, what that means, and how times between measured sizes are predicted.
+
+    Nothing where nothing is chosen.
+    """
+    if np.isnan(sureness).all():
+        return ""
     classes, parts = _veil_classes(sureness), []
     for number, (limit, alpha) in enumerate(VEILS):
         cells = format_count(int((classes == number).sum()), "cell")
@@ -119,18 +124,17 @@ def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:
     return f'<p><span class="swatch tied">&nbsp;</span> {count:,} of {measured:,} measured cells are ties: {words}</p>'
 
 
-def estimate_legend(estimated: NDArray[np.bool_]) -> str:
-    """Say how many cells are dotted, and why."""
+def estimate_legend(estimated: NDArray[np.bool_], why: str = "the best time is interpolated") -> str:
+    """Say how many cells are dotted, and why; nothing where none is."""
+    if not estimated.any():
+        return ""
     cells = format_count(int(estimated.sum()), "cell")
-    return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: the best time is interpolated</p>'
+    return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: {why}</p>'
 
 
 def counted_legend(unmeasured: NDArray[np.bool_]) -> str:
     """Say how many cells are dotted on the map of penalties; nothing where none is."""
-    if not unmeasured.any():
-        return ""
-    cells = format_count(int(unmeasured.sum()), "cell")
-    return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: the chosen method was not measured there</p>'
+    return estimate_legend(unmeasured, "the chosen method was not measured there")
 
 
 def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:

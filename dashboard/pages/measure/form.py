@@ -15,10 +15,10 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.benchmarks.providers import offered as offered_by
 from dashboard.domain.adaptive import ADAPTIVE, BUDGET, UNTIL
 from dashboard.domain.campaign import ALL, GRID, GRIDS, OPTIONS, ORTHOGONAL
-from dashboard.domain.jobs import RANKS
+from dashboard.domain.jobs import RANKS, SLURM
 from dashboard.measuring.asked import Asked, providers_of
 from dashboard.pages.parts.fold import Fold
-from dashboard.pages.parts.options import OptionFields
+from dashboard.pages.parts.options import OptionFields, titles_of
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
 WIDTH = 420
@@ -26,6 +26,8 @@ HALF = WIDTH // 2 - 10
 _METHODS, _SIZES = ("collectives", "providers", "algorithms"), ("message_sizes", "comm_sizes")
 _FIRST, _EXACT = (*_METHODS, *_SIZES), ("repetitions", "relative_error")
 _ENDS = (BUDGET.name, UNTIL.name)
+#: What the fields are called, by the options of the command.
+TITLES: Mapping[str, str] = titles_of((*OPTIONS, *SLURM))
 #: What is otherwise here: a form opens with one collective; of the parts of the library all or none is asked for.
 _HERE: Mapping[str, Mapping[str, Any]] = {
     "collectives": {"default": ("bcast",)},

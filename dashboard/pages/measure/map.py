@@ -124,6 +124,16 @@ class Measured:
         """Cells of `best` that were not measured."""
         return np.asarray((self.best >= 0) & (self.dmap["best"].values < 0))
 
+    @property
+    def beyond(self) -> BoolArray:
+        """Cells of `guessed` whose communicator or message size lies beyond those measured."""
+        there = self.dmap["best"].values >= 0
+        rows, columns = (
+            np.logical_or.accumulate(line) & np.logical_or.accumulate(line[::-1])[::-1]
+            for line in (there.any(axis=1), there.any(axis=0))
+        )
+        return np.asarray(self.guessed & ~np.logical_and.outer(rows, columns))
+
 
 class FillingMap(Viewer):
     """Decision map of what is measured so far; points that come change its image alone.
@@ -268,7 +278,8 @@ class FillingMap(Viewer):
         key = self._key(measured)
         text = winners_legend(key, measured.dmap, measured.planned)
         if measured.expected is not None:
-            text += ties.estimate_legend(measured.guessed)
+            text += ties.estimate_legend(measured.guessed & ~measured.beyond)
+            text += ties.estimate_legend(measured.beyond, "the best time is extrapolated, beyond what was measured")
             text += ties.sureness_legend(measured.expected[1], PREDICTORS[0].name)
         if measured.untrusted is not None:
             text += ties.untrusted_legend(measured.crossed)

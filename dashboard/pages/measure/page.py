@@ -26,7 +26,7 @@ from dashboard.measuring.launching import (
     start_new,
 )
 from dashboard.pages.measure.cost import Cost
-from dashboard.pages.measure.form import WIDTH, Form
+from dashboard.pages.measure.form import TITLES, WIDTH, Form
 from dashboard.pages.measure.list import CampaignList
 from dashboard.pages.measure.map import Measured
 from dashboard.pages.measure.recipe import recipe
@@ -35,6 +35,7 @@ from dashboard.pages.measure.watching import Question, Watching
 from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.options import titled
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert
 from dashboard.session.choice import write_options
@@ -181,7 +182,7 @@ class MeasurePage(Watching):
         self._worked = worked
         with hold(pn.state.curdoc):
             self.cost.suggest(worked.name)
-            self.cost.show(worked.offered, worked.fault, worked.script, worked.seconds)
+            self.cost.show(worked.offered, titled(worked.fault, TITLES), worked.script, worked.seconds)
             self._enable()
             self._say_recipe()
 

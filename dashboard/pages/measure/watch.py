@@ -15,6 +15,8 @@ from dashboard.benchmarks.campaigns.follow import Sight
 from dashboard.benchmarks.campaigns.pace import about
 from dashboard.domain.units import format_count
 from dashboard.measuring.launching import UNDER_WAY
+from dashboard.pages.measure.form import TITLES
+from dashboard.pages.parts.options import titled
 from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
 
 LOG_STYLE = """
@@ -86,7 +88,7 @@ class Watch(Viewer):
         self.bar.value = int(100 * max(done / max(1, now["points"]), _of_budget(sight)))
         self.bar.visible = done < now["points"] or state in UNDER_WAY
         self.text.object = f"<p>{escape(_progress(now))}</p>"
-        reason = _reason(now)
+        reason = titled(_reason(now), TITLES)
         severity = _SEVERITY.get(state, "info")
         self.reason.param.update(object=escape(reason), severity=severity, visible=bool(reason))
         missing = done < now["points"]

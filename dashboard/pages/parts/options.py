@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager, suppress
@@ -128,6 +129,16 @@ _MAKERS: dict[str, Callable[[Option, Any], Any]] = {
     "words": _words,
 }
 _SMALL = ("choice", "name", "words", "int", "float")
+
+
+def titles_of(options: Iterable[Option]) -> dict[str, str]:
+    """What a page calls its options, by what the command calls them: for `titled`."""
+    return {flag: option.title for option in options for flag in option.flags}
+
+
+def titled(text: str, titles: Mapping[str, str]) -> str:
+    """A sentence of the command, whose options are called as the page calls them."""
+    return re.sub(r"--[a-z][a-z-]*[a-z]", lambda flag: titles.get(flag[0], flag[0]), text)
 
 
 def widget_of(option: Option, value: Any, width: int | None = None, *, typed: bool = False) -> Any:

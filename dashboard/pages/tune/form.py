@@ -15,6 +15,7 @@ from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.domain.errors import OptionError
+from dashboard.domain.jobs import SLURM
 from dashboard.domain.tuning import OPTIONS, RULES
 from dashboard.domain.units import format_count, format_duration
 from dashboard.export import TARGETS
@@ -24,7 +25,7 @@ from dashboard.measuring.launching import Place
 from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.fold import Fold
-from dashboard.pages.parts.options import OptionFields
+from dashboard.pages.parts.options import OptionFields, titled, titles_of
 from dashboard.pages.parts.widgets import Alert, Button, TextInput
 from dashboard.plots.tuning import plan_table
 from dashboard.session.choice import write_options
@@ -34,6 +35,9 @@ from dashboard.tuning.look import plan_of
 #: The ranks have a field of their own, beside where they run.
 _FIRST, _APART = ("collectives", "budget"), ("ranks",)
 _AROUND = "Start, safety check, proof and report come on top."
+AGAIN = "Check again"
+#: What the fields and buttons are called, by the options of the command.
+TITLES: Mapping[str, str] = {**titles_of((*OPTIONS, *SLURM)), "--again": AGAIN}
 
 
 @dataclass(frozen=True)
@@ -129,7 +133,7 @@ class TuneForm(Viewer):
         if self.named.value in ("", self._suggested) and offered.name:
             self._suggested = self.named.value = offered.name
         self.summary.object = offered.summary
-        self.fault.param.update(object=escape(offered.fault), visible=bool(offered.fault))
+        self.fault.param.update(object=escape(titled(offered.fault, TITLES)), visible=bool(offered.fault))
         self.start.disabled = not may_start or offered.asked is None or not self.where.possible
 
 

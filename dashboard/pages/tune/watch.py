@@ -12,7 +12,9 @@ from panel.viewable import Viewer
 from dashboard.measuring import tunings as kept
 from dashboard.pages.measure.watch import LOG_STYLE
 from dashboard.pages.parts.fold import Fold
+from dashboard.pages.parts.options import titled
 from dashboard.pages.parts.widgets import Alert, Button, Figure, FileDownload
+from dashboard.pages.tune.form import AGAIN, TITLES
 from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import verdict
 
@@ -41,7 +43,7 @@ class TuneWatch(Viewer):
         self.cancel = Button(label="Cancel", color="error", variant="outlined", on_click=actions["cancel"], **small)
         self.go_on = Button(label="Go on", variant="contained", on_click=actions["go_on"], **small)
         self.again = Button(
-            label="Check again",
+            label=AGAIN,
             variant="outlined",
             on_click=actions["again"],
             # A screen reader reads this in the label's place.
@@ -73,14 +75,18 @@ class TuneWatch(Viewer):
     def show(self, seen: kept.Tuning | None) -> None:
         """Show a tuning as it is now; None: there is none."""
         steps = tuple(kept.Step(name, "waiting", None, "") for name in kept.stages()) if seen is None else seen.steps
-        self._put(self.stages, tuning.stage_list(steps))
+        self._put(self.stages, titled(tuning.stage_list(steps), TITLES))
         state = "" if seen is None else seen.state
         running = state == kept.RUNNING
         self._put(self.title, _EMPTY if seen is None else _title(seen))
         reason = (
             "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or kept.SAID.get(state, "")
         )
-        said = {"object": escape(reason), "severity": _SEVERITY.get(state, "warning"), "visible": bool(reason)}
+        said = {
+            "object": escape(titled(reason, TITLES)),
+            "severity": _SEVERITY.get(state, "warning"),
+            "visible": bool(reason),
+        }
         if self._drawn.get("outcome") != said:
             self._drawn["outcome"] = said
             self.outcome.param.update(**said)

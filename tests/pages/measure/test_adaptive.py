@@ -5,8 +5,10 @@ from __future__ import annotations
 import json
 import shlex
 import time
+from dataclasses import replace
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dashboard.benchmarks.adaptive import Goal
@@ -74,7 +76,8 @@ def test_a_plan_is_adaptive_when_it_is_switched_on_and_says_when_it_ends(page: M
     assert not page.form._ends.visible
     asked(page)
     assert page.form._ends.visible
-    assert "needs an end" in page.cost.fault.object
+    ends = "needs an end: a time (budget) or an expected loss (until expected loss [%])"
+    assert ends in page.cost.fault.object
     assert page.cost.start.disabled
     asked(page, budget="soon")
     assert "&#x27;soon&#x27;: right would be such as 90 s" in page.cost.fault.object
@@ -173,6 +176,8 @@ def test_the_map_shows_what_is_expected_where_nothing_was_measured(started: Meas
     running = Running(campaign_of(started))
     started.rhythm.now()
     plot = started.map.pane.object
+    assert "Probability" not in started.map.legend.object
+    assert "the best time" not in started.map.legend.object
     for _ in range(2):
         running.step()
     started.rhythm.now()
@@ -186,6 +191,15 @@ def test_the_map_shows_what_is_expected_where_nothing_was_measured(started: Meas
     assert "the best time is interpolated" in started.map.legend.object
     assert "Probability that the method is the fastest" in started.map.legend.object
     assert len(started.map.live.latest("estimates")["left"]) >= 1
+    # Of one that ended early: the largest messages and communicators were not reached.
+    best = np.full_like(missing, -1, dtype=int)
+    best[0, 0] = best[0, 4] = best[2, 0] = 0
+    dmap = shown.dmap.assign(best=(shown.dmap["best"].dims, best))
+    early = replace(shown, shown=("early", "bcast", None), dmap=dmap, expected=(abs(best), abs(1.0 * best)))
+    assert early.beyond.tolist() == [[False] * 5 + [True]] * 3 + [[True] * 6]
+    started.map.show(early)
+    assert "12 cells: the best time is interpolated" in started.map.legend.object
+    assert "9 cells: the best time is extrapolated, beyond what was measured" in started.map.legend.object
 
 
 def test_what_is_expected_is_worked_out_anew_when_something_was_chosen(

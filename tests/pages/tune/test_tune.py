@@ -104,6 +104,7 @@ def test_the_outcomes_without_rules_look_like_what_they_are(root: Path) -> None:
         page = open_page()
         assert tunings.OUTCOMES[outcome] in unescape(page.watch.title.object)
         assert page.watch.outcome.severity == severity
+        assert "--" not in page.watch.outcome.object
         assert page.watch.bundle.visible
         assert page.watch.again.visible
 
