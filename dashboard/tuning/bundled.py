@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
@@ -63,7 +63,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary[HAN_KEY] = beside[0] if beside else None
         used = {method.algorithm for each in read(work, text).decisions.values() for method in each.methods}
         said = switches.variables(target, name, nodes=look["nodes"] or 2, adapt="adapt" in used)
-        words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {look['system']}"
+        words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {summary['system']}"
         here = str((work.folder.path / "bundle").resolve())
         disk.write_text(folder / _SCRIPT, switches.environment_script(said, summary[RULES_KEY], here))
         disk.write_text(folder / _LMOD, switches.lmod(said, words))
@@ -112,7 +112,7 @@ def _further(work: Work, text: str, folder: Path) -> str | None:
 
 def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:
     """All that is known, as programs read it."""
-    asked, measured = work.asked, work.facts("measure")
+    asked, measured, seen = work.asked, work.facts("measure"), _header(work.folder.results)
     records = [*measured["unsafe"]]
     return {
         "format": "colltune tune",
@@ -120,8 +120,8 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "outcome": compared["outcome"],
         "library": look["library"],
         "library_version": look["library_version"],
-        "system": look["system"],
-        "nodes": look["nodes"],
+        "system": seen.get("system") or look["system"],
+        "nodes": seen.get("nodes") or look["nodes"],
         "ranks": asked.ranks,
         "collectives": list(asked.collectives),
         "comm_sizes": [min(asked.rows), max(asked.rows)],
@@ -148,6 +148,12 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
     }
 
 
+def _header(results: Path) -> dict[str, Any]:
+    """What the ranks of a run said of where they ran."""
+    with disk.opened(results) as lines:
+        return dict(json.loads(lines.readline())["attrs"])
+
+
 #: What came of it, in words.
 OUTCOMES = {
     "proven": "The rules are proven, and nothing of them is slower than the library's own decision.",
@@ -169,7 +175,7 @@ def verdict(outcome: str, decided: Mapping[str, Mapping[str, Any]]) -> str:
 
 def readme(summary: Mapping[str, Any]) -> str:
     """Write what the bundle is, for administrators and users."""
-    sizes, rows = [format_bytes(size) for size in summary["message_sizes"]], summary["comm_sizes"]
+    messages = _span(list(map(format_bytes, summary["message_sizes"])))
     lacking = unmeasured(summary["decided"])
     measured_names = [name for name in summary["collectives"] if name not in lacking] or ["nothing"]
     measured = f"{summary['ranks']} processes: {', '.join(measured_names)}"
@@ -177,7 +183,7 @@ def readme(summary: Mapping[str, Any]) -> str:
         f"# MPI collectives tuned for {summary['library']} {summary['library_version']} on {summary['system']}",
         "",
         f"Made by {summary['generator']}. {verdict(summary['outcome'], summary['decided'])}",
-        f"Measured with {measured}, communicators of {rows[0]} to {rows[1]}, messages of {sizes[0]} to {sizes[1]}.",
+        f"Measured with {measured}, communicators of {_span(summary['comm_sizes'])}, messages of {messages}.",
         "What lies beyond is left to the library.",
         "",
     ]
@@ -185,6 +191,11 @@ def readme(summary: Mapping[str, Any]) -> str:
         lines += _switching(summary)
     lines += ["## What is gained", "", *_gains(summary), "", "## What is not", "", *_not(summary), ""]
     return "\n".join(lines)
+
+
+def _span(ends: Sequence[object]) -> str:
+    """The first and the last of some sizes."""
+    return " to ".join(dict.fromkeys(map(str, ends)))
 
 
 def _switching(summary: Mapping[str, Any]) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,8 @@ class Machine:
         Names of stages, measure or compare, whose next campaign ends half-way.
     harms
         Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
+    header
+        What ranks say of where they run.
     """
 
     times: Times = better
@@ -100,6 +102,7 @@ class Machine:
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
     harms: bool = False
+    header: Mapping[str, Any] = field(default_factory=dict)
 
     def finished(
         self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any, **_: Any
@@ -149,6 +152,7 @@ class Machine:
 
     def _write(self, campaign: Campaign, todo: Todo, times: Times) -> None:
         attrs = {"library": LIBRARY.name, "library_version": LIBRARY.version, "benchmark": "colltune bench, skampi"}
+        attrs |= self.header
         with RunWriter(campaign.results, attrs) as writer:
             for cell, methods in todo:
                 for method in methods:

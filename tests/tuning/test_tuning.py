@@ -80,6 +80,15 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
     ]
 
 
+def test_a_bundle_names_the_system_that_its_times_are_of(tmp_path: Path, machine: Machine) -> None:
+    machine.header = {"system": "emulated", "nodes": 3}
+    tune(work_in(tmp_path, comm_sizes="4"))
+    assert (summary(tmp_path)["system"], summary(tmp_path)["nodes"]) == ("emulated", 3)
+    lines = (tmp_path / "bundle" / "README.md").read_text().splitlines()
+    assert lines[0] == "# MPI collectives tuned for Open MPI 5.0.11 on emulated"
+    assert "communicators of 4, messages of 64 B to 256 KiB." in lines[3]
+
+
 def test_methods_that_nobody_checked_are_not_counted_as_safe(tmp_path: Path, machine: Machine) -> None:
     for checked, words in ((True, ", 0 unsafe methods; "), (False, ", methods unchecked; ")):
         work = work_in(tmp_path / words, checked=checked)
