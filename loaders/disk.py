@@ -23,7 +23,9 @@ from typing import Any, TextIO
 
 #: Most bytes of a file that is read as a whole.
 MOST_BYTES = 64 << 20
-_TAIL_BYTES = 1 << 16
+_TAIL_BYTES = 1 << 20
+#: What is no text within a line of a log.
+_NO_TEXT = str.maketrans({code: "\ufffd" for code in (*range(9), *range(10, 32), 127)})
 #: Times that a folder is removed in which something may still be written, and seconds between them.
 _TRIES, _WAIT_S = 5, 0.05
 _NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"
@@ -82,11 +84,12 @@ def size(path: str | os.PathLike[str]) -> int:
 
 
 def tail(path: str | os.PathLike[str], lines: int, since: int = 0) -> list[str]:
-    """Last lines of a log after so many bytes, of its last 64 KiB; empty where it cannot be read."""
+    """Last lines of a log after so many bytes, of its last MiB, as text; empty where it cannot be read."""
     try:
         with opened(path) as stream:
             stream.seek(max(since, os.fstat(stream.fileno()).st_size - _TAIL_BYTES))
-            return stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
+            last = stream.read(_TAIL_BYTES).decode("utf-8", errors="replace").splitlines()[-lines:]
+            return [line.translate(_NO_TEXT) for line in last]
     except OSError:
         return []
 

@@ -116,6 +116,28 @@ def test_the_log_shows_its_last_lines(tmp_path: Path) -> None:
     assert campaign.tail(3) == ["49997", "49998", "49999"]
 
 
+#: What Open MPI 5.0.11 says where it was asked whom it selects, between words of the ranks and of a failing node.
+LISTENED = b"""\
+colltune worker: begun
+[node01:7] mca: base: components_register: found loaded component tuned
+[node01:7] coll:find_available: querying coll component tuned
+[node01:7] coll:base:comm_select: new communicator: MPI_COMM_WORLD (cid 0)
+[node01:7] coll:base:comm_select: selecting       tuned, priority  30, Enabled
+[node02:9] (0/MPI_COMM_WORLD): no underlying reduce; disqualifying myself
+\0\x1b[1mlost\xff
+"""
+
+
+def test_the_log_leaves_out_what_the_library_was_asked_to_say_and_shows_no_binary(tmp_path: Path) -> None:
+    campaign = Campaign(tmp_path)
+    campaign.log.write_bytes(LISTENED * 5_000)
+    said, lost = "colltune worker: begun", "\ufffd\ufffd[1mlost\ufffd"
+    note, *last = campaign.tail(2)
+    assert last == [said, lost]
+    assert note.endswith(" lines left out: what the library says of its components)")
+    assert campaign.tail(1, of_attempt=True) == [lost]
+
+
 def test_refused_points_can_be_forgotten_and_are_then_measured_again(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, PLAN)
     measure(campaign)

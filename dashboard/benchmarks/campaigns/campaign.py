@@ -19,6 +19,7 @@ from __future__ import annotations
 
 import json
 import math
+import sys
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -31,6 +32,8 @@ from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.selection import is_verbose
+from dashboard.domain.units import format_count
 from loaders import disk
 
 #: All states that a campaign can be in.
@@ -250,13 +253,20 @@ class Campaign:
         return read_json(self.state_file) or {"state": "planned"}
 
     def tail(self, lines: int = 20, *, of_attempt: bool = False) -> list[str]:
-        """Last lines of the log, all or those of the last attempt; those of a part bear its number."""
+        """Last lines of the log, all or those of the last attempt; those of a part bear its number.
+
+        What the library says because it was asked whom it selects is left out; all lines begin with how much that is.
+        """
         since = self.state().get("logged", {}) if of_attempt else {}
-        last = disk.tail(self.log, lines, since.get("", 0))
-        for part in self.parts():
-            name = part.folder.name
-            last += [f"[{name}] {line}" for line in disk.tail(part.log, lines, since.get(name, 0))]
-        return last
+        logs = [("", self.log), *((part.folder.name, part.log) for part in self.parts())]
+        last, verbose = [], 0
+        for name, log in logs:
+            every = disk.tail(log, sys.maxsize, since.get(name, 0))
+            kept = [line for line in every if not is_verbose(line)]
+            verbose += len(every) - len(kept)
+            last += [f"[{name}] {line}" if name else line for line in kept[-lines:]]
+        note = f"({format_count(verbose, 'line')} left out: what the library says of its components)"
+        return [note, *last] if verbose and not of_attempt else last
 
     def logged(self) -> dict[str, int]:
         """Bytes of the log, and of those of the parts by their numbers, so that an attempt knows where it began."""

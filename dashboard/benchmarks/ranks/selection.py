@@ -25,6 +25,7 @@ NAME = "components.json"
 #: With these the library says whom it selects.
 ENVIRONMENT: Mapping[str, str] = {"OMPI_MCA_coll_base_verbose": "10"}
 _SELECTED = re.compile(r"selecting\s+(?P<name>\w+), priority\s+-?\d+, Enabled")
+_VERBOSE = re.compile(r"\bcoll:\w+:|\bmca: base: (?:components_|close:)|: no underlying reduce; disqualifying myself")
 _MADE = "coll:base:comm_select: new communicator"
 _STDERR = 2
 #: With these HAN says of every call which rule it found, and whether it could follow it.
@@ -33,6 +34,11 @@ _SEARCHED = r"HAN searched (?:a rule )?for collective \d+ \({collective}\)(?P<wh
 _RULE = re.compile(r"on topological level 2 .* Found a rule .* : component \d+ \((?P<name>\w+)\)")
 _ALGORITHM = r"coll:han:get_algorithm {collective} size:\d+ algorithm:[1-9]\d* (?P<name>\w+)"
 _LACKING = r"(?:any valid module for|this module cannot handle this) collective.*{collective}.*level 2 "
+
+
+def is_verbose(line: str) -> bool:
+    """Whether a line of a log is what the library says because of `ENVIRONMENT`."""
+    return _VERBOSE.search(line) is not None
 
 
 def parse(output: str) -> list[str]:
