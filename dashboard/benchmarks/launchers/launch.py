@@ -218,9 +218,10 @@ def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
     try:
         made = tempfile.TemporaryDirectory(prefix="colltune-", dir=place)
     except OSError as error:
+        site = os.environ.get("COLLTUNE_SITE") or "colltune.toml"
         raise CampaignError(
             f"{place}: no folder for the job's files can be made there: {error.strerror or error} (all nodes must see "
-            "it; 'folder' in colltune.toml names another one)"
+            f"it; 'folder' in the site's file names another one: that of --site, else {site})"
         ) from error
     with made as name:
         yield Path(name)

@@ -74,7 +74,7 @@ def filled(words: Sequence[str], ranks: int, ppn: int | None, program: Sequence[
         if (text := values.get(match[1])) is None:
             raise CampaignError(
                 f"the start command asks for {match[0]}: say how many processes run on each node (--ppn, or ppn in "
-                "colltune.toml)"
+                "the site's file)"
             )
         return text
 

@@ -34,7 +34,7 @@ from loaders import disk
 PAGE = "Tune"
 #: Seconds without a change before the form is worked out.
 REST = 0.25
-NONE_YET = "Nothing was tuned yet. Start measures this machine's MPI, and at the end there is a bundle."
+NONE_YET = "Nothing was tuned yet. Start measures the installed MPI, and at the end there is a bundle."
 
 
 @dataclass(frozen=True)
@@ -83,7 +83,7 @@ class TunePage(Watching):
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        title = pn.pane.HTML("<h3 style='margin: 0'>Tune this machine</h3>", margin=(4, 10, 12, 10))
+        title = pn.pane.HTML("<h3 style='margin: 0'>Tune the installed MPI</h3>", margin=(4, 10, 12, 10))
         there = [self.doing, self.watch, self.plan, self.watch.result, self.measuring]
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
         return columns([title, self.standing, self.again, self.form], there, width=WIDTH + 24)

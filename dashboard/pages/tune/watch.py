@@ -19,7 +19,7 @@ from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import verdict
 
 _SEVERITY = {"proven": "success", "nothing": "info", "noise": "warning", "unproven": "warning", "failed": "error"}
-_EMPTY = "<h3 style='margin: 0'>From this machine's MPI to a bundle that is proven faster</h3>"
+_EMPTY = "<h3 style='margin: 0'>From the installed MPI to a bundle that is proven faster</h3>"
 
 
 class TuneWatch(Viewer):

@@ -72,6 +72,8 @@ def test_where_nothing_was_tuned_it_says_what_would_be_done(root: Path, monkeypa
     monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root / "none"))
     page = open_page()
     assert page.list.empty.visible
+    # Jobs of Slurm may run elsewhere than on this machine.
+    assert "From the installed MPI to a bundle" in page.watch.title.object
     assert page.watch.stages.object.count('class="waiting"') == len(tunings.stages())
     assert page.plan.visible
     assert "<td>allgather</td>" in page.plan.object
