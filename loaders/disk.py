@@ -25,7 +25,7 @@ from typing import Any, TextIO
 MOST_BYTES = 64 << 20
 _TAIL_BYTES = 1 << 20
 #: What is no text within a line of a log.
-_NO_TEXT = str.maketrans(dict.fromkeys((*range(9), *range(10, 32), 127), "�"))
+_NO_TEXT = str.maketrans(dict.fromkeys((*range(9), *range(10, 32), 127), "\ufffd"))
 #: Times that a folder is removed in which something may still be written, and seconds between them.
 _TRIES, _WAIT_S = 5, 0.05
 _NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"

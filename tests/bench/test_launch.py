@@ -13,10 +13,12 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import read_json
 from dashboard.benchmarks.errors import NotLaunchedError
+from dashboard.benchmarks.launchers import launch as launch_module
 from dashboard.benchmarks.launchers import processes, supervise
-from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, start_job
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Job, Start, Status, finish_job, start_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from tests.conftest import until
+from tests.measuring.played import Played
 
 FAKE = Path(__file__).with_name("fake_mpiexec.py")
 RANKS = 3
@@ -215,3 +217,19 @@ def test_a_start_that_does_nothing_is_not_made_again(tmp_path: Path) -> None:
     ended = Launched(launcher, start_job(launcher, job), tmp_path).end()
     assert (ended.state, ended.exit_code) == ("failed", 3)
     assert len(list(tmp_path.glob("rank-*"))) == RANKS
+
+
+def test_who_waits_for_a_job_in_the_queue_is_told_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(launch_module, "_LOOK_S", 0.0)
+    launcher, said = Played(), []
+
+    def begins(share: float, words: str) -> None:
+        said.append((share, words))
+        launcher.now = Status("running")
+
+    def ends() -> None:
+        launcher.now = Status("finished")
+
+    job = Job(tmp_path, RANKS, (), {}, 60.0, tmp_path / "log.txt")
+    assert finish_job(launcher, job, ends, begins) == Status("finished")
+    assert said == [(0.0, "queued: waits for resources (Resources)")]

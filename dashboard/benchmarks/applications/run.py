@@ -68,7 +68,7 @@ def run(
             if progress is not None:
                 progress(min(0.99, (time.monotonic() - began) / seconds), f"{order.application} in turns")
 
-        ended = finish_job(launcher, job, look)
+        ended = finish_job(launcher, job, look, progress)
         if ended.state != "finished" or not result.exists():
             raise BenchError(f"{order.application}: {ended.state}: {[ended.reason, *complaints(log)][-1]}")
         answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))

@@ -181,12 +181,20 @@ def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
     return handle
 
 
-def finish_job(launcher: Launcher, job: Job, look: Callable[[], None] = lambda: None) -> Status:
-    """Run such a job to its end, and look from time to time; what interrupts that ends the job as well."""
+def finish_job(
+    launcher: Launcher, job: Job, look: Callable[[], None] = lambda: None, progress: Progress | None = None
+) -> Status:
+    """Run such a job to its end, and look from time to time; what interrupts that ends the job as well.
+
+    `progress` is told why it waits, as long as it does.
+    """
     handle = start_job(launcher, job)
     try:
         while (status := launcher.status(handle)).state in ("queued", "running"):
-            look()
+            if progress is not None and status.state == "queued":
+                progress(0.0, f"{status.state}: {status.reason}")
+            else:
+                look()
             time.sleep(_LOOK_S)
     except BaseException:
         launcher.cancel(handle)

@@ -385,7 +385,7 @@ class _Runner:
         with counting.preloaded(folder, needed=self._target.preloads) as preloaded:
             environment |= preloaded
             job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-            status = finish_job(self.launcher, job, lambda: self._tell(results, done))
+            status = finish_job(self.launcher, job, lambda: self._tell(results, done), self._progress)
         return "" if status.state == "finished" else [*complaints(log), status.reason][0]
 
     def _tell(self, results: Path, done: tuple[int, int]) -> None:

@@ -247,5 +247,5 @@ def _run(launcher: Launcher, job: Job, records: Path, order: Order, progress: Pr
             done = len(Records.read(records).done)
             progress(done / total, f"{done} of {total} methods and communicator sizes")
 
-    status = finish_job(launcher, job, look)
+    status = finish_job(launcher, job, look, progress)
     return "" if status.state == "finished" else status.reason

@@ -98,7 +98,7 @@ def _watched(launcher: Launcher, job: Job) -> Status:
             """Tell of the time that goes by."""
             progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
 
-        return finish_job(launcher, job, look)
+        return finish_job(launcher, job, look, progress)
 
 
 def _reason(log: Path) -> str:
