@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -19,7 +20,7 @@ from dashboard.tuning.decide import some_decided, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
-from loaders import disk
+from loaders import disk, open_results
 
 _SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-params.conf"
 _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
@@ -112,7 +113,10 @@ def _further(work: Work, text: str, folder: Path) -> str | None:
 
 def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:
     """All that is known, as programs read it."""
-    asked, measured, seen = work.asked, work.facts("measure"), _header(work.folder.results)
+    asked, measured = work.asked, work.facts("measure")
+    seen = next(iter(open_results(work.folder.results).children.values())).attrs
+    # Jobs of an array run on no more nodes than they need.
+    nodes = max(map(int, re.findall(r"\d+", str(seen.get("nodes", "")))), default=look["nodes"])
     records = [*measured["unsafe"]]
     return {
         "format": "colltune tune",
@@ -121,7 +125,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "library": look["library"],
         "library_version": look["library_version"],
         "system": seen.get("system") or look["system"],
-        "nodes": seen.get("nodes") or look["nodes"],
+        "nodes": nodes,
         "ranks": asked.ranks,
         "collectives": list(asked.collectives),
         "comm_sizes": [min(asked.rows), max(asked.rows)],
@@ -146,12 +150,6 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "variables": {},
         "load": os.getloadavg()[0],
     }
-
-
-def _header(results: Path) -> dict[str, Any]:
-    """What the ranks of a run said of where they ran."""
-    with disk.opened(results) as lines:
-        return dict(json.loads(lines.readline())["attrs"])
 
 
 #: What came of it, in words.

@@ -26,20 +26,21 @@ def mpi_of(ranks: int, *, exactly: bool = False) -> Any:
 
     size = MPI.COMM_WORLD.Get_size()
     if size < ranks or (exactly and size > ranks):
-        sys.stderr.write(f"Error: {size} of {ranks} ranks: {why_few(MPI.Get_library_version())}\n")
+        version = MPI.Get_library_version()
+        why = why_few(version) if size < ranks else f"mpi4py runs {' '.join(version.split())[:60]}"
+        sys.stderr.write(f"Error: {size} of {ranks} ranks: {why}\n")
         raise SystemExit(FAILED)
     return MPI
 
 
 def why_few(version: str) -> str:
-    """What there may be fewer ranks for than were started, and what helps; with the version of the MPI library."""
-    library = " ".join(version.split())[:60]
+    """Why there may be fewer ranks than were started, and what helps; with the version of the MPI library."""
     if "SLURM_STEP_ID" in os.environ and not any(name in os.environ for name in _BY_MPIEXEC):
         return (
-            f"srun started each of them alone, {library} did not see the others: srun needs an option such as "
-            "--mpi=pmix (--start-option; 'srun --mpi=list' names what this Slurm has)"
+            "srun started each of them alone: it needs an option such as --mpi=pmix (--start-option; 'srun --mpi=list' "
+            "names what this Slurm has)"
         )
-    return f"is mpiexec that of the MPI library that mpi4py found ({library})?"
+    return f"is mpiexec that of the MPI library that mpi4py found ({' '.join(version.split())[:60]})?"
 
 
 def say(text: str) -> None:
