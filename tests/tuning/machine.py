@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -88,10 +88,10 @@ class Machine:
         Folders of those that measured anything, each time that they did.
     fails
         Names of stages, measure or compare, whose next campaign ends half-way.
-    harms
-        Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
     header
         What ranks say of where they run.
+    harms
+        Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
     """
 
     times: Times = better
@@ -101,8 +101,8 @@ class Machine:
     disobeys: frozenset[str] = frozenset()
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
+    header: dict[str, Any] = field(default_factory=dict)
     harms: bool = False
-    header: Mapping[str, Any] = field(default_factory=dict)
 
     def finished(
         self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any, **_: Any

@@ -80,6 +80,17 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
     ]
 
 
+def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
+    before = {
+        file: file.stat().st_mtime_ns for file in tuned.rglob("*") if file.is_file() and file.name != "state.json"
+    }
+    campaigns = list(machine.campaigns)
+    assert tune(work_in(tuned)) == {name: name == "look" for name in NAMES}
+    assert machine.campaigns == campaigns
+    after = {file: file.stat().st_mtime_ns for file in before}
+    assert {file.name for file in before if before[file] != after[file]} <= {"asked.json", "now.json", ".lock"}
+
+
 def test_a_bundle_names_the_system_that_its_times_are_of(tmp_path: Path, machine: Machine) -> None:
     machine.header = {"system": "emulated", "nodes": 3}
     tune(work_in(tmp_path, comm_sizes="4"))
@@ -94,17 +105,6 @@ def test_methods_that_nobody_checked_are_not_counted_as_safe(tmp_path: Path, mac
         work = work_in(tmp_path / words, checked=checked)
         tune(work, until="measure")
         assert words in work.facts("measure")["said"]
-
-
-def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
-    before = {
-        file: file.stat().st_mtime_ns for file in tuned.rglob("*") if file.is_file() and file.name != "state.json"
-    }
-    campaigns = list(machine.campaigns)
-    assert tune(work_in(tuned)) == {name: name == "look" for name in NAMES}
-    assert machine.campaigns == campaigns
-    after = {file: file.stat().st_mtime_ns for file in before}
-    assert {file.name for file in before if before[file] != after[file]} <= {"asked.json", "now.json", ".lock"}
 
 
 @pytest.mark.parametrize("stage", ["measure", "compare"])
