@@ -44,6 +44,7 @@ def decide(args: argparse.Namespace) -> None:
     decided = grown(preparation(args, results), args.tree, cli_trees.chosen(args))
     link = link_of(args.link, results, decided) if args.link else ""
     args.decided = decided.decision.collective
+    args.measured_with = str(decided.decision.provenance.get("library", ""))
     facts = decided.answer()
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")

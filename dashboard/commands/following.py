@@ -20,6 +20,8 @@ from dashboard.domain.options import Option
 from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
+#: What rules of a library are written as, by its name, and how their file ends; Open MPI's where none is known.
+_TARGETS = {"MPICH": ("mpich", ".json"), "Intel MPI": ("intel", ".sh")}
 #: Rules that can be proven on any version of their library.
 _PROVEN = ("openmpi-1", "openmpi-2", "openmpi-nodes", "mpich")
 #: Files that are named each by itself, at most.
@@ -109,7 +111,8 @@ def _export(args: argparse.Namespace) -> list[str]:
         return []
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
-    return [*words, "--to", "openmpi", "-o", f"{name}.conf"]
+    target, suffix = _TARGETS.get(getattr(args, "measured_with", ""), ("openmpi", ".conf"))
+    return [*words, "--to", target, "-o", f"{name}{suffix}"]
 
 
 def _deciding(args: argparse.Namespace) -> list[str]:

@@ -110,6 +110,24 @@ def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
     assert following(capsys.readouterr().err) == ["tune-check", *both[1:]]
 
 
+@pytest.mark.parametrize(
+    ("library", "written"),
+    [
+        ("MPICH", ["mpich", "-o", "bcast.json"]),
+        ("Intel MPI", ["intel", "-o", "bcast.sh"]),
+        ("Open MPI", ["openmpi", "-o", "bcast.conf"]),
+    ],
+)
+def test_what_was_decided_is_exported_for_the_library_that_was_measured(
+    library: str, written: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    table = tmp_path / "times.csv"
+    rows = [f"bcast,{name},4,{size},{time},{library}" for name, time in (("a", 1e-6), ("b", 2e-6)) for size in (1, 64)]
+    table.write_text("\n".join(["collective,algorithm,comm_size,message_size,time,library", *rows]))
+    assert cli.main(["decide", str(table), "-c", "bcast", "--tree", "exact"]) == 0
+    assert following(capsys.readouterr().err)[-3:] == written
+
+
 def test_after_a_ping_pong_there_is_nothing_to_export(
     fast_ethernet_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:
