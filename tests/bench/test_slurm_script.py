@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import slurm_words
 from dashboard.benchmarks.launchers.launch import Job
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.launchers.slurm_script import minutes
@@ -57,17 +58,37 @@ def test_the_script_asks_for_what_was_said(tmp_path: Path) -> None:
     assert subprocess.run(["bash", "-n"], input=text, text=True, check=False).returncode == 0
 
 
-def test_an_array_has_a_job_for_each_size_and_a_script_for_each_number_of_nodes(tmp_path: Path) -> None:
-    launcher = SlurmLauncher(Request(tasks_per_node=4, array=1))
-    jobs = [job(tmp_path / "parts" / str(n), ranks, index=n) for n, ranks in enumerate((2, 4, 8))]
-    first, second = launcher.preview(jobs).split("\n\n")
-    assert "--array=0,1%1" in first
-    assert "--nodes=1" in first
-    assert "--array=2%1" in second
-    assert "--nodes=2" in second
-    assert f'--output="{tmp_path}/parts/%a/log.txt"' in first
-    # One after the other, so that they do not disturb each other.
-    assert "afterany" in second
+def test_an_array_has_a_job_for_each_size(tmp_path: Path) -> None:
+    launcher = SlurmLauncher(Request(tasks_per_node=8, array=2))
+    text = launcher.preview([job(tmp_path / "parts" / str(n), ranks, index=n) for n, ranks in enumerate((2, 4, 8))])
+    assert "--array=0,1,2%2" in text
+    assert f'--output="{tmp_path}/parts/%a/log.txt"' in text
+    assert "afterany" not in text
+
+
+@pytest.mark.parametrize("at_once", [1, 2])
+def test_sizes_on_different_nodes_are_submitted_each_alone_and_no_more_than_so_many_run_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, at_once: int
+) -> None:
+    launcher = SlurmLauncher(Request(tasks_per_node=2, array=at_once))
+    jobs = [job(tmp_path / "parts" / str(n), ranks, index=n) for n, ranks in enumerate((2, 2, 4, 8))]
+    for each in jobs:
+        each.folder.mkdir(parents=True)
+    dependencies: list[str] = []
+
+    def sbatch(_name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        dependencies.append("".join(word for word in words if "dependency" in word))
+        return subprocess.CompletedProcess(words, 0, str(60 + len(dependencies)), "")
+
+    monkeypatch.setattr(slurm_words, "run", sbatch)
+    handle = launcher.prepare(jobs)
+    launcher.launch(handle)
+    # Each waits for the job that came so many before it, whatever its nodes are.
+    assert dependencies == [""] * at_once + [f"--dependency=afterany:{61 + n}" for n in range(4 - at_once)]
+    scripts = [Path(group["script"]).read_text(encoding="utf-8") for group in handle["groups"]]
+    assert [f"--array={n}%" in text for n, text in enumerate(scripts)] == [True] * 4
+    assert ["afterany" in text for text in scripts] == [False] * at_once + [True] * (4 - at_once)
+    assert ["--nodes=2" in text for text in scripts] == [False, False, True, False]
 
 
 # The example of the command's help, two words as mpiexec would have them, and as the page reads what is typed there.

@@ -237,7 +237,7 @@ class Campaign:
         answer: dict[str, Any] = {name: sum(report[name] for report in reports) for name in ("done", "points")}
         answer["elapsed"] = max(report["elapsed"] for report in reports)
         answer["attempt"] = max(report["attempt"] for report in reports)
-        answer["now"] = "; ".join(report["now"] for report in at_work if report["now"])
+        answer["now"] = "; ".join(dict.fromkeys(report["now"] for report in at_work if report["now"]))
         reasons = [report["ended"] for report in reports]
         answer["ended"] = "" if at_work else next((reason for reason in reasons if reason != _ALL), _ALL)
         answer["calling"] = next((report["calling"] for report in at_work if report.get("calling")), None)

@@ -112,7 +112,7 @@ class SlurmLauncher:
         return self.request.nodes_for(ranks) == 1
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
-        """Write orders and batch scripts; those that need as many nodes are one array."""
+        """Write orders and batch scripts, for an array where all jobs need as many nodes."""
         mark = uuid.uuid4().hex
         groups = []
         for number, group in enumerate(self._groups(jobs)):
@@ -125,7 +125,7 @@ class SlurmLauncher:
             tasks = [{"index": job.index, "order": str(order)} for job, order in zip(group, orders, strict=True)]
             submitted = str(path.with_suffix(".id"))
             groups.append({"name": name, "script": str(path), "submitted": submitted, "tasks": tasks})
-        return {"mark": mark, "prepared": time.time(), "groups": groups, "serial": self.array == 1}
+        return {"mark": mark, "prepared": time.time(), "groups": groups, "at_once": self.array}
 
     def preview(self, jobs: Sequence[Job]) -> str:
         """Batch scripts as they would be submitted."""
@@ -136,28 +136,32 @@ class SlurmLauncher:
         return "\n".join(texts)
 
     def _groups(self, jobs: Sequence[Job]) -> list[list[Job]]:
-        groups: dict[int, list[Job]] = {}
-        for job in jobs:
-            groups.setdefault(self.request.nodes_for(job.ranks) or -job.ranks, []).append(job)
-        return list(groups.values())
+        """Jobs that are submitted together: where they differ in their nodes each alone, which waits for earlier ones.
+
+        The limit of an array holds for its own jobs only.
+        """
+        alike = len({self.request.nodes_for(job.ranks) or -job.ranks for job in jobs}) == 1
+        return [list(jobs)] if alike else [[job] for job in jobs]
 
     def _script(self, group: Sequence[Job], orders: Sequence[Path], name: str, number: int) -> str:
         # With modules, the start command is the one that they bring.
         own = self.request.start == "mpiexec" and not self.request.modules
         start = self.mpiexec if own else self.request.start
-        return script(self.request, group, orders, Naming(name, start, after=self.array == 1 and number > 0))
+        return script(self.request, group, orders, Naming(name, start, after=0 < self.array <= number))
 
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Submit the batch scripts; CampaignError with Slurm's own words when one is refused."""
-        before = ""
+        submitted: list[str] = []
+        at_once = handle["at_once"]
         for group in handle["groups"]:
-            options = [f"--dependency=afterany:{before}"] if before and handle["serial"] else []
+            waits = len(submitted) >= at_once > 0
+            options = [f"--dependency=afterany:{submitted[-at_once]}"] if waits else []
             try:
-                before = _submit(Path(group["script"]), options)
+                submitted.append(_submit(Path(group["script"]), options))
             except CampaignError as error:
                 self._give_up(handle, str(error))
                 raise
-            write_json(Path(group["submitted"]), {"id": before})
+            write_json(Path(group["submitted"]), {"id": submitted[-1]})
 
     def _give_up(self, handle: Mapping[str, Any], why: str) -> None:
         for group in handle["groups"]:

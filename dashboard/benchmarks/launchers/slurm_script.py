@@ -171,7 +171,7 @@ class Naming:
     start
         The start command.
     after
-        Whether the job starts when the one before it has ended; its id is told to ``sbatch``.
+        Whether the job starts when an earlier one has ended; its id is told to ``sbatch``.
     """
 
     name: str
@@ -197,7 +197,7 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
     shell = "#!/bin/bash -l" if request.modules else "#!/bin/bash"
     lines = [shell, *(f"#SBATCH {line}" for line in _asked(request, jobs, naming.name, _escaped(log, first)))]
     if naming.after:
-        lines.append("# starts when the jobs before it have ended: sbatch --dependency=afterany:…")
+        lines.append("# starts when an earlier job has ended: sbatch --dependency=afterany:…")
     if request.modules:
         lines.append(f"module load {shlex.join(request.modules)} || exit 1")
     environment = {

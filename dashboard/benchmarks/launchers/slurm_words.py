@@ -136,7 +136,8 @@ def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     code, _, number = record.get("ExitCode", "0:0").partition(":")
     exit_code = -int(number) if number.isdecimal() and int(number) else int(code) if code.isdecimal() else None
     nodes = record.get("NodeList", "").replace("(null)", "")
-    state, reason = _meaning(word, record, said, exit_code)
+    # An array's jobs are all named beside what became of them.
+    state, reason = _meaning(word, record, said, exit_code, f"job {base}" if index is None else "")
     ended = state not in ("queued", "running")
     return Told(base if index is None else f"{base}_{index}", word, state, reason, nodes, exit_code if ended else None)
 
@@ -146,7 +147,7 @@ def _number(record: Mapping[str, str]) -> str:
     return record.get("ArrayJobId", record.get("JobId", ""))
 
 
-def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None) -> tuple[State, str]:
+def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None, job: str) -> tuple[State, str]:
     if word in _QUEUED:
         head = record.get("Reason", "").partition(",")[0]
         waits = _WAITS.get(head, "waits")
@@ -160,7 +161,7 @@ def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None) 
     if word == "FAILED":
         return state, f"{_code(code)} ({said})" if said and said != "NonZeroExitCode" else _code(code)
     where = record.get("NodeList", "").replace("(null)", "") if word == "NODE_FAIL" else ""
-    named = {"COMPLETED": "", "CANCELLED": f"job {_number(record)}"}.get(word, word)
+    named = {"COMPLETED": "", "CANCELLED": job}.get(word, word)
     details = ", ".join(detail for detail in (named, where) if detail)
     return state, f"{reason} ({details})" if details and reason else reason
 
