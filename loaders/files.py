@@ -23,6 +23,8 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "packed by zstd",
 }
 
+#: Folder in a campaign's that holds one for each job of an array.
+_PARTS = "parts"
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -56,7 +58,8 @@ def find(paths: Paths, hints: Hints) -> Found:
     """List the files that the paths name; a folder gives its files in the order of their names.
 
     Sub-folders are entered with the hint ``recursive``, or where a folder holds
-    no files of its own but texts about it (.md).
+    no files of its own but texts about it (.md). The folder of a campaign gives
+    the run files of its parts as well.
 
     Raises
     ------
@@ -105,9 +108,25 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         for sub in folders:
             if Path(os.path.realpath(sub)) not in above:
                 _folder(sub, hints, listing, above)
-    elif folders:
+        return
+    if parts := _parts(folder):
+        folders = [sub for sub in folders if sub.name != _PARTS]
+        for part in parts:
+            listing.add(part, named=False)
+    if folders:
         names = ", ".join(f"{f.name}/" for f in folders)
         listing.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
+
+
+def _parts(folder: Path) -> list[Path]:
+    """Run files of the jobs of an array, by their numbers, where a folder is that of a campaign."""
+    there = (folder / "plan.json").is_file()
+    return sorted(folder.glob(f"{_PARTS}/*/results.jsonl"), key=lambda file: _number(file.parent)) if there else []
+
+
+def _number(part: Path) -> tuple[int, str]:
+    """What puts ``10`` behind ``9``."""
+    return len(part.name), part.name
 
 
 def detect(source: Source, formats: Mapping[str, Format], name: str | None = None) -> Format:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import argparse
 import shlex
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -207,7 +207,7 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
     show(args, preview, lambda: [looked.noted["said"], text])
 
 
-def _report(results: Path, output: Path) -> None:
+def _report(results: Sequence[Path], output: Path) -> None:
     """Write the report of the bundle."""
     from dashboard.commands.output import write
     from dashboard.report import Contents, to_html

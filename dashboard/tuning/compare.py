@@ -144,9 +144,10 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     plan = plan_of(work, decided, given, everywhere=across)
     campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
-    spread = between_launches(campaign.results, DEFAULT, TUNED)
+    files = campaign.result_files()
+    spread = between_launches(files, DEFAULT, TUNED)
     improvements, untrusted = {}, {}
-    for name, child in open_results(campaign.results).children.items():
+    for name, child in open_results(files).children.items():
         measured = child.to_dataset()
         cube = trust.without_doubtful(measured)
         improvements[name] = improvement(cube, between_launches=spread.get(name, 0.0))

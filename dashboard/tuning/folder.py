@@ -28,7 +28,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.errors import ROOM, CampaignError, unwritable
 from dashboard.benchmarks.launchers import processes
 from loaders import disk
@@ -170,9 +170,15 @@ class Folder:
         return dict(self.state().get(name, {}).get("facts", {}))
 
     @property
-    def results(self) -> Path:
-        """The run file that stage *measure* left."""
-        return self.path / str(self.facts("measure")["results"])
+    def results(self) -> list[Path]:
+        """The run files that stage *measure* left: one, or of an array one for each job."""
+        named = self.facts("measure")["results"]
+        return [self.path / name for name in ([named] if isinstance(named, str) else named)]
+
+    @property
+    def campaign(self) -> Campaign:
+        """The campaign of stage *measure*."""
+        return Campaign(self.results[0].parent).root()
 
     def _write(self, name: str, record: Mapping[str, Any]) -> None:
         write_json(self.state_file, {"colltune_tune": _VERSION, "stages": {**self.state(), name: dict(record)}})

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +18,7 @@ _MEDIAN = {1: 0.455, 2: 0.693, 3: 0.789, 4: 0.839}
 _FEWEST = 2
 
 
-def between_launches(results: Path, default: str, tuned: str) -> dict[str, float]:
+def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[str, float]:
     """Relative standard deviation in percent of one method's launch that explains how the difference of both changes.
 
     Both are measured in turns within each launch, so what a launch does to both alike drops out. Of each cell the
@@ -25,7 +27,7 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
     Parameters
     ----------
     results
-        Run file of a campaign of several launches.
+        Run files of a campaign of several launches.
     default, tuned
         Algorithms.
 
@@ -50,17 +52,15 @@ def between_launches(results: Path, default: str, tuned: str) -> dict[str, float
     return deviations
 
 
-def launches_of(results: Path) -> int:
-    """How many launches a run file holds."""
+def launches_of(results: Iterable[Path]) -> int:
+    """How many launches run files hold."""
     return len({number for each in _medians(results).values() for number in each}) or 1
 
 
-def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
+def _medians(results: Iterable[Path]) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
     medians: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
-    with disk.opened(results) as stream:
-        lines = stream.readlines()
-    for line in lines:
+    for line in chain.from_iterable(map(_lines, results)):
         try:
             record = json.loads(line)
             collective, method, *sizes, launch = key_of(record)
@@ -70,3 +70,8 @@ def _medians(results: Path) -> dict[tuple[tuple[Any, ...], str], dict[int, float
             place = (collective, *sizes), method.algorithm
             medians.setdefault(place, {})[launch] = float(np.median(samples))
     return medians
+
+
+def _lines(results: Path) -> list[bytes]:
+    with disk.opened(results) as stream:
+        return stream.readlines()

@@ -32,7 +32,7 @@ def measure(work: Work) -> Result:
     """Measure what is missing of the campaign; one that runs already is waited for."""
     campaign = campaign_for(work.folder.path, plan_of(work.asked, work.installation, nodes=work.nodes))
     finish(work, "measure", campaign, work.installation, work.asked.limit)
-    done, chosen = campaign.done(), campaign.choices()
+    done, chosen, files = campaign.done(), campaign.choices(), campaign.result_files()
     unsafe = [
         {"collective": finding.collective, "method": finding.to_dict()["label"], "why": str(finding)}
         for finding in faulty_of(campaign)
@@ -40,7 +40,7 @@ def measure(work: Work) -> Result:
     ]
     loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None}
     facts = {
-        "results": str(campaign.results.relative_to(work.folder.path)),
+        "results": [str(file.relative_to(work.folder.path)) for file in files],
         "measured": len(done.measured),
         "refused": len(done.refused),
         "unsafe": unsafe,
@@ -54,7 +54,7 @@ def measure(work: Work) -> Result:
         f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {safety}; "
         f"expected loss of the decision {loss_words(mean)}"
     )
-    return Result(facts, [campaign.results])
+    return Result(facts, files)
 
 
 def loss_words(percent: float) -> str:

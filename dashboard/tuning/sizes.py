@@ -11,7 +11,6 @@ from typing import NamedTuple
 import numpy as np
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.pace import Pace
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
@@ -183,7 +182,7 @@ def _seconds(work: Work, plan: Plan) -> dict[Cell, float]:
 
     There many methods shared what is done around each cell, here two do: no cell takes less than the shortest one did.
     """
-    took = Campaign(work.folder.results.parent).done().seconds
+    took = work.folder.campaign.done().seconds
     measured: defaultdict[tuple[str, int, int], float] = defaultdict(float)
     for (name, _, comm_size, message_size, *_), seconds in took.items():
         measured[name, comm_size, message_size] += seconds

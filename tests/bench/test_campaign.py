@@ -171,17 +171,27 @@ def test_jobs_of_an_array_share_what_is_measured(tmp_path: Path) -> None:
     assert missing(PLAN, parts[0].done().all) == []
 
 
+def test_a_job_of_an_array_has_the_chosen_points_of_its_size_alone(tmp_path: Path) -> None:
+    chosen = {"bcast": ((2, 128, (0,)), (4, 128, (0, 1)))}
+    campaign = Campaign.create(tmp_path, replace(PLAN, only=chosen))
+    counts = [len(list(campaign.part(index).plan().points())) for index in range(3)]
+    assert counts == [1, 0, 2]
+
+
 def test_the_progress_of_an_array_is_that_of_all_its_jobs(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, PLAN)
     attempt = {"attempt": 1, "points": 6, "calling": None}
     write_json(campaign.part(0).progress_file, {**attempt, "done": 6, "elapsed": 3.0, "now": "", "ended": "complete"})
     write_json(campaign.part(1).progress_file, {**attempt, "done": 2, "elapsed": 5.0, "now": "bcast", "ended": ""})
+    write_json(campaign.part(2).progress_file, {**attempt, "done": 0, "elapsed": 5.0, "now": "bcast", "ended": ""})
     campaign.part(1).log.write_text("said\n", encoding="utf-8")
     progress = campaign.progress()
-    assert (progress["done"], progress["points"], progress["elapsed"]) == (8, 12, 5.0)
+    assert (progress["done"], progress["points"], progress["elapsed"]) == (8, 18, 5.0)
     assert (progress["now"], progress["ended"]) == ("bcast", "")
     assert campaign.tail() == ["[1] said"]
-    write_json(campaign.part(1).progress_file, {**attempt, "done": 2, "elapsed": 5.0, "now": "", "ended": "time limit"})
+    for index in (1, 2):
+        ended = {**attempt, "done": 2, "elapsed": 5.0, "now": "", "ended": "time limit"}
+        write_json(campaign.part(index).progress_file, ended)
     assert campaign.progress()["ended"] == "time limit"
     campaign.forget_progress()
     assert campaign.progress() == {}

@@ -102,6 +102,13 @@ def test_jobs_of_an_array_are_told_apart(says: Says) -> None:
     )
 
 
+def test_that_an_array_was_cancelled_names_no_single_job(says: Says) -> None:
+    says("scontrol", LATE.replace("TIMEOUT", "CANCELLED").replace("JobId=1", "JobId=63 ArrayJobId=62 ArrayTaskId=1"))
+    answer = words.ask("62")
+    assert isinstance(answer, dict)
+    assert (answer[1].id, answer[1].reason) == ("62_1", "cancelled in Slurm")
+
+
 @pytest.mark.parametrize(("error", "answer"), [(FORGOTTEN, "forgotten"), (SILENT, "no answer")])
 def test_a_forgotten_job_is_not_a_silent_slurm(says: Says, error: str, answer: str) -> None:
     says("scontrol", err=error, code=1)

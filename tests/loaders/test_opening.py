@@ -29,6 +29,22 @@ def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Pat
     assert deep["bcast"]["time"].values.ravel().tolist() == pytest.approx([6e-6])
 
 
+def test_the_folder_of_a_campaign_gives_the_results_of_its_parts(tmp_path: Path) -> None:
+    (tmp_path / "plan.json").write_text("{}")
+    for index, size in enumerate((2, 4)):
+        (tmp_path / "parts" / str(index) / "jobs").mkdir(parents=True)
+        with RunWriter(tmp_path / "parts" / str(index) / "results.jsonl", {}) as writer:
+            point = {"collective": "bcast", "algorithm": "chain", "message_size": 1, "time": 6e-6}
+            writer.append({**point, "comm_size": size})
+    results = open_results(tmp_path)
+    assert results["bcast"]["comm_size"].values.tolist() == [2, 4]
+    assert not json.loads(results.attrs["notes"])
+    # Of other folders their sub-folders are not entered.
+    (tmp_path / "plan.json").rename(tmp_path / "other.json")
+    with pytest.raises(LoadError, match=r"other\.json"):
+        open_results(tmp_path)
+
+
 def test_results_that_were_saved_need_no_pattern_where_they_are_named(tmp_path: Path) -> None:
     folder, pattern = tmp_path / "files", "{collective}-{algorithm}.sko"
     folder.mkdir()

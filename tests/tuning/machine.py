@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass, field, replace
@@ -92,6 +93,8 @@ class Machine:
         What ranks say of where they run.
     harms
         Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
+    array
+        Whether each communicator size is a job of its own, as of an array.
     """
 
     times: Times = better
@@ -103,11 +106,21 @@ class Machine:
     fails: list[str] = field(default_factory=list)
     header: dict[str, Any] = field(default_factory=dict)
     harms: bool = False
+    array: bool = False
 
     def finished(
         self, campaign: Campaign, _launcher: Any, installation: Installation, _seconds: float, _tell: Any, **_: Any
     ) -> None:
         """Measure what is missing of a campaign, as `dashboard.tuning.measure.finished`."""
+        self._measure(campaign, installation)
+        if self.array and campaign.results.exists():
+            lines = campaign.results.read_text(encoding="utf-8").splitlines()
+            for index, size in enumerate(campaign.plan().comm_sizes):
+                own = [line for line in lines if json.loads(line).get("comm_size", size) == size]
+                campaign.part(index).results.write_text("\n".join([*own, ""]), encoding="utf-8")
+            campaign.results.unlink()
+
+    def _measure(self, campaign: Campaign, installation: Installation) -> None:
         plan, library = campaign.plan(), installation.library
         if plan.goal is not None:
             self._adaptively(campaign)

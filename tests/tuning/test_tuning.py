@@ -30,6 +30,7 @@ from dashboard.tuning import (
     Folder,
     again,
     answer,
+    beside,
     bundled,
     compare,
     decide,
@@ -78,6 +79,17 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
         "measure  interrupted   42 s  a",
         "decide   waiting             b",
     ]
+
+
+def test_measured_by_an_array_of_jobs_it_comes_to_rules_as_well(tmp_path: Path, machine: Machine) -> None:
+    machine.array = True
+    folder = tmp_path / "array"
+    assert tune(work_in(folder)) == dict.fromkeys(NAMES, True)
+    assert not list(folder.glob("measure/results.jsonl"))
+    assert summary(folder)["outcome"] == "proven"
+    assert {rule["method"] for rule in summary(folder)["compared"] if rule["kept"]} >= {"ring"}
+    assert beside(Folder(folder), Folder(folder))
+    assert tune(work_in(folder)) == {name: name == "look" for name in NAMES}
 
 
 def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:

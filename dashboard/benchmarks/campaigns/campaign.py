@@ -189,7 +189,9 @@ class Campaign:
         size = plan.comm_sizes[index]
         # With a number of processes per node, its communicators are chosen among all the ranks.
         ranks = plan.ranks if plan.ppns else size
-        return Campaign.create(own_path(self.folder, PARTS, str(index)), replace(plan, ranks=ranks, comm_sizes=(size,)))
+        only = {name: tuple(point for point in each if point[0] == size) for name, each in plan.only.items()}
+        own = replace(plan, ranks=ranks, comm_sizes=(size,), only=only)
+        return Campaign.create(own_path(self.folder, PARTS, str(index)), own)
 
     def parts(self) -> list[Campaign]:
         """Campaigns of the jobs of an array, as far as there are any, by their index."""

@@ -254,7 +254,7 @@ def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str
     pair = (args.default, args.tuned) if args.results else ("default", "tuned")
     spread = dict.fromkeys(names, args.between_launches or 0.0)
     if args.between_launches is None and not args.results:
-        spread |= between_launches(Path(files[0]), *pair)
+        spread |= between_launches(map(Path, files), *pair)
     return {
         name: improvement(results[name].to_dataset(), *pair, level=args.level, between_launches=spread[name])
         for name in names

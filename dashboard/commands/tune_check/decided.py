@@ -49,7 +49,7 @@ def held_against(
 
     results = open_results(list(files))
     run = Path(measured[0])
-    spread, launches = between_launches(run, "default", "tuned"), launches_of(run)
+    spread, launches = between_launches([run], "default", "tuned"), launches_of([run])
     frames = {}
     for name in (name for name in improvements if name in decisions and name in results.children):
         cube = without_doubtful(results[name].to_dataset())
