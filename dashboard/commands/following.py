@@ -9,6 +9,7 @@ import shlex
 from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import takewhile
 from pathlib import Path
+from typing import Any
 
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import HINTS
@@ -219,13 +220,19 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return ["bench", "status", args.folder, "--follow"]
     if getattr(args, "dry_run", False):
         return None
-    if args.order in ("run", "submit", "resume"):
-        return _results(args.folder)
-    orders = {
-        "plan": ["bench", "run", args.folder, *_launching(args)],
-        "cancel": ["bench", "resume", args.folder],
-    }
-    return orders.get(args.order)
+    if args.order == "plan":
+        return ["bench", "run", args.folder, *_launching(args)]
+    return _stopped(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
+
+
+def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:
+    """What comes after a campaign that was stopped: what is missing of it, or where nothing is, its results."""
+    from dashboard.benchmarks.campaigns.campaign import STOPPED
+
+    if now["state"] not in STOPPED:
+        return None
+    missing = now["measured"] + now["refused"] < now["points"]
+    return ["bench", "resume", folder] if missing else _results(folder)
 
 
 def _results(folder: str) -> list[str] | None:

@@ -175,6 +175,8 @@ class Offer:
         Number of cells, of methods that have any point by collective, and of cells left out by the reason.
     remarks
         What to think of before starting.
+    checked
+        Whether calling every method in every way comes on top.
     """
 
     plan: Plan
@@ -187,6 +189,7 @@ class Offer:
     methods: Mapping[str, int]
     left_out: Mapping[str, int]
     remarks: tuple[str, ...] = ()
+    checked: bool = False
 
 
 def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Offer:
@@ -232,6 +235,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         {name: len(methods) for name, methods in plan.timed.items()},
         plan.left_out(),
         tuple(_remarks(plan, installation, cores if here else None)),
+        control.check_of(plan) > 0,
     )
 
 

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import threading
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,15 +61,20 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     suspects = doubts(written(tmp_path / "results.jsonl"))
     (key,) = suspects.next()
     assert key[:4] == ("bcast", BINOMIAL, 4, SIZES[0])
-    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, suspects.given)] == [(8, [BINOMIAL])]
+    assert [(cell.message_size, methods) for cell, methods in again.todo_of(PLAN, suspects.left)] == [(8, [BINOMIAL])]
+    assert suspects.words() == (
+        "1 time cannot be trusted and decide nothing ('bench resume FOLDER' has them measured again)"
+    )
     # Nothing came of it: it stays doubtful.
+    suspects.repeated |= suspects.left
     assert list(suspects.next()) == [key]
     assert not suspects.next()
     assert suspects.words() == (
         "1 point was measured again, since the times cannot be right (bcast binomial, 4 processes, 8 B: longer than "
         "messages that are larger: by far); 1 cannot be trusted yet and decide nothing "
-        "('bench resume' measures them again)"
+        "('bench resume FOLDER' has them measured again)"
     )
+    assert "('bench refine FOLDER -o NEW' has them measured again)" in replace(suspects, array=True).words()
 
 
 def test_only_what_this_job_can_measure_is_measured_again(tmp_path: Path) -> None:

@@ -110,6 +110,7 @@ def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
     out = capsys.readouterr().out
     assert "4 ranks, Open MPI 5.0.11" in out
     assert "core-hours" in out
+    assert "(the safety check comes on top)" in out
     assert "left out: 2 cells, buffers above the limit of 8 B" in out
 
 
@@ -276,7 +277,11 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert out.startswith("#!/bin/bash\n#SBATCH --job-name=colltune-0\n#SBATCH --partition=debug\n#SBATCH --nodes=4\n")
     assert "#SBATCH --time=2\n" in out
     assert "/nowhere/mpiexec -n 4 " in out
+    assert "(the safety check comes on top); " in err
     assert "time limit 90 s" in err
+    assert "warning" not in err
+    assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked[:-1], "1", "--dry-run"]) == 0
+    assert "warning: the time limit of 1 s is shorter than the estimate; resumed, it" in capsys.readouterr().err
     assert str(tmp_path / "c" / "log.txt") in out
     assert list(tmp_path.iterdir()) == []
 

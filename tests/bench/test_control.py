@@ -177,6 +177,48 @@ def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, campaign: Cam
     assert control.status(campaign, launcher)["reason"] == "another word"
 
 
+def test_what_one_job_of_an_array_says_bears_its_number_and_what_all_say_is_said_once(
+    launcher: Played, campaign: Campaign
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    write_json(campaign.progress_file, {"ended": "complete"})
+    launcher.now = Status("finished", "", 0)
+    for index, text in enumerate(("colltune worker: 23 points were measured again", "nothing")):
+        part = campaign.folder / "parts" / str(index)
+        part.mkdir(parents=True)
+        (part / "log.txt").write_text(f"{text}\ncolltune worker: no graphs\n", encoding="utf-8")
+    assert control.status(campaign, launcher)["note"] == "job 0: 23 points were measured again; no graphs"
+
+
+@pytest.mark.parametrize("state", ["failed", "cancelled", "timed out"])
+def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
+    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str], state: Any
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status(state, "said")
+    status = ["bench", "status", str(campaign.folder)]
+    assert cli.main(status) == 0
+    assert f"next: colltune bench resume {campaign.folder}\n" in capsys.readouterr().err
+    for algorithm in ("a", "b"):
+        for size in (8, 64):
+            measured(campaign, algorithm=algorithm, message_size=size)
+    assert cli.main(status) == 0
+    out, err = capsys.readouterr()
+    assert f"{campaign.folder}: {state} (said; nothing is missing" in out
+    assert f"next: colltune info {campaign.results}\n" in err
+
+
+def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way() -> None:
+    plan = control.make_plan(control.Wish(4, ("bcast",), (2, 4), (8,)), HERE)
+    bare = replace(plan, checked=False)
+    # At 2, 3 and 4 processes; the library's own decision is not called so.
+    calls = 3 * (len(plan.methods["bcast"]) - 1)
+    assert control.limit_of(plan, set(), None) == control.limit_of(bare, set(), None) + 2 * calls
+    # It comes before anything is measured.
+    done = {next(plan.points())}
+    assert control.limit_of(plan, done, None) == control.limit_of(bare, done, None)
+
+
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:
     for algorithm in ("a", "b"):
         for size in (8, 64):
@@ -196,6 +238,10 @@ def test_what_cannot_be_trusted_is_measured_again_where_that_is_asked_for(
     with pytest.raises(CampaignError, match=f"2 cannot be trusted: colltune {remedy}"):
         control.start(campaign, launcher, HERE, 100.0, again=launches > 1)
     if launches == 1:
+        launcher.array = 2
+        with pytest.raises(CampaignError, match=f"2 cannot be trusted: colltune bench refine {campaign.folder} -o"):
+            control.start(campaign, launcher, HERE, 100.0, again=True)
+        launcher.array = 0
         assert control.start(campaign, launcher, HERE, 100.0, again=True)["state"] == "running"
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import json
 import math
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
 
+from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns import follow as follow_module
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of, read_done, write_json
@@ -128,6 +129,33 @@ def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     assert 6 * 7.0 - 1 <= first < 6 * 7.0 + 3
     # Counted down until points come.
     assert 6 * 7.0 - 1 <= following.look().status["remaining"] < first
+
+
+def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    launcher = Played(launched=Status("running", ""))
+    monkeypatch.setattr(control, "launcher_of", lambda campaign: launcher)
+    monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
+    goal = Goal(40.0)
+    campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))
+    control.start(campaign, launcher, Installation(Path("/nowhere/mpiexec"), LIBRARY), 100.0)
+    # Most of it was the safety check.
+    write_json(campaign.progress_file, {"done": 4, "points": 12, "elapsed": 100.0, "now": "bcast", "ended": ""})
+
+    def left(folder: Campaign, spent: float, ended: str = "") -> float | None:
+        write_json(folder.chosen, {"goal": asdict(goal), "spent": spent, "ended": ended, "written": spent})
+        seen = control.status(campaign)["remaining"]
+        assert Following(campaign).look().status["remaining"] == seen
+        return seen
+
+    assert [left(campaign, spent) for spent in (0.0, 30.0, 41.0)] == [40.0, 10.0, None]
+    assert left(campaign, 3.0, "nothing is left") is None
+    # Each job of an array has that time.
+    launcher.array, (first, second) = 2, map(campaign.part, range(2))
+    assert left(first, 10.0) == 40.0
+    assert left(second, 20.0) == 30.0
+    launcher.array = 1
+    assert left(second, 20.0) == 50.0
+    assert left(first, 39.0, "the time is up") == 20.0
 
 
 def test_what_is_left_follows_the_points_that_have_come(stopped: Campaign) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from pathlib import Path
 from types import SimpleNamespace
@@ -10,7 +11,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks import worker as module
@@ -78,22 +79,56 @@ def test_without_a_tool_interface_it_says_what_can_be_measured_and_what_to_insta
     assert "install" in fault
 
 
-@pytest.mark.parametrize(("left", "cells", "most"), [(60.0, [8, 16, 32], 30.0), (0.0, [8], 0.0)])
-def test_what_was_chosen_begins_no_further_cell_when_the_time_of_measuring_is_up(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, left: float, cells: list[int], most: float
-) -> None:
-    measured: list[tuple[int, float]] = []
+@pytest.fixture
+def measured(monkeypatch: pytest.MonkeyPatch) -> list[tuple[int, float]]:
+    """Message sizes whose cells were measured, and the most seconds of a point; nothing is measured."""
+    cells: list[tuple[int, float]] = []
 
-    def measure(_team: Any, _plan: Any, cell: Cell, *_: Any) -> list[Any]:
-        measured.append((cell.message_size, _[-1]))
-        return []
+    def measure(_team: Any, _plan: Any, cell: Cell, methods: Any, *_: Any) -> list[Any]:
+        cells.append((cell.message_size, _[-1]))
+        return [{} for _ in methods]
 
     monkeypatch.setattr(module, "Methods", lambda *_: SimpleNamespace(free=lambda: None))
     monkeypatch.setattr(module, "clock_offset", lambda *_, **__: 0.0)
     monkeypatch.setattr(module.cellrun, "measure", measure)
-    ranks = worker(tmp_path, 4)
-    mpi = SimpleNamespace(SUM=None, MAX=None, BYTE=None, FLOAT=None)
-    monkeypatch.setattr(ranks, "_mpi", mpi)
+    return cells
+
+
+def able(ranks: Worker) -> Worker:
+    ranks._mpi = SimpleNamespace(SUM=None, MAX=None, BYTE=None, FLOAT=None)
+    return ranks
+
+
+def test_only_what_was_measured_again_is_said_to_have_been_and_what_cannot_be_trusted_then(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measured: list[tuple[int, float]]
+) -> None:
+    sizes, said, lines = (8, 16, 32), [], []
+    doubtful = {point_key(Cell("bcast", 2, size), Method("a")): "late" for size in sizes}
+    monkeypatch.setattr(module.again.Doubts, "_doubtful", lambda _: dict(doubtful))
+    monkeypatch.setattr(module, "say", said.append)
+    ranks = able(worker(tmp_path, 4, message_sizes=sizes))
+
+    def cells(todo: Any, writer: Any) -> str:
+        assert ranks._members(todo[:2], World(2), [0, 1], writer)
+        doubtful.pop(next(iter(doubtful)))
+        return "time limit"
+
+    monkeypatch.setattr(ranks, "_all_of", cells)
+    # The time of measuring is up, that of measuring again is not.
+    ranks._until = 0.0
+    ranks._once_more(1, SimpleNamespace(append=lines.append))
+    assert measured == [(8, math.inf), (32, math.inf)]
+    assert [line["again"] for line in lines] == ["late"] * 2
+    (words,) = said
+    assert words.startswith("2 points were measured again")
+    assert "; 2 cannot be trusted yet" in words
+
+
+@pytest.mark.parametrize(("left", "cells", "most"), [(60.0, [8, 16, 32], 30.0), (0.0, [8], 0.0)])
+def test_what_was_chosen_begins_no_further_cell_when_the_time_of_measuring_is_up(
+    tmp_path: Path, measured: list[tuple[int, float]], left: float, cells: list[int], most: float
+) -> None:
+    ranks = able(worker(tmp_path, 4))
     ranks._until = time.monotonic() + left
     methods = [Method("a"), Method("b")]
     block = [(Cell("bcast", 2, size), methods) for size in (8, 16, 32)]

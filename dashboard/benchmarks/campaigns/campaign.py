@@ -37,8 +37,9 @@ from dashboard.domain.units import format_count
 from loaders import disk
 
 #: All states that a campaign can be in.
-STATES = ("planned", "queued", "running", "finished", "failed", "cancelled", "timed out")
-ENDED = ("finished", "failed", "cancelled", "timed out")
+STOPPED = ("failed", "cancelled", "timed out")
+ENDED = ("finished", *STOPPED)
+STATES = ("planned", "queued", "running", *ENDED)
 #: File by which a folder of `colltune tune` is known.
 _OF_TUNING = "asked.json"
 #: What the worker of a part writes when nothing is missing any more.

@@ -6,8 +6,9 @@ import fcntl
 import json
 import math
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, fields, replace
 from types import MappingProxyType
@@ -15,7 +16,7 @@ from typing import Any, NamedTuple
 
 from dashboard.benchmarks import providers
 from dashboard.benchmarks.adaptive.goal import Goal
-from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, write_json
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, write_json
 from dashboard.benchmarks.campaigns.confined import own_handle
 from dashboard.benchmarks.campaigns.groups import Group, only
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
@@ -23,18 +24,21 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey, Protocol
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, PlanError, unwritable
 from dashboard.benchmarks.launchers import launcher_of, leftovers
-from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, Launcher
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PART, Launcher, Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, LIBRARY, Method, Variants, choose, is_named
 from dashboard.benchmarks.libraries.mpich import Mpich
-from dashboard.benchmarks.ranks.again import can_repeat, doubted
+from dashboard.benchmarks.ranks.again import can_repeat, doubted, remedy
 from dashboard.benchmarks.ranks.world import FAILED, said
+from dashboard.benchmarks.safety.check import order_of_plan
 from dashboard.domain.campaign import SUM
 from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 from loaders.collectives import COLLECTIVES
 
 _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
+#: Seconds in which a busy machine has called a method in every way at a communicator size.
+_CHECK_S = 2.0
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
 #: Lines at the end of a log in which the worker's own words are looked for.
@@ -140,21 +144,42 @@ def limit_of(
 ) -> float:
     """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
 
-    The arguments are those of `Plan.estimate`.
+    What the safety check may take comes on top. The arguments are those of `Plan.estimate`.
     """
-    return math.ceil(max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores, took).seconds))
+    measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores, took).seconds)
+    return math.ceil(measuring + check_of(plan, done))
+
+
+def check_of(plan: Plan, done: Collection[PointKey] = ()) -> float:
+    """Seconds that calling every method in every way may take, which comes before the first point; 0 without it."""
+    order = None if done else order_of_plan(plan)
+    return 0.0 if order is None else _CHECK_S * len(order.steps)
 
 
 def left_of(campaign: Campaign, plan: Plan, done: Done) -> float | None:
-    """Seconds that the missing points of a campaign that was stopped will take, by those that it has.
+    """Seconds that the missing points of a campaign will take, by those that it has; of an adaptive one, of its time.
 
     None when nothing is missing, or when no point says how long it took, as those of earlier versions.
     """
-    if campaign.settled(plan.goal):
-        return None
+    if plan.goal is not None:
+        return left_of_goal(campaign, plan.goal)
     local = (campaign.state().get("launcher") or {}).get("name") == "local"
     estimate = plan.estimate(done.all, os.cpu_count() if local else None, done.seconds)
     return round(estimate.seconds, 1) if estimate.points and estimate.measured else None
+
+
+def left_of_goal(campaign: Campaign, goal: Goal) -> float | None:
+    """Seconds of measuring that an adaptive campaign still has: of an array as many jobs at once have theirs.
+
+    None where no time is said, before anything was chosen, and once it is up.
+    """
+    if goal.seconds is None or not campaign.choices():
+        return None
+    spent = [
+        math.inf if job.settled(goal) else job.choices().get("spent", 0.0) for job in campaign.parts() or [campaign]
+    ]
+    left = [max(0.0, goal.seconds - each) for each in spent]
+    return round(max(*left, sum(left) / (launcher_of(campaign).array or 1)), 1) or None
 
 
 def start(
@@ -209,11 +234,10 @@ def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: boo
     """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
     plan = campaign.plan()
     doubts = doubts_of(campaign)
-    able = can_repeat(plan) and not launcher.array
-    if doubts and able and again:
+    if doubts and again and can_repeat(plan) and not launcher.array:
         return
-    remedy = f"bench resume {campaign.folder}" if able else f"bench refine {campaign.folder} -o FOLDER"
-    why = f", but {doubts} cannot be trusted: colltune {remedy} has them measured again" if doubts else ""
+    order = remedy(plan, str(campaign.folder), array=bool(launcher.array))
+    why = f", but {doubts} cannot be trusted: colltune {order} has them measured again" if doubts else ""
     raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
 
 
@@ -324,26 +348,32 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     answer |= {"remaining": None, "now": "", "jobs": [], "note": ""}
     if job is None:
         return answer
-    if job.state == "finished" and progress.get("ended") == "time limit":
-        job = replace(job, state="timed out", reason=f"stopped at its time limit of {record['seconds']:g} s")
-    if job.state == "finished" and not progress.get("ended"):
-        # Some start commands end with 0 when a node is gone.
-        job = replace(job, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
-    reason = job.reason
-    if job.exit_code in WORKER_FAILED:
-        reason = _worker_said(campaign) or job.reason
-    if job.state == "timed out" and counted.measured + counted.refused >= counted.points:
-        reason += "; nothing is missing: times that cannot be trusted were being measured again"
+    job = _judged(campaign, job, progress.get("ended"), counted)
     answer["jobs"] = [dict(part) for part in job.jobs]
-    answer |= {"state": job.state, "reason": reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
-    if job.state == "running" and progress.get("done"):
-        left = progress["points"] - progress["done"]
-        by_points = left_of(campaign, plan, done) if done is not None and plan.goal is None else None
-        answer["remaining"] = by_points or round(progress["elapsed"] / progress["done"] * left, 1)
-    elif job.state in ENDED and done is not None:
+    answer |= {"state": job.state, "reason": job.reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
+    if done is not None and job.state != "queued":
         answer["remaining"] = left_of(campaign, plan, done)
+    if job.state == "running" and progress.get("done") and (done is None or plan.goal is None):
+        left = progress["points"] - progress["done"]
+        answer["remaining"] = answer["remaining"] or round(progress["elapsed"] / progress["done"] * left, 1)
     answer["note"] = _worker_said(campaign) if job.state == "finished" else ""
     return answer
+
+
+def _judged(campaign: Campaign, job: Status, ended: str | None, counted: Counted) -> Status:
+    """What a launcher says of a job, and what its ranks wrote of its end."""
+    if job.state == "finished" and ended == "time limit":
+        limit = campaign.state()["seconds"]
+        job = replace(job, state="timed out", reason=f"stopped at its time limit of {limit:g} s")
+    if job.state == "finished" and not ended:
+        # Some start commands end with 0 when a node is gone.
+        job = replace(job, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
+    reasons = [_worker_said(campaign) if job.exit_code in WORKER_FAILED else "", job.reason]
+    reasons = list(filter(None, reasons))[:1]
+    if job.state in STOPPED and counted.measured + counted.refused >= counted.points:
+        again = ": times that cannot be trusted were being measured again" if job.state == "timed out" else ""
+        reasons.append(f"nothing is missing{again}")
+    return replace(job, reason="; ".join(reasons))
 
 
 @contextmanager
@@ -398,5 +428,10 @@ def ending(now: Mapping[str, Any]) -> str:
 
 
 def _worker_said(campaign: Campaign) -> str:
-    """What the worker itself said at the end of the log of this attempt, if anything."""
-    return "; ".join(dict.fromkeys(said(campaign.tail(_TAIL, of_attempt=True))))
+    """What the worker itself said at the end of the log of this attempt, if anything; what one job said, with it."""
+    texts: dict[str, list[re.Match[str] | None]] = {}
+    for line in campaign.tail(_TAIL, of_attempt=True):
+        for text in said([line]):
+            texts.setdefault(text, []).append(PART.match(line))
+    alone = {text: parts[0] for text, parts in texts.items() if len(parts) == 1}
+    return "; ".join(f"job {part[1]}: {text}" if (part := alone.get(text)) else text for text in texts)

@@ -313,7 +313,9 @@ class Following:
         status = control.status(self.campaign, counted=counted)
         if status["state"] in ENDED:
             status["remaining"] = self._remaining(0.0)
-        elif status["remaining"] is not None and self.plan.goal is None:
+        elif self.plan.goal is not None:
+            status["remaining"] = control.left_of_goal(self.campaign, self.plan.goal)
+        elif status["remaining"] is not None:
             # Its first points are no measure of the others: those of large messages take hundreds of times as long.
             status["remaining"] = self._remaining(_COUNT_DOWN_S) or status["remaining"]
         refused = tuple(Done(frozenset(), self._refused).reasons.items())

@@ -24,6 +24,8 @@ _JOB, _PYTHON = 1.0, 1.0
 
 #: What is said beside an estimate before anything was measured.
 GUESSED = "a guess that knows nothing of the network: a slow one may take ten times as long"
+#: What is said of an estimate where methods are called in every way first.
+ON_TOP = "the safety check comes on top"
 
 #: Collective, communicator size, message size.
 _Sizes = tuple[str, int, int]
@@ -139,6 +141,14 @@ def _place(sizes: _Sizes) -> tuple[int, float, float]:
 def about(seconds: float) -> str:
     """How long something is estimated to take, in words: ``about 30 s``."""
     return f"about {format_duration(roughly(seconds))}"
+
+
+def too_short(limit: float, seconds: float) -> str:
+    """Why a time limit will hardly do; empty where it is no shorter than the estimate."""
+    said = (
+        f"the time limit of {format_duration(limit)} is shorter than the estimate; resumed, it measures what is missing"
+    )
+    return said if limit < seconds else ""
 
 
 def roughly(value: float) -> float:

@@ -40,7 +40,7 @@ _LOOK_S = 0.05
 _TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
 
 #: What a line of a part's log begins with.
-_PART = re.compile(r"^\[\d+\] ")
+PART = re.compile(r"^\[(\d+)\] ")
 #: Lines at the end of a log that tell of an end.
 _LAST_WORDS = 4
 
@@ -210,7 +210,7 @@ def complaints(log: Path) -> list[str]:
 
 def last_words(log: Iterable[str]) -> list[str]:
     """The last lines of a log that say something, without those that rule them off, alone or in a part's log."""
-    return [line.strip() for line in log if any(map(str.isalnum, _PART.sub("", line)))][-_LAST_WORDS:]
+    return [line.strip() for line in log if any(map(str.isalnum, PART.sub("", line)))][-_LAST_WORDS:]
 
 
 @contextlib.contextmanager

@@ -11,6 +11,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.libraries.methods import Method
+from dashboard.domain.units import format_count
 from loaders.collectives import REDUCING
 from loaders.methods import MethodKey, method_label
 
@@ -38,11 +39,13 @@ class Doubts:
         Collectives with methods that alone can be measured; None: all.
     worth
         Which of doubtful points are worth it, as of an adaptive campaign, whose time is short; None: the first ones.
+    array
+        Whether the job is one of an array.
 
     Attributes
     ----------
-    given
-        What was given to be measured again, with the reason.
+    repeated
+        What was measured again, with the reason; whoever measures it puts it there.
     left
         What was doubtful when it was looked last.
     """
@@ -53,23 +56,25 @@ class Doubts:
     launch: int
     only: Collection[tuple[str, Method]] | None = None
     worth: Callable[[Mapping[PointKey, str]], dict[PointKey, str]] | None = None
-    given: dict[PointKey, str] = field(default_factory=dict)
+    array: bool = False
+    repeated: dict[PointKey, str] = field(default_factory=dict)
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
 
     def next(self) -> dict[PointKey, str]:
         """What is measured again now; empty when nothing is doubtful, or that was done often enough."""
-        self.left = self._doubtful()
+        self.look()
         self.turns += 1
         if self.turns > ROUNDS:
             return {}
         if self.worth is not None:
-            chosen = self.worth(self.left)
-        else:
-            most = max(FEW, len(list(self.plan.points())) // SHARE)
-            chosen = dict(itertools.islice(self.left.items(), most))
-        self.given |= chosen
-        return chosen
+            return self.worth(self.left)
+        most = max(FEW, len(list(self.plan.points())) // SHARE)
+        return dict(itertools.islice(self.left.items(), most))
+
+    def look(self) -> None:
+        """Look what is doubtful now."""
+        self.left = self._doubtful()
 
     def _doubtful(self) -> dict[PointKey, str]:
         reasons = doubted(self.results, self.plan)
@@ -85,15 +90,17 @@ class Doubts:
         return points
 
     def words(self) -> str:
-        """What was measured again, and what of it did not get better."""
+        """What was measured again, and what cannot be trusted yet; empty where there is neither."""
         shown = "; ".join(
             f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
-            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.given.items(), _NAMED)
+            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.repeated.items(), _NAMED)
         )
-        count, stays = len(self.given), len(set(self.left))
+        count, stays = len(self.repeated), len(self.left)
         points = "1 point was" if count == 1 else f"{count} points were"
-        how = " ('bench resume' measures them again)" if can_repeat(self.plan) else ""
-        outcome = f"{stays} cannot be trusted yet and decide nothing{how}" if stays else "all can be trusted now"
+        how = f"decide nothing ('{remedy(self.plan, 'FOLDER', array=self.array)}' has them measured again)"
+        if not count:
+            return f"{format_count(stays, 'time')} cannot be trusted and {how}" if stays else ""
+        outcome = f"{stays} cannot be trusted yet and {how}" if stays else "all can be trusted now"
         more = "; …" if count > _NAMED else ""
         return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
 
@@ -101,6 +108,11 @@ class Doubts:
 def can_repeat(plan: Plan) -> bool:
     """Whether a job for which nothing is missing can measure doubtful points again: all in one start of the ranks."""
     return plan.launches == 1 and not plan.apart
+
+
+def remedy(plan: Plan, folder: str, *, array: bool) -> str:
+    """Order of ``colltune`` that has doubtful points of a campaign measured again for which nothing is missing."""
+    return f"bench resume {folder}" if can_repeat(plan) and not array else f"bench refine {folder} -o NEW"
 
 
 def doubted(results: Path, plan: Plan) -> dict[tuple[Any, ...], str]:

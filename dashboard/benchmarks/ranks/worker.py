@@ -143,6 +143,7 @@ class Worker:
         self._faulty: tuple[Finding, ...] = ()
         self._selection = Selection()
         self._again: dict[PointKey, str] = {}
+        self._repeated: dict[PointKey, str] = {}
         self._choosing: Choosing | None = None
         #: Of `time.monotonic`: when the time of measuring is up, after which no further cell of a choice is begun.
         self._until = math.inf
@@ -265,14 +266,29 @@ class Worker:
         """Measure again what cannot be trusted; what stays so decides nothing."""
         forced = self._only.methods(self._plan) if self._only else None
         worth = self._choosing.again if self._choosing else None
-        doubts = again.Doubts(self._campaign.results, self._plan, self._nodes, launch, forced, worth)
+        doubts = again.Doubts(
+            self._campaign.results,
+            self._plan,
+            self._nodes,
+            launch,
+            forced,
+            worth,
+            array=self._campaign.root() != self._campaign,
+            repeated=self._repeated,
+        )
+        # What is chosen for it has a time of its own.
+        self._until = math.inf
         while True:
             self._again = self._world.bcast(doubts.next() if self.rank == 0 else None)
             self._progress.points += len(self._again)
-            if not self._again or self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
+            if not self._again:
                 break
-        if doubts.given:
-            say(doubts.words())
+            if self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
+                if self.rank == 0:
+                    doubts.look()
+                break
+        if self.rank == 0 and (words := doubts.words()):
+            say(words)
 
     def _remember_memory(self) -> None:
         """Write down the shared memory of this machine's ranks, which stays when they are killed."""
@@ -355,9 +371,12 @@ class Worker:
                 seconds = self._progress.took(sum(not why for why in known.values()))
                 if writer is not None:
                     for method, point in zip(methods, measured, strict=True):
-                        why = self._again.get(point_key(cell, method))
+                        key = point_key(cell, method)
+                        why = self._again.get(key)
                         further = {"again": why} if why else {}
                         writer.append({**point, **self._answered(cell, method), "seconds": seconds, **further})
+                        if why:
+                            self._repeated[key] = why
                 self._progress.done += len(methods)
                 gc.collect()
         finally:

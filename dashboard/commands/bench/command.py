@@ -72,7 +72,8 @@ def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 2min at least)",
+        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 2min at least, "
+        "and what the safety check may take)",
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")
@@ -102,8 +103,11 @@ def _plan(args: argparse.Namespace) -> None:
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
+    from dashboard.benchmarks.campaigns import control
+
     done = campaign.done()
     estimate = plan.estimate(done.all, os.cpu_count(), done.seconds)
+    checked = control.check_of(plan, done.all) > 0
     offer = {
         "folder": str(campaign.folder),
         "library": plan.library,
@@ -118,7 +122,7 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "left_out": plan.left_out(),
         "launch_per_method": plan.apart,
     }
-    show(args, offer, lambda: _offer_lines(offer, bench_plan.cost(estimate)))
+    show(args, offer, lambda: _offer_lines(offer, bench_plan.cost(estimate, checked=checked)))
 
 
 def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
@@ -219,13 +223,17 @@ def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installatio
 def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher) -> float:
     """Time limit, after a line that says what the campaign will cost."""
     from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns.pace import too_short
 
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
-        say(f"{estimate.points} points, estimated {bench_plan.cost(estimate)}; time limit {format_duration(limit)}")
+        cost = bench_plan.cost(estimate, checked=control.check_of(plan, done.all) > 0)
+        say(f"{estimate.points} points, estimated {cost}; time limit {format_duration(limit)}")
+        if why := too_short(limit, estimate.seconds):
+            say(f"warning: {why}")
     return limit
 
 
@@ -258,8 +266,9 @@ def _start(
 
 def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
     from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns.campaign import STOPPED
 
-    if now["state"] in ("failed", "cancelled", "timed out"):
+    if now["state"] in STOPPED:
         raise Usage(f"{campaign.folder}: {control.ending(now)} (colltune bench resume {campaign.folder})")
 
 
@@ -308,6 +317,7 @@ def _status(args: argparse.Namespace) -> None:
         now["chosen"] = chosen
     if args.log:
         now["log"] = campaign.tail(args.log)
+    args.ended = now
     show(args, now, lambda: _status_lines(campaign, now))
 
 
@@ -357,7 +367,7 @@ def _cancel(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
     campaign = Campaign(Path(args.folder))
-    now = control.cancel(campaign)
+    args.ended = now = control.cancel(campaign)
     show(args, now, lambda: _status_lines(campaign, now))
 
 

@@ -92,13 +92,22 @@ def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: S
     return replace(goal, calls=tuple((*place, number) for place, number in calls.items()))
 
 
-def cost(estimate: Estimate) -> str:
-    """What a campaign will cost, in words, with no more digits than an estimate deserves."""
-    from dashboard.benchmarks.campaigns.pace import GUESSED, about, roughly
+def cost(estimate: Estimate, *, checked: bool = False) -> str:
+    """What a campaign will cost, in words, with no more digits than an estimate deserves.
+
+    Parameters
+    ----------
+    estimate
+        What it is told by.
+    checked
+        Whether the methods are called in every way first, which no estimate holds.
+    """
+    from dashboard.benchmarks.campaigns.pace import GUESSED, ON_TOP, about, roughly
 
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
     at_most, core_hours = map(roughly, (estimate.at_most, estimate.core_hours))
-    return f"{about(estimate.seconds)} ({why}), at most {format_duration(at_most)}; about {core_hours:g} core-hours"
+    most = f"at most {format_duration(at_most)}{f' ({ON_TOP})' if checked else ''}"
+    return f"{about(estimate.seconds)} ({why}), {most}; about {core_hours:g} core-hours"
 
 
 def left(now: Mapping[str, Any]) -> str:

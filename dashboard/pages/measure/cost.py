@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.pace import GUESSED, about, roughly
+from dashboard.benchmarks.campaigns.pace import GUESSED, ON_TOP, about, roughly, too_short
 from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
@@ -85,17 +85,19 @@ def _sentence(offered: Offer, seconds: float | None) -> str:
     methods = ", ".join(f"{escape(name)} {count:,}" for name, count in offered.methods.items())
     points, goal = f"{offered.points:,} in {format_count(offered.cells, 'cell')}", offered.plan.goal
     ends = [] if goal is None else [("Ends", goal.words())]
+    limit = offered.limit if seconds is None else seconds
     rows = [
         ("Points", points if goal is None else f"chosen from {points}"),
         ("Methods", methods),
         *ends,
         ("Likely to take", f"{about(offered.seconds)} ({GUESSED})"),
-        ("At most", format_duration(roughly(offered.at_most))),
+        ("At most", f"{format_duration(roughly(offered.at_most))}{f' ({ON_TOP})' if offered.checked else ''}"),
         ("Core-hours", f"about {roughly(offered.core_hours):g}"),
-        ("Time limit", format_duration(offered.limit if seconds is None else seconds)),
+        ("Time limit", format_duration(limit)),
     ]
     body = "".join(f"<tr><td>{name}</td><td>{value}</td></tr>" for name, value in rows)
     notes = [f"{format_count(count, 'cell')} left out: {escape(why)}" for why, count in offered.left_out.items()]
     notes += map(escape, offered.remarks)
+    notes += [f"{why[0].upper()}{why[1:]}." for why in [too_short(limit, offered.seconds)] if why]
     listed = f"<ul>{''.join(f'<li>{note}</li>' for note in notes)}</ul>" if notes else ""
     return f"<table aria-label='Estimate'>{body}</table>{listed}"

@@ -104,6 +104,12 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
     assert page._worked.offered.points < before.points
     page.where.widgets["limit"].value = "2 h"
     assert "2.0 h" in page.cost.estimate.object
+    assert "(the safety check comes on top)" in page.cost.estimate.object
+    fields = page.form.widgets
+    fields["message_sizes"].value, page.where.widgets["limit"].value = "8-64MiB:x2", "10 s"
+    assert "The time limit of 10 s is shorter than the estimate" in page.cost.estimate.object
+    fields["unchecked"].value = True
+    assert "on top" not in page.cost.estimate.object
     assert "run 2 ranks in" in page.cost.script.object
     assert "<b>" not in page.cost.script.object
     assert not page.cost.start.disabled
