@@ -281,7 +281,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert "time limit 90 s" in err
     assert "warning" not in err
     assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked[:-1], "1", "--dry-run"]) == 0
-    assert "warning: the time limit of 1 s is shorter than the estimate; resumed, it" in capsys.readouterr().err
+    assert "warning: the time limit of 1 s is shorter than the estimate: " in capsys.readouterr().err
     assert str(tmp_path / "c" / "log.txt") in out
     assert list(tmp_path.iterdir()) == []
 

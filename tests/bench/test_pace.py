@@ -149,6 +149,9 @@ def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, mo
 
     assert [left(campaign, spent) for spent in (0.0, 30.0, 41.0)] == [40.0, 10.0, None]
     assert left(campaign, 3.0, "nothing is left") is None
+    launcher.now = Status("queued", "")
+    assert left(campaign, 30.0) is None
+    launcher.now = Status("running", "")
     # Each job of an array has that time.
     launcher.array, (first, second) = 2, map(campaign.part, range(2))
     assert left(first, 10.0) == 40.0

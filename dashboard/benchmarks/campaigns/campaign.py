@@ -36,9 +36,9 @@ from dashboard.benchmarks.ranks.selection import is_verbose
 from dashboard.domain.units import format_count
 from loaders import disk
 
-#: All states that a campaign can be in.
 STOPPED = ("failed", "cancelled", "timed out")
 ENDED = ("finished", *STOPPED)
+#: All states that a campaign can be in.
 STATES = ("planned", "queued", "running", *ENDED)
 #: File by which a folder of `colltune tune` is known.
 _OF_TUNING = "asked.json"

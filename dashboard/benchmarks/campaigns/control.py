@@ -233,10 +233,10 @@ def start(
 def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:
     """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
     plan = campaign.plan()
-    doubts = doubts_of(campaign)
-    if doubts and again and can_repeat(plan) and not launcher.array:
+    doubts, array = doubts_of(campaign), bool(launcher.array)
+    if doubts and again and can_repeat(plan, array=array):
         return
-    order = remedy(plan, str(campaign.folder), array=bool(launcher.array))
+    order = remedy(plan, str(campaign.folder), array=array)
     why = f", but {doubts} cannot be trusted: colltune {order} has them measured again" if doubts else ""
     raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
 

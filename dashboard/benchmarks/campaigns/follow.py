@@ -279,7 +279,8 @@ class Following:
     @property
     def doubts(self) -> int:
         """Number of times, of all collectives, that cannot be trusted and can be measured again."""
-        return sum(map(len, self._known_doubts().values())) if can_repeat(self.plan) else 0
+        able = can_repeat(self.plan, array=bool(self.campaign.parts()))
+        return sum(map(len, self._known_doubts().values())) if able else 0
 
     def _known_doubts(self) -> dict[str, pd.DataFrame]:
         with self._lock:
@@ -313,7 +314,7 @@ class Following:
         status = control.status(self.campaign, counted=counted)
         if status["state"] in ENDED:
             status["remaining"] = self._remaining(0.0)
-        elif self.plan.goal is not None:
+        elif self.plan.goal is not None and status["state"] == "running":
             status["remaining"] = control.left_of_goal(self.campaign, self.plan.goal)
         elif status["remaining"] is not None:
             # Its first points are no measure of the others: those of large messages take hundreds of times as long.

@@ -145,10 +145,8 @@ def about(seconds: float) -> str:
 
 def too_short(limit: float, seconds: float) -> str:
     """Why a time limit will hardly do; empty where it is no shorter than the estimate."""
-    said = (
-        f"the time limit of {format_duration(limit)} is shorter than the estimate; resumed, it measures what is missing"
-    )
-    return said if limit < seconds else ""
+    said = f"the time limit of {format_duration(limit)} is shorter than the estimate"
+    return f"{said}: what is missing then is measured when the campaign is resumed" if limit < seconds else ""
 
 
 def roughly(value: float) -> float:

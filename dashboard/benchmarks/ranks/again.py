@@ -105,14 +105,14 @@ class Doubts:
         return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
 
 
-def can_repeat(plan: Plan) -> bool:
+def can_repeat(plan: Plan, *, array: bool) -> bool:
     """Whether a job for which nothing is missing can measure doubtful points again: all in one start of the ranks."""
-    return plan.launches == 1 and not plan.apart
+    return plan.launches == 1 and not plan.apart and not array
 
 
 def remedy(plan: Plan, folder: str, *, array: bool) -> str:
     """Order of ``colltune`` that has doubtful points of a campaign measured again for which nothing is missing."""
-    return f"bench resume {folder}" if can_repeat(plan) and not array else f"bench refine {folder} -o NEW"
+    return f"bench resume {folder}" if can_repeat(plan, array=array) else f"bench refine {folder} -o NEW"
 
 
 def doubted(results: Path, plan: Plan) -> dict[tuple[Any, ...], str]:

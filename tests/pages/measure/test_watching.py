@@ -77,6 +77,13 @@ def test_where_nothing_is_missing_times_that_cannot_be_trusted_are_measured_agai
     launcher.now = Status("finished")
     started.rhythm.now()
     assert (started.watch.resume.visible, started.watch.resume.label) == (True, "Measure 1 doubtful time again")
+    # No job of an array can.
+    part = campaign_of(started).folder / "parts" / "0"
+    part.mkdir(parents=True)
+    started.rhythm.now()
+    assert not started.watch.resume.visible
+    part.rmdir()
+    started.rhythm.now()
     press(started.resume)
     assert len(launcher.jobs) == 2
 
