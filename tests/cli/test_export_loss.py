@@ -219,7 +219,7 @@ def test_intel_s_settings_are_judged_and_translated_by_the_names_that_they_were_
     assert "penalty as the library acts: mean 50 %, max 100 % (6 cells)" in judged.out
     rules = colltune("decide", foreign, "--tree", "rules", "--file", script, "--json").json
     assert rules["penalty"]["mean"] == pytest.approx(50)
-    assert rules["methods"] == ["default", "bin_tree_of_ours"]
+    assert rules["methods"] == ["bin_tree_of_ours"]
     file = tmp_path / "bcast.conf"
     named = ("--name", "bin_tree_of_ours=binary_tree")
     assert colltune("translate", script, "--to", "openmpi", *named, "-o", file).status == 0

@@ -127,7 +127,7 @@ def test_names_of_another_library_are_given(colltune: Run, samples: Path) -> Non
 
 def test_the_names_that_are_lacking_are_all_asked_for(colltune: Run, tmp_path: Path) -> None:
     rules = tmp_path / "intel.sh"
-    rules.write_text('I_MPI_ADJUST_BCAST="3;1:0-1024@2-8;2:1025-65536@2-8"\n')
+    rules.write_text('I_MPI_ADJUST_BCAST="1:0-1024;2:1025-65536;3"\n')
     asked = " ".join(f"--name 'algorithm {number}=NAME'" for number in (1, 2, 3))
     answer = colltune("translate", rules, "--to", "openmpi")
     assert_one_clear_line(answer, asked, "colltune export RESULTS --tree rules --file FILE")

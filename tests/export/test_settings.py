@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import TARGETS
 from dashboard.export.naming import known
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
 from dashboard.export.targets.settings import to_intel, to_ucc
+from dashboard.export.writing import Order, write
+from tests.cubes import cube_of
 from tests.export.trees import random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
@@ -87,11 +91,72 @@ def test_what_ucc_has_instead_is_said() -> None:
         to_ucc(DecisionFunction("bcast", [Method("pipeline", "pipeline")], Leaf(0)))
 
 
-def test_what_most_rules_of_intel_s_say_needs_no_condition() -> None:
-    methods = [Method(f"method {number}", "any", 0, {"library_id": number}) for number in (1, 9)]
-    tree = Split((Test("comm_size", 4),), (Leaf(0), Split((Test("message_size", 8),), (Leaf(0), Leaf(1)))))
-    decision = DecisionFunction("bcast", methods, tree, provenance={"library": "Intel MPI"})
-    assert 'BCAST="1;9:9-2147483647@5-2147483647"' in to_intel(decision)
+BY_SIZE = Split((Test("message_size", 8),), (Leaf(0), Leaf(1)))
+BY_BOTH = Split((Test("comm_size", 4),), (Leaf(0), BY_SIZE))
+
+
+def of_intel(collective: str, root: Leaf | Split, numbers: tuple[int, ...] = (1, 3)) -> DecisionFunction:
+    methods = [
+        Method(f"method {n}" if n else "default", "any" if n else "default", 0, {"library_id": n}) for n in numbers
+    ]
+    return DecisionFunction(collective, methods, root, provenance={"library": "Intel MPI", "comm_size": [2, 8]})
+
+
+@pytest.mark.parametrize(
+    ("collective", "root", "value"),
+    [
+        # As 2021.9 and 2021.18.1 act: the first upper end that reaches; ranges of processes have theirs in parentheses.
+        ("bcast", Leaf(1), "3"),
+        ("bcast", BY_SIZE, "1:0-8;3"),
+        ("bcast", Split((Test("message_size", 2**31 - 1),), (Leaf(0), Leaf(1))), "1"),
+        ("bcast", BY_BOTH, "(1)@1-4;(1:0-8;3)"),
+        ("barrier", Split((Test("comm_size", 4),), (Leaf(0), Leaf(1))), "(1)@1-4;(3)"),
+        # Blocks of 9 bytes and more are totals of 27 and more on 3 processes: no single total for all.
+        (
+            "reduce_scatter",
+            Split((Test("comm_size", 3),), (BY_SIZE, Leaf(1))),
+            "(1:0-8;3)@1-1;(1:0-17;3)@2-2;(1:0-25;3)@3-3;(3)",
+        ),
+        ("reduce_scatter_block", BY_SIZE, "1:0-8;3"),
+    ],
+)
+def test_intel_s_upper_ends_stand_in_the_order_in_which_they_act(
+    collective: str, root: Leaf | Split, value: str
+) -> None:
+    decision = of_intel(collective, root)
+    text = to_intel(decision)
+    assert text.endswith(f'export I_MPI_ADJUST_{collective.upper()}="{value}"\n')
+    read = read_text(text)
+    assert read.faults == ()
+    function = read.decisions[collective]
+    comm, message = (grid.ravel() for grid in np.meshgrid([2, 3, 4, 5, 8], [1, 8, 9, 64, 4096]))
+    acting = [function.methods[place].label for place in function.predict(comm, message)]
+    assert acting == [decision.methods[place].label for place in decision.predict(comm, message)]
+
+
+def test_what_is_left_to_intel_mpi_has_no_line_and_stands_beside_nothing() -> None:
+    text = to_intel([of_intel("reduce", Leaf(0), (0,)), of_intel("bcast", Leaf(0))])
+    assert "REDUCE" not in text
+    assert text.endswith('BCAST="1"\n')
+    mixed = of_intel("bcast", BY_SIZE, (0, 3))
+    with pytest.raises(ExportError, match="cannot leave some sizes to its own decision and be told of others"):
+        to_intel(mixed)
+    cube = cube_of([[[1.0, 4.0]], [[2.0, 1.0]]], [4], [8, 64])
+    cube = cube.assign_coords(method=["default", "method 3"], algorithm=("method", ["default", "any"]))
+    cube = cube.assign_coords(library_id=("method", [0, 3])).assign_attrs(library="Intel MPI")
+    written = write(Order("intel", (mixed,), {"bcast": cube}))
+    assert 'export I_MPI_ADJUST_BCAST="3"' in written.text
+    (part,) = written.parts
+    assert part.notes == ("It has no 'default' beside others; written instead, what costs least there: method 3.",)
+    assert part.loss == pytest.approx(50)
+
+
+def test_a_zero_of_intel_s_is_not_the_measured_default() -> None:
+    read = read_text("I_MPI_ADJUST_BCAST=0\n")
+    assert [fault.text for fault in read.faults] == ["bcast: 0 is not the library's own decision"]
+    cube = cube_of([[[1.0]]], [4], [8]).assign_coords(method=["default"], algorithm=("method", ["default"]))
+    cube = cube.assign_coords(library_id=("method", [0])).assign_attrs(library="Intel MPI")
+    assert fitted(read.decisions["bcast"], cube, "5.0").methods[0].label == "algorithm 0"
 
 
 @pytest.mark.parametrize("collective", [*UCC_NAMES, "reduce_scatter", "barrier"])

@@ -1,41 +1,71 @@
 """Reader of Intel MPI's ``I_MPI_ADJUST_<OP>`` settings.
 
-Source: Intel MPI developer reference: ``"<algorithm>[:<conditions>][;<algorithm>:<conditions>…]"``, conditions a list
-of ``l``, ``l-m``, ``l@p`` and ``l-m@p-q``, ends included, l and m bytes, p and q processes. Where conditions overlap
-the first that fits is taken here, a part without conditions last; which one Intel takes is not documented.
+Source of the form: Intel MPI developer reference: ``"<algorithm>[:<conditions>][;<algorithm>:<conditions>…]"``,
+conditions a list of ``l``, ``l-m``, ``l@p`` and ``l-m@p-q``, l and m bytes, p and q processes of the communicator.
+Source of the effect: 2021.1.1, 2021.9.0 and 2021.18.1 as they act on 2 to 8 processes (messages counted). A line is a
+list of sizes, or where ``@`` or parentheses stand in it a list of ranges of processes, each with a list of sizes in
+parentheses, ``(8:0-1000;3)@1-4;(1)``, or with a single method. Of both lists the upper ends alone act: the first that
+is not below the size, the last entry where none is. What is said again for an upper end takes the place of the first.
 What a number stands for is said by the file's own comments, such as ``# bcast 3: ring``, where it has some.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple, TypeVar
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.targets.settings import INTEL_COMPARED
 from loaders.collectives import COLLECTIVES, plain_name
 from loaders.intelmpi import ALGORITHMS
 
 INF = 2**62
+_INT_MAX = 2**31 - 1
 _SETTING = re.compile(r"\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
 _NAME = re.compile(r"#\s*(\w+) ([0-9]{1,4}): (.*\S)\s*")
+_SEPARATOR = re.compile(r";(?![^(]*\))")
+_GROUP = re.compile(r"\s*\(([^()]*)\)\s*(?:@([0-9]{1,10})(?:-([0-9]{1,10}))?)?\s*")
 _PART = re.compile(r"\s*([0-9]{1,4})\s*(?::(.*))?")
 _CONDITION = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(?:@([0-9]{1,10})(?:-([0-9]{1,10}))?)?")
-_DEFAULT = Method("default", "default", 0)
 _NOT_TAKEN = "Intel MPI takes no notice of the setting and decides by itself"
+_REMEDY = "sizes are written as 8:0-1000;3, those of a range of processes as (8:0-1000;3)@2-8"
 
 
-@dataclass(frozen=True)
+class _Range(NamedTuple):
+    """Sizes or processes from one to another, ends included."""
+
+    start: int
+    end: int
+
+
+_ALL = _Range(0, INF)
+
+
+@dataclass(frozen=True, eq=False)
 class _Condition:
     algorithm: int
-    low: int = 0
-    high: int = INF
-    fewest: int = 0
-    most: int = INF
+    text: str
+    sizes: _Range = _ALL
+    processes: _Range = _ALL
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """What is said for a range of processes, and for which sizes each of its conditions acts."""
+
+    text: str
+    processes: _Range
+    conditions: tuple[_Condition, ...]
+    acting: Mapping[_Condition, _Range]
+
+
+_Entry = TypeVar("_Entry")
 
 
 def read(text: str) -> RulesFile:
@@ -57,73 +87,127 @@ def read(text: str) -> RulesFile:
         if plain_name(name) not in COLLECTIVES:
             faults.append(Fault(number, "error", f"there is no collective {setting[1]}", _NOT_TAKEN))
             continue
-        conditions = _conditions(setting[2].strip("\"'"), number, faults)
+        groups = _groups(setting[2].strip("\"'"), number, faults)
         if name in built:
             faults.append(Fault(number, "warning", f"{setting[1]} is set a second time", "the later setting acts"))
-        faults += _unlisted(name, conditions, number)
-        if conditions:
-            built[name] = _decision(name, conditions, labels)
+        faults += _unlisted(name, groups, number)
+        if groups:
+            built[name] = _decision(name, groups, labels)
     return RulesFile("intel", "Intel MPI settings (I_MPI_ADJUST)", built, built, in_order(faults))
 
 
-def _unlisted(collective: str, conditions: Sequence[_Condition], line: int) -> Iterator[Fault]:
+def _unlisted(collective: str, groups: Iterable[_Group], line: int) -> Iterator[Fault]:
     """Numbers beyond those of the developer reference; later versions may have more."""
     names = ALGORITHMS.get(collective, ())
-    for number in sorted({box.algorithm for box in conditions if names and box.algorithm > len(names)}):
+    numbers = {box.algorithm for group in groups for box in group.conditions}
+    if 0 in numbers:
+        effect = "Intel MPI goes by built-in rules there; without the variable it goes by its tuning"
+        yield Fault(line, "note", f"{collective}: 0 is not the library's own decision", effect)
+    for number in sorted(number for number in numbers if names and number > len(names)):
         what = f"{collective} has no algorithm {number} in Intel MPI's reference; it has 1 to {len(names)}"
-        effect = "Intel MPI may take no notice of it; compare with impi_info"
+        effect = "Intel MPI goes by built-in rules where it has none of that number; compare with impi_info"
         yield Fault(line, "warning", what, effect)
 
 
+def _groups(text: str, line: int, faults: list[Fault]) -> dict[_Group, _Range]:
+    """What a setting says, and for which numbers of processes each acts, ascending; empty where it is faulty."""
+    tokens = _SEPARATOR.split(text) if "@" in text or "(" in text else [f"({text})"]
+    groups: list[_Group] = []
+    for token in tokens:
+        inside = _GROUP.fullmatch(token)
+        conditions = _conditions(inside[1] if inside else token, line, faults)
+        if not conditions:
+            return {}
+        processes = _range(inside[2], inside[3]) if inside else conditions[-1].processes
+        for box in conditions:
+            if box.processes != (_ALL if inside else processes):
+                what = f"the processes of {box.text!r} do not act"
+                faults.append(Fault(line, "warning", what, "those behind parentheses or the last of a part do"))
+        ends: dict[int, _Condition] = {}
+        for box in conditions:
+            if box.sizes.end < INF or INF not in ends:
+                ends[box.sizes.end] = box
+        groups.append(_Group(token.strip(), processes, tuple(conditions), _acting(ends)))
+    acting = _acting({group.processes.end: group for group in groups})
+    for group in groups:
+        faults += _astray(group.text, "processes", group.processes, acting.get(group), line)
+        for box in group.conditions if group in acting else ():
+            faults += _astray(box.text, "bytes", box.sizes, group.acting.get(box), line)
+    return acting
+
+
 def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:
+    """Conditions of a list of sizes, in order; empty where it is faulty."""
     conditions: list[_Condition] = []
-    rest: list[_Condition] = []
     for token in text.split(";"):
         part = _PART.fullmatch(token)
         if part is None:
             what = f"{token[:40]!r} is no algorithm number with conditions such as 1:0-1024@2-8"
             faults.append(Fault(line, "error", what, _NOT_TAKEN))
             return []
-        if part[2] is None:
-            rest.append(_Condition(int(part[1])))
-            continue
-        for word in part[2].split(","):
+        for word in part[2].split(",") if part[2] is not None else ():
             match = _CONDITION.fullmatch(word.strip())
             if match is None:
                 what = f"condition {word[:40]!r}, expected l, l-m, l@p or l-m@p-q"
                 faults.append(Fault(line, "error", what, _NOT_TAKEN))
                 return []
-            made = _condition(int(part[1]), match)
-            if made.low > made.high or made.fewest > made.most:
-                faults.append(Fault(line, "warning", f"condition {word[:40]!r} ends before it begins", "it never acts"))
-            conditions.append(made)
-    return conditions + rest
+            sizes, processes = _range(match[1], match[2]), _range(match[3], match[4])
+            if sizes.start > sizes.end or processes.start > processes.end:
+                faults.append(Fault(line, "warning", f"condition {word[:40]!r} ends before it begins", "its end acts"))
+            if sizes.end > _INT_MAX:
+                what = f"condition {word[:40]!r} goes beyond {_INT_MAX}"
+                faults.append(Fault(line, "warning", what, "Intel MPI takes another size"))
+            conditions.append(_Condition(int(part[1]), f"{part[1]}:{word.strip()}", sizes, processes))
+        if part[2] is None:
+            conditions.append(_Condition(int(part[1]), token.strip()))
+    return conditions
 
 
-def _condition(algorithm: int, match: re.Match[str]) -> _Condition:
-    low = int(match[1])
-    high = int(match[2]) if match[2] else low
-    fewest = int(match[3]) if match[3] else 0
-    most = int(match[4]) if match[4] else fewest if match[3] else INF
-    return _Condition(algorithm, low, high, fewest, most)
+def _range(start: str | None, end: str | None) -> _Range:
+    return _Range(int(start), int(end or start)) if start else _ALL
 
 
-def _decision(collective: str, conditions: list[_Condition], labels: Mapping[tuple[str, int], str]) -> DecisionFunction:
-    numbers = sorted({box.algorithm for box in conditions})
+def _acting(ends: Mapping[int, _Entry]) -> dict[_Entry, _Range]:
+    """Where each entry of a list acts, by their upper ends in order: the first that reaches, else the last."""
+    acting: dict[_Entry, _Range] = {}
+    below = -1
+    for end, entry in ends.items():
+        if end > below:
+            acting[entry] = _Range(below + 1, end)
+            below = end
+    if below < _INT_MAX:
+        last = [*ends.values()][-1]
+        acting[last] = _Range(acting[last].start if last in acting else below + 1, INF)
+    return acting
+
+
+def _astray(text: str, unit: str, said: _Range, acts: _Range | None, line: int) -> Iterator[Fault]:
+    """Warn of what acts nowhere, or beyond what it says; with fewer than 2 processes nothing is chosen."""
+    if acts is None:
+        what, effect = f"{text[:40]!r} never acts", "what stands before it reaches as far, or what follows replaces it"
+        yield Fault(line, "warning", what, effect)
+    elif said.start <= said.end and (
+        max(acts.start, 2 * (unit == "processes")) < said.start or acts.end > said.end < _INT_MAX
+    ):
+        end = f"to {acts.end}" if acts.end < INF else "up"
+        effect = f"Intel MPI takes it from {acts.start} {end}, since upper ends alone act; {_REMEDY}"
+        yield Fault(line, "warning", f"{text[:40]!r} acts for other {unit}, too", effect)
+
+
+def _decision(
+    collective: str, groups: Mapping[_Group, _Range], labels: Mapping[tuple[str, int], str]
+) -> DecisionFunction:
+    numbers = sorted({box.algorithm for group in groups for box in group.acting})
     names = [labels.get((collective, number), f"algorithm {number}") for number in numbers]
-    methods = [
-        _DEFAULT,
-        *(Method(name, name, 0, {"library_id": number}) for name, number in zip(names, numbers, strict=True)),
+    methods = [Method(name, name, 0, {"library_id": number}) for name, number in zip(names, numbers, strict=True)]
+    attribute = "total_size" if INTEL_COMPARED.get(plain_name(collective)) == "total" else MESSAGE_SIZE
+    rows = [
+        search_tree(
+            [sizes.start for sizes in group.acting.values()],
+            [Leaf(numbers.index(box.algorithm)) for box in group.acting],
+            attribute,
+        )
+        for group in groups
     ]
-    places = {number: place for place, number in enumerate(numbers, start=1)}
-    comm = sorted(
-        {1, *(max(1, box.fewest) for box in conditions), *(box.most + 1 for box in conditions if box.most < INF)}
-    )
-    message = sorted({0, *(box.low for box in conditions), *(box.high + 1 for box in conditions if box.high < INF)})
-    rows = []
-    for count in comm:
-        here = [box for box in conditions if box.fewest <= count <= box.most]
-        fits = [next((box for box in here if box.low <= size <= box.high), None) for size in message]
-        rows.append(search_tree(message, [Leaf(places[box.algorithm] if box else 0) for box in fits], MESSAGE_SIZE))
-    root = search_tree(comm, rows, COMM_SIZE)
+    root = search_tree([processes.start for processes in groups.values()], rows, COMM_SIZE)
     return DecisionFunction(collective, methods, root, kind="intel", provenance={"library": "Intel MPI"}).simplified()

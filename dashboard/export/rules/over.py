@@ -108,7 +108,8 @@ def _same(method: Method, measured: Method, collective: str, library: str) -> bo
     if library == "Intel MPI" and "library_id" in method.parameters:
         known = intel_named(collective, measured)
         number = measured.parameters.get("library_id") if known is None else known
-        return str(number) == str(method.parameters["library_id"])
+        # 0 is a choice of its own, not the library's decision.
+        return bool(number) and str(number) == str(method.parameters["library_id"])
     same = normal(method.algorithm, collective) == normal(measured.algorithm, collective)
     return same and is_of_library(measured)
 

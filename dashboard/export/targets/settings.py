@@ -19,8 +19,10 @@ from loaders import intelmpi, ucc
 _INT_MAX = 2**31 - 1
 _INTEL = (
     *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
-    *("gather", "gatherv", "reduce", "reduce_scatter", "scan", "scatter", "scatterv"),
+    *("gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"),
 )
+#: What Intel MPI compares sizes with (seen with 2021.9 and 2021.18.1): the message size, but for these.
+INTEL_COMPARED: Mapping[str, Compared] = {"barrier": "nothing", "reduce_scatter": "total"}
 #: UCC's names of the memory of devices, as results tell these.
 MEMORY = ("cuda", "rocm")
 #: What UCC compares sizes with (``ucc_coll_args_msgsize``): whole buffers for allgather and alltoall.
@@ -52,14 +54,16 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
     """Write decision functions as a shell script that sets ``I_MPI_ADJUST_*`` for Intel MPI.
 
     Methods must have Intel's own number: measured with Intel MPI (``library_id``), or by the name that the user says
-    they have there, since its names are no one else's. What is left to the library is 0.
-    Message sizes are written as measured, for they are what the Intel benchmarks print. Comments tell the numbers'
+    they have there, since its names are no one else's. Of several ranges of processes each has its sizes in
+    parentheses, which its reference does not tell of and without which it takes one method for all of them
+    (see `dashboard.export.rules.intel`). What is left to the library as a whole has no line: 0 is another choice.
+    Sizes are converted to what it compares: for reduce_scatter the total of all processes. Comments tell the numbers'
     methods, by which `dashboard.export.rules` knows them again.
 
     Raises
     ------
     ExportError
-        When a method has no number, or Intel has no setting for a collective.
+        When a method has no number, some sizes alone are left to the library, or Intel has no setting for a collective.
     """
     lines = hashed(["Settings for Intel MPI: source this file before mpirun.", origin.generated(provenance)])
     for decision in per_collective(decisions):
@@ -69,31 +73,36 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
 
 
 def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
-    if decision.collective not in _INTEL:
-        raise ExportError(f"Intel MPI has no setting for {decision.collective}; it has for {', '.join(_INTEL)}")
+    name = decision.collective
+    if name not in _INTEL:
+        raise ExportError(f"Intel MPI has no setting for {name}; it has for {', '.join(_INTEL)}")
     numbers = [intel_number(decision, method) for method in decision.methods]
-    bands = bands_of(decision, "nothing" if decision.collective == "barrier" else "message")
-    # What most rules say needs no condition.
-    used = [numbers[method] for band in bands.bands for _, method in band.rules]
+    bands = bands_of(decision, INTEL_COMPARED.get(name, "message"))
     said = dict.fromkeys(method for band in bands.bands for _, method in band.rules)
     if lacking := [decision.methods[method] for method in said if numbers[method] is None]:
         labels = ", ".join(repr(method.label) for method in lacking)
-        names = intelmpi.ALGORITHMS.get(decision.collective, ())
         raise ExportError(
-            f"{decision.collective}: {labels}: no number of Intel MPI, since the same name need not be the same "
+            f"{name}: {labels}: no number of Intel MPI, since the same name need not be the same "
             f"algorithm; measure with Intel MPI, or say what it is called there ({name_options(lacking)}): "
-            f"{', '.join(names)}"
+            f"{', '.join(intelmpi.ALGORITHMS.get(name, ()))}"
         )
-    rest = max(set(used), key=used.count)
-    conditions = []
+    if not any(numbers[method] for method in said):
+        return f"# {name} is left to Intel MPI: nothing is set.", bands
+    if not all(numbers[method] for method in said):
+        raise ExportError(
+            f"{name}: Intel MPI cannot leave some sizes to its own decision and be told of others; choose a method for "
+            "all sizes, or leave the collective out"
+        )
+    groups = []
     for start, end, rules in bands.ranges():
-        most = _INT_MAX if end is None else end
-        for size, last, method in rules:
-            if numbers[method] != rest and size <= _INT_MAX:
-                largest = _INT_MAX if last is None else min(last, _INT_MAX)
-                conditions.append(f"{numbers[method]}:{size}-{largest}@{start}-{most}")
-    value = ";".join([str(rest), *conditions])
-    return f'export I_MPI_ADJUST_{decision.collective.upper()}="{value}"', bands
+        parts = [
+            f"{numbers[method]}" if last is None or last >= _INT_MAX else f"{numbers[method]}:{size}-{last}"
+            for size, last, method in rules
+            if size <= _INT_MAX
+        ]
+        groups.append((";".join(parts), "" if end is None else f"@{start}-{end}"))
+    value = groups[0][0] if len(groups) == 1 else ";".join(f"({sizes}){processes}" for sizes, processes in groups)
+    return f'export I_MPI_ADJUST_{name.upper()}="{value}"', bands
 
 
 def _intel_names(decision: DecisionFunction) -> list[str]:
@@ -121,6 +130,11 @@ def intel_named(collective: str, method: Method) -> int | None:
     if method.parameters.get(NAMED):
         return names.index(method.algorithm) + 1 if method.algorithm in names else None
     return 0 if normal(method.algorithm) in ("default", "tuned") else None
+
+
+def intel_left(collective: str, method: Method) -> tuple[str, str]:
+    """Whether the variable of a collective is set, for `Target.once`: sizes are left to the library together only."""
+    return f"I_MPI_ADJUST_{collective.upper()}", "" if intel_named(collective, method) == 0 else "set"
 
 
 def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
@@ -229,6 +243,7 @@ INTEL = Target(
     own_methods=True,
     segments=False,
     names=lambda collective, _: intelmpi.ALGORITHMS.get(collective, ()),
+    once=intel_left,
 )
 UCC = Target(
     "ucc",

@@ -164,13 +164,51 @@ def test_the_radix_of_a_section_tells_what_ucc_s_algorithms_are(samples: Path) -
     assert "0" in [method.label for method in other.methods]
 
 
-def test_intel_conditions_hold_with_both_ends() -> None:
-    read = read_text('export I_MPI_ADJUST_BCAST="3;1:0-1024@2-8;2:1025-65536@2-8"\n')
-    assert read.faults == ()
-    sizes = [0, 1024, 1025, 65536, 65537]
-    wanted = ["algorithm 1", "algorithm 1", "algorithm 2", "algorithm 2", "algorithm 3"]
-    assert algorithms(read, "bcast", 8, sizes) == wanted
-    assert algorithms(read, "bcast", 9, sizes) == ["algorithm 3"] * 5
+@pytest.mark.parametrize(
+    ("value", "acting", "faults"),
+    [
+        # By the messages of MPI_Bcast at 64, 512, 4096, 16384 and 65536 bytes, Intel MPI 2021.9.0 and 2021.18.1.
+        ("8:0-1000;3", {4: "88333"}, 0),
+        ("3:0-999;8:1000-8000;2", {4: "33822"}, 0),
+        ("8:0-1000,1001-20000;3", {4: "88883"}, 0),
+        ("(8:0-1000;3)@2-4;(1)@5-6;(3:0-1000;8)", {3: "88333", 6: "11111", 8: "33888"}, 0),
+        ("8:0-20000;3:0-1000;1", {4: "88881"}, 1),
+        ("8:0-1000;3;1", {4: "88333"}, 1),
+        ("8:0-1000;3:0-1000;1", {4: "33111"}, 1),
+        ("8:1000-8000", {4: "88888"}, 1),
+        ("8:512;1", {4: "88111"}, 1),
+        ("3:1001-2147483647;8:0-1000", {4: "33333"}, 2),
+        ("3;8:0-1000", {4: "33333"}, 1),
+        ("1;3:257-2147483647@1-2147483647", {4: "11111"}, 1),
+        ("8:0-1000@2-8;3:1001-2147483647@2-8", {4: "33333"}, 3),
+        ("8:0-1000@2-5;3:0-1000@6-8;1", {4: "88888", 6: "33333"}, 2),
+        ("8:0-1000@6-8;3:0-1000@4-5;1", {2: "88888", 8: "88888"}, 3),
+        ("3:0-1000@2-5;8:0-1000@4-6;1:0-9@2-3", {5: "33333", 6: "88888", 8: "11111"}, 4),
+        ("8:0-1000;3:1001-20000@4-5;2", {4: "22222", 8: "22222"}, 2),
+        ("8:0-1000@2-6;1;3:1001-2147483647@2-6", {6: "33333", 8: "11111"}, 2),
+        ("8:0-2000@6-8,0-1000@2-4;3", {4: "88888", 5: "33333"}, 2),
+        ("(8:0-1000;3)@4-6", {2: "88333", 8: "88333"}, 1),
+        ("(8:0-1000@2-4;3)", {8: "88333"}, 1),
+        ("(8:0-1000;3)@2-4;(1:0-1000;8)@2-4;1", {4: "11888", 8: "11111"}, 1),
+    ],
+)
+def test_intel_s_conditions_are_read_as_they_act(value: str, acting: dict[int, str], faults: int) -> None:
+    read = read_text(f'export I_MPI_ADJUST_BCAST="{value}"\n')
+    assert (read.errors, len(read.faults)) == (0, faults)
+    for comm, numbers in acting.items():
+        wanted = [f"algorithm {number}" for number in numbers]
+        assert algorithms(read, "bcast", comm, [64, 512, 4096, 16384, 65536]) == wanted
+
+
+def test_what_never_acts_of_intel_s_or_acts_elsewhere_is_named_with_what_does() -> None:
+    text = "I_MPI_ADJUST_BCAST=1;8:0-9\nI_MPI_ADJUST_REDUCE=8:10-99;1\n"
+    assert [str(fault) for fault in read_text(text).faults] == [
+        "line 1: warning: '8:0-9' never acts → what stands before it reaches as far, or what follows replaces it",
+        (
+            "line 2: warning: '8:10-99' acts for other bytes, too → Intel MPI takes it from 0 to 99, since upper ends "
+            "alone act; sizes are written as 8:0-1000;3, those of a range of processes as (8:0-1000;3)@2-8"
+        ),
+    ]
 
 
 @pytest.mark.parametrize("value", ["x", "1:a-b", "1:0-1@", "", "1;;2"])
@@ -390,7 +428,7 @@ def test_a_variable_that_ucc_does_not_read_is_an_error(name: str) -> None:
 
 
 def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:
-    read = read_text("I_MPI_ADJUST_ALLREDUCE=2;99:0-8\nI_MPI_ADJUST_IBCAST=9\n")
+    read = read_text("I_MPI_ADJUST_ALLREDUCE=99:0-8;2\nI_MPI_ADJUST_IBCAST=9\n")
     (fault,) = read.faults
     assert (fault.line, fault.severity) == (1, "warning")
     assert fault.text == "allreduce has no algorithm 99 in Intel MPI's reference; it has 1 to 12"
