@@ -30,7 +30,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.openmpi.plan import plans
-from dashboard.export.targets.settings import INTEL_COMPARED
+from dashboard.export.targets.settings import intel_bands
 from dashboard.export.unsafe import not_written, safe
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -318,6 +318,9 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         version = order.reader_version
         yield from plans([decision], version, order.cubes, order.most_rules, order.weights)[0].notes
     elif TARGETS[order.target].readable:
-        known = INTEL_COMPARED if order.target == "intel" else COMPARED
-        notes = bands_of(decision, known.get(decision.collective, "message")).notes
+        name = decision.collective
+        if order.target == "intel":
+            notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
+        else:
+            notes = bands_of(decision, COMPARED.get(name, "message")).notes
         yield from (f"{note[0].upper()}{note[1:]}." for note in notes)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
 from dashboard.export import TARGETS
 from dashboard.export.naming import known
 from dashboard.export.rules.lint import read_text
@@ -149,6 +149,25 @@ def test_what_is_left_to_intel_mpi_has_no_line_and_stands_beside_nothing() -> No
     (part,) = written.parts
     assert part.notes == ("It has no 'default' beside others; written instead, what costs least there: method 3.",)
     assert part.loss == pytest.approx(50)
+
+
+def test_a_setting_that_is_too_long_for_intel_mpi_is_shortened_where_it_costs_least() -> None:
+    # Seen with 2021.1.1 to 2021.18.1: longer values are passed over, and with parentheses end the ranks.
+    comm, message = [2, 4, 8, 16], [2**power for power in range(2, 14)]
+    times = np.random.default_rng(3).uniform(1, 2, (2, len(comm), len(message)))
+    cube = cube_of(times, comm, message).assign_coords(method=["method 1", "method 3"])
+    cube = cube.assign_coords(algorithm=("method", ["any", "any"]), library_id=("method", [1, 3]))
+    decision = exact(decision_map(cube.assign_attrs(library="Intel MPI")))
+    with pytest.raises(ExportError, match=r"characters, of which Intel MPI reads 250; the best of them is found from"):
+        to_intel(decision)
+    written = write(Order("intel", (decision,), {"bcast": cube.assign_attrs(library="Intel MPI")}))
+    value = written.text.split('="')[1].partition('"')[0]
+    assert 200 < len(value) <= 250
+    (part,) = written.parts
+    assert 0 < part.loss < 20
+    assert part.notes[0].endswith("over the measured sizes are written.")
+    (fault,) = read_text(f"I_MPI_ADJUST_BCAST={value};{value}\n").faults
+    assert (fault.severity, fault.text) == ("error", f"{2 * len(value) + 1} characters, of which Intel MPI reads 250")
 
 
 def test_a_zero_of_intel_s_is_not_the_measured_default() -> None:

@@ -21,7 +21,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.export.bands import search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
-from dashboard.export.targets.settings import INTEL_COMPARED
+from dashboard.export.targets.settings import INTEL_COMPARED, INTEL_LONGEST
 from loaders.collectives import COLLECTIVES, plain_name
 from loaders.intelmpi import ALGORITHMS
 
@@ -87,7 +87,12 @@ def read(text: str) -> RulesFile:
         if plain_name(name) not in COLLECTIVES:
             faults.append(Fault(number, "error", f"there is no collective {setting[1]}", _NOT_TAKEN))
             continue
-        groups = _groups(setting[2].strip("\"'"), number, faults)
+        value = setting[2].strip("\"'")
+        if len(value) > INTEL_LONGEST:
+            what = f"{len(value)} characters, of which Intel MPI reads {INTEL_LONGEST}"
+            faults.append(Fault(number, "error", what, f"{_NOT_TAKEN}, or ends the program"))
+            continue
+        groups = _groups(value, number, faults)
         if name in built:
             faults.append(Fault(number, "warning", f"{setting[1]} is set a second time", "the later setting acts"))
         faults += _unlisted(name, groups, number)

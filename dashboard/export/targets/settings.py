@@ -4,17 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dashboard.decisions import DecisionFunction, Method
+from dashboard.decisions.measured.map import methods_of
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Bands, bands_of
 from dashboard.export.library_names import NAMED, Compared, is_of_library, name_options, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import Decisions, ExportError, Facts, Target
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from loaders import intelmpi, ucc
+
+if TYPE_CHECKING:
+    import xarray as xr
 
 _INT_MAX = 2**31 - 1
 _INTEL = (
@@ -23,6 +29,9 @@ _INTEL = (
 )
 #: What Intel MPI compares sizes with (seen with 2021.9 and 2021.18.1): the message size, but for these.
 INTEL_COMPARED: Mapping[str, Compared] = {"barrier": "nothing", "reduce_scatter": "total"}
+#: Characters of a value: of longer ones 2021.1.1 to 2021.18.1 take no notice, or end the program where they have
+#: parentheses (seen above 253 and 255).
+INTEL_LONGEST = 250
 #: UCC's names of the memory of devices, as results tell these.
 MEMORY = ("cuda", "rocm")
 #: What UCC compares sizes with (``ucc_coll_args_msgsize``): whole buffers for allgather and alltoall.
@@ -50,7 +59,7 @@ _OWN_RADIX = "auto"
 _RADIX = re.compile(r"[0-9A-Za-z:,-]+")
 
 
-def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
+def to_intel(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = None, weights: Weights = None) -> str:
     """Write decision functions as a shell script that sets ``I_MPI_ADJUST_*`` for Intel MPI.
 
     Methods must have Intel's own number: measured with Intel MPI (``library_id``), or by the name that the user says
@@ -63,16 +72,28 @@ def to_intel(decisions: Decisions, *, provenance: Facts = None) -> str:
     Raises
     ------
     ExportError
-        When a method has no number, some sizes alone are left to the library, or Intel has no setting for a collective.
+        When a method has no number, some sizes alone are left to the library, Intel has no setting for a collective,
+        or a setting is too long and there are no measurements by which to shorten it.
     """
     lines = hashed(["Settings for Intel MPI: source this file before mpirun.", origin.generated(provenance)])
     for decision in per_collective(decisions):
-        line, bands = _intel_line(decision)
-        lines += ["#", *hashed([*about(decision, provenance, bands.notes), *_intel_names(decision)]), line]
+        name = decision.collective
+        bands, methods = intel_bands(decision, (cubes or {}).get(name), (weights or {}).get(name))
+        numbers = [intel_number(decision, method) for method in methods]
+        lines += [
+            "#",
+            *hashed([*about(decision, provenance, bands.notes), *_intel_names(name, bands, methods, numbers)]),
+        ]
+        left = not any(numbers[method] for band in bands.bands for _, method in band.rules)
+        setting = f'export I_MPI_ADJUST_{name.upper()}="{_intel_value(bands, numbers)}"'
+        lines.append(f"# {name} is left to Intel MPI: nothing is set." if left else setting)
     return "\n".join(lines) + "\n"
 
 
-def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
+def intel_bands(
+    decision: DecisionFunction, cube: xr.Dataset | None = None, weights: Any = None
+) -> tuple[Bands, tuple[Method, ...]]:
+    """What is said of a decision, shortened over its measurements where it would be too long, and by which methods."""
     name = decision.collective
     if name not in _INTEL:
         raise ExportError(f"Intel MPI has no setting for {name}; it has for {', '.join(_INTEL)}")
@@ -86,13 +107,29 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
             f"algorithm; measure with Intel MPI, or say what it is called there ({name_options(lacking)}): "
             f"{', '.join(intelmpi.ALGORITHMS.get(name, ()))}"
         )
-    if not any(numbers[method] for method in said):
-        return f"# {name} is left to Intel MPI: nothing is set.", bands
-    if not all(numbers[method] for method in said):
+    if len({numbers[method] == 0 for method in said}) > 1:
         raise ExportError(
             f"{name}: Intel MPI cannot leave some sizes to its own decision and be told of others; choose a method for "
             "all sizes, or leave the collective out"
         )
+    length = len(_intel_value(bands, numbers))
+    if length <= INTEL_LONGEST:
+        return bands, tuple(decision.methods)
+    why = f"its {bands.rules} rules take {length:,} characters, of which Intel MPI reads {INTEL_LONGEST}"
+    if cube is None:
+        raise ExportError(f"{name}: {why}; the best of them is found from the measurements only")
+    methods = tuple(methods_of(cube))
+    numbers = [intel_number(decision, method) for method in methods]
+    allowed = [place for place, number in enumerate(numbers) if number]
+    # No rule takes fewer than 4 characters.
+    search = best_bands(cube, bands.compared, INTEL_LONGEST // 4, allowed=allowed, weights=weights)
+    reductions = (search.bands(rules) for rules in range(search.costs.size, 0, -1))
+    best = next(each for each in reductions if len(_intel_value(each, numbers)) <= INTEL_LONGEST)
+    note = f"{why}; the best {best.rules} over the measured sizes are written"
+    return replace(best, notes=(*bands.notes, note)), methods
+
+
+def _intel_value(bands: Bands, numbers: Sequence[int | None]) -> str:
     groups = []
     for start, end, rules in bands.ranges():
         parts = [
@@ -101,15 +138,14 @@ def _intel_line(decision: DecisionFunction) -> tuple[str, Bands]:
             if size <= _INT_MAX
         ]
         groups.append((";".join(parts), "" if end is None else f"@{start}-{end}"))
-    value = groups[0][0] if len(groups) == 1 else ";".join(f"({sizes}){processes}" for sizes, processes in groups)
-    return f'export I_MPI_ADJUST_{name.upper()}="{value}"', bands
+    return groups[0][0] if len(groups) == 1 else ";".join(f"({sizes}){processes}" for sizes, processes in groups)
 
 
-def _intel_names(decision: DecisionFunction) -> list[str]:
+def _intel_names(collective: str, bands: Bands, methods: Sequence[Method], numbers: Sequence[int | None]) -> list[str]:
     """What stands for each number that is said, as `dashboard.export.rules.intel` reads it again."""
-    methods = [decision.methods[place] for place in decision.used]
-    numbers = [(intel_number(decision, method), method.label) for method in methods]
-    return ["Algorithms:", *(f"  {decision.collective} {number}: {label}" for number, label in numbers if number)]
+    used = sorted({method for band in bands.bands for _, method in band.rules})
+    said = [f"  {collective} {numbers[place]}: {methods[place].label}" for place in used if numbers[place]]
+    return ["Algorithms:", *said] if said else []
 
 
 def intel_number(decision: DecisionFunction, method: Method) -> int | None:
@@ -238,6 +274,7 @@ INTEL = Target(
     "Intel MPI settings (I_MPI_ADJUST)",
     ".sh",
     to_intel,
+    options=("cubes", "weights"),
     use=usage.intel,
     readable=True,
     own_methods=True,
