@@ -75,9 +75,10 @@ def intel(name: str, collectives: Sequence[str]) -> list[Step]:
         Step("Source it where the job is started; mpirun of Intel MPI hands the settings on:", f". ./{name}"),
         Step("Then start the program as always:", "mpirun -n 16 ./program"),
         Step(
-            "The library says what it takes with the debug level:",
-            f"I_MPI_DEBUG=4 mpirun -n 16 ./program | grep -i adjust_{first.lower()}",
+            "Intel MPI repeats the variable at its start, which shows that it arrived, not that its conditions act:",
+            f"I_MPI_DEBUG=5 mpirun -n 16 ./program | grep I_MPI_ADJUST_{first}",
         ),
+        Step("What each condition does, and which never acts:", f"colltune lint {name}"),
     ]
 
 

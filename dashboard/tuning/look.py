@@ -12,7 +12,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import Fixed, Variants
+from dashboard.benchmarks.libraries.methods import Fixed, Library, Variants
 from dashboard.benchmarks.libraries.own_settings import added, kept
 from dashboard.domain.units import format_count, format_duration
 from dashboard.tuning.asked import Asked
@@ -39,8 +39,7 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
     LoadError
         The workload cannot be read.
     """
-    if isinstance(installation.library, Fixed):
-        raise PlanError(f"{installation.library.why}; there is nothing to tune")
+    refuse_fixed(installation.library)
     calls = asked.calls()
     called = {name for name, *_ in calls} or asked.collectives
     seconds = min(max(asked.measuring / _POINTS, _SHORTEST_POINT), _LONGEST_POINT)
@@ -56,6 +55,17 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
         goal=Goal(seconds=asked.measuring, calls=tuple((*sizes, number) for sizes, number in calls.items())),
     )
     return control.make_plan(wish, installation)
+
+
+def refuse_fixed(library: Library) -> None:
+    """Raise `PlanError` where methods cannot be switched within a job, as measuring and comparing here do."""
+    if isinstance(library, Fixed):
+        raise PlanError(f"{library.why}; there is nothing to tune")
+    if library.apart:
+        raise PlanError(
+            f"tune switches the methods of a library within one job to measure them, which {library.name} cannot; "
+            "measure with colltune bench plan and run, then colltune decide, and export --to the library's target"
+        )
 
 
 def look(work: Work) -> Result:

@@ -33,7 +33,13 @@ def tune(work: Work, until: str = "") -> dict[str, bool]:
     -------
     dict
         For each stage whether it was done now.
+
+    Raises
+    ------
+    PlanError
+        The library cannot be tuned; no folder is made.
     """
+    look.refuse_fixed(work.installation.library)
     with work.folder.held():
         work.folder.keep_asked(work.asked.to_json())
         return run(work, STAGES, until)

@@ -8,11 +8,13 @@ import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.intelmpi import IntelMpi
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.tuning import Asked, Folder, Work, tune
 from loaders.collectives import COLLECTIVES
 from loaders.intelmpi import ALGORITHMS
 
@@ -60,6 +62,15 @@ def test_all_that_is_measured_has_algorithms_beside_the_own_decision() -> None:
     own = Method(DEFAULT, library_id=0)
     assert all(IntelMpi("2021.6").methods(name, Variants())[0] == own for name in COLLECTIVES)
     assert IntelMpi("2021.6").forcing("bcast", own) == {}
+
+
+def test_a_tuning_refuses_what_cannot_be_switched_within_a_job_before_it_makes_a_folder(tmp_path: Path) -> None:
+    installation = Installation(Path("/opt/intel/bin/mpiexec"), IntelMpi("2021.6"))
+    folder = Folder(tmp_path / "tuned")
+    work = Work(folder, Asked.of({}, {"ranks": 2}), installation, LocalLauncher((str(installation.mpiexec),)))
+    with pytest.raises(PlanError, match=r"within one job to measure them, which Intel MPI cannot; measure with"):
+        tune(work)
+    assert not folder.path.exists()
 
 
 def test_each_method_is_started_by_itself_unasked(tmp_path: Path) -> None:
