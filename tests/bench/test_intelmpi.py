@@ -1,4 +1,4 @@
-"""What is asked of Intel MPI and set for it, by its documentation; it cannot be run here."""
+"""What is asked of Intel MPI and set for it, by its documentation and what its programs print."""
 
 from __future__ import annotations
 
@@ -36,6 +36,30 @@ def test_it_is_known_by_what_its_start_command_prints(tmp_path: Path, version: s
     assert mpi == IntelMpi(version)
     # What the ranks say of themselves holds the same version.
     assert mpi.version in f"Intel(R) MPI Library {version} for Linux* OS"
+
+
+def test_presets_beyond_the_documented_are_measured_by_their_number(tmp_path: Path) -> None:
+    # As printed by impi_info -a of 2021.18.1, shortened; it holds signs of Latin 1.
+    text = "".join(
+        f"{name} \n  MPI Datatype:\n    MPI_CHAR\n  Description:\n{rest}"
+        for name, rest in {
+            "I_MPI_ADJUST_BCAST_LIST": "    Intel(R) \xae, select algorithms\n",
+            "I_MPI_ADJUST_BCAST": "    <presetid> - Preset identifier\n    range: 0-22 \n",
+            "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": "    <presetid> - Preset identifier\n    range: 0-4 \n",
+        }.items()
+    )
+    for name, printed in {"mpiexec": RECORDED["2021.6"], "impi_info": text}.items():
+        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'END'\n{printed}END\n", encoding="latin-1")
+        (tmp_path / name).chmod(0o755)
+    mpi = library.library_of(tmp_path / "mpiexec")
+    assert isinstance(mpi, IntelMpi)
+    assert mpi.presets == (("bcast", 22), ("reduce_scatter_block", 4))
+    offered = [(method.library_id, method.algorithm) for method in mpi.methods("bcast", Variants())]
+    assert offered[14:16] + offered[-1:] == [(14, "numa_shm_avx512"), (15, "preset_15"), (22, "preset_22")]
+    block = mpi.methods("reduce_scatter_block", Variants())
+    assert [method.library_id for method in block] == [0, 1, 2, 3, 4]
+    assert mpi.forcing("bcast", Method("preset_15", library_id=15)) == {"I_MPI_ADJUST_BCAST": "15"}
+    assert len(mpi.methods("reduce", Variants())) == 1 + len(ALGORITHMS["reduce"])
 
 
 @pytest.mark.parametrize(

@@ -1,37 +1,53 @@
-"""Which methods Intel MPI has by its documentation, and how it is told to take one.
+"""Which methods Intel MPI has by its documentation and its ``impi_info``, and how it is told to take one.
 
 It cannot be switched while it runs: ``I_MPI_ADJUST_<COLLECTIVE>=NUMBER`` is read when the ranks start, so each method
-is measured in a launch of its own. The numbers are those of `loaders.intelmpi`.
+is measured in a launch of its own. The numbers are those of `loaders.intelmpi`, and beyond them those that the
+installed ``impi_info`` counts, which have no names there. ``pip install impi-rt`` brings it with the library.
 
-Nothing of this was run with Intel MPI, which is not at hand: only what is asked for and set is tested, against the
-documentation and a recorded ``mpiexec --version``. Every result is verified, but there are no message graphs: a number
-that the library passes over in silence would show as the times of its own decision.
+Every result is verified, but there are no message graphs: a number that the library has not, or that cannot work where
+the ranks are, is passed over in silence and shows as the times of its built-in rules.
 """
 
 from __future__ import annotations
 
+import os
 import re
+import subprocess
 from dataclasses import dataclass
+from pathlib import Path
 
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
 from loaders.intelmpi import ALGORITHMS, NAME
 
+_SECONDS = 60
+_PRESETS = re.compile(r"^I_MPI_ADJUST_([A-Z_]+) *\n(?:(?!I_MPI_).*\n)*? *range: 0-(\d{1,3})\b", re.MULTILINE)
 _VERSION = re.compile(r"Intel\(R\) MPI Library.*?\bVersion (\d[\w.]*)")
 
 
 @dataclass(frozen=True)
 class IntelMpi(Plain):
-    """Intel MPI of some version, such as ``2021.11``; `why` is a remark on how it is measured."""
+    """Intel MPI of some version, such as ``2021.11``.
+
+    Attributes
+    ----------
+    presets
+        Highest number of each collective, where ``impi_info`` tells it.
+    why
+        A remark on how it is measured.
+    """
 
     version: str
+    presets: tuple[tuple[str, int], ...] = ()
     why: str = f"methods of {NAME} cannot be switched while it runs: each is measured in a launch of its own"
     name: str = NAME
     apart: bool = True
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first; none takes the variants' parameters."""
-        named = enumerate(ALGORITHMS.get(collective, ()), start=1)
-        return [Method(DEFAULT, library_id=0), *(Method(name, library_id=number) for number, name in named)]
+        names = ALGORITHMS.get(collective, ())
+        further = range(len(names) + 1, dict(self.presets).get(collective, 0) + 1)
+        every = enumerate([*names, *(f"preset_{number}" for number in further)], start=1)
+        return [Method(DEFAULT, library_id=0), *(Method(name, library_id=number) for number, name in every)]
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """The variable that makes it take the method; none for its own decision."""
@@ -42,3 +58,17 @@ def parse(text: str) -> IntelMpi | None:
     """Read what ``mpiexec --version`` printed; None when that is not Intel's."""
     match = _VERSION.search(text)
     return IntelMpi(match[1]) if match else None
+
+
+def presets_of(mpiexec: Path) -> tuple[tuple[str, int], ...]:
+    """Read what the ``impi_info`` beside a start command prints of presets; none where it cannot be run."""
+    folder = mpiexec.parent.parent / "lib"
+    libraries = [str(folder), str(folder / "libfabric"), os.environ.get("LD_LIBRARY_PATH", "")]
+    environment = {**os.environ, "LD_LIBRARY_PATH": ":".join(filter(None, libraries))}
+    ask = [str(mpiexec.parent / "impi_info"), "-a"]
+    try:
+        done = subprocess.run(ask, capture_output=True, timeout=_SECONDS, check=False, env=environment)
+    except (OSError, subprocess.TimeoutExpired):
+        return ()
+    text = done.stdout.decode(errors="replace")
+    return tuple((name.lower(), int(highest)) for name, highest in _PRESETS.findall(text))

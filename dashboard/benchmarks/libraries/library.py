@@ -7,7 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
@@ -79,7 +79,7 @@ def library_of(mpiexec: Path) -> Library:
         path = beside if beside.exists() else Path(shutil.which("ompi_info") or beside)
         return openmpi.read(path)
     if (intel := intelmpi.parse(text)) is not None:
-        return intel
+        return replace(intel, presets=intelmpi.presets_of(mpiexec))
     version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", text)
     name = (text.strip().splitlines() or ["unknown"])[0][:60]
     if "hydra" in text.lower():

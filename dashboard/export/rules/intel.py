@@ -12,7 +12,7 @@ What a number stands for is said by the file's own comments, such as ``# bcast 3
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
@@ -95,20 +95,20 @@ def read(text: str) -> RulesFile:
         groups = _groups(value, number, faults)
         if name in built:
             faults.append(Fault(number, "warning", f"{setting[1]} is set a second time", "the later setting acts"))
-        faults += _unlisted(name, groups, number)
+        faults += _unlisted(name, groups, {place for collective, place in labels if collective == name}, number)
         if groups:
             built[name] = _decision(name, groups, labels)
     return RulesFile("intel", "Intel MPI settings (I_MPI_ADJUST)", built, built, in_order(faults))
 
 
-def _unlisted(collective: str, groups: Iterable[_Group], line: int) -> Iterator[Fault]:
-    """Numbers beyond those of the developer reference; later versions may have more."""
+def _unlisted(collective: str, groups: Iterable[_Group], named: Container[int], line: int) -> Iterator[Fault]:
+    """Numbers beyond those of the developer reference that the file does not name; later versions may have more."""
     names = ALGORITHMS.get(collective, ())
     numbers = {box.algorithm for group in groups for box in group.conditions}
     if 0 in numbers:
         effect = "Intel MPI goes by built-in rules there; without the variable it goes by its tuning"
         yield Fault(line, "note", f"{collective}: 0 is not the library's own decision", effect)
-    for number in sorted(number for number in numbers if names and number > len(names)):
+    for number in sorted(number for number in numbers if names and number > len(names) and number not in named):
         what = f"{collective} has no algorithm {number} in Intel MPI's reference; it has 1 to {len(names)}"
         effect = "Intel MPI goes by built-in rules where it has none of that number; compare with impi_info"
         yield Fault(line, "warning", what, effect)

@@ -432,6 +432,8 @@ def test_a_number_beyond_intel_s_reference_is_warned_of() -> None:
     (fault,) = read.faults
     assert (fault.line, fault.severity) == (1, "warning")
     assert fault.text == "allreduce has no algorithm 99 in Intel MPI's reference; it has 1 to 12"
+    # What a file itself names was measured.
+    assert read_text("# Algorithms:\n#   bcast 15: preset_15\nI_MPI_ADJUST_BCAST=15\n").faults == ()
 
 
 def test_a_variable_that_is_set_twice_is_one_decision_and_an_error() -> None:
