@@ -46,6 +46,15 @@ def test_intel_s_numbers_are_written_where_they_were_measured() -> None:
     assert "mpirun" not in section(text, "Open MPI")
 
 
+def test_intel_mpi_is_told_nothing_for_its_own_decision() -> None:
+    own = leaf("reduce", Method("default", "default", 0, {"library_id": 0}), library="Intel MPI")
+    ring = leaf("bcast", Method("ring", "ring", 0, {"library_id": 3}), library="Intel MPI")
+    commands = section(to_mpirun([own, ring]), "Intel")
+    assert "-genv I_MPI_ADJUST_BCAST 3" in commands
+    assert "reduce: default, its own decision" in commands
+    assert "I_MPI_ADJUST_REDUCE" not in commands
+
+
 def test_parameters_are_forced_too() -> None:
     chain, knomial = Method("chain", "chain", 0, {"fan_out": 8}), Method("knomial", "knomial", 0, {"radix": 3})
     assert "--mca coll_tuned_reduce_algorithm_chain_fanout 8" in to_mpirun(leaf("reduce", chain))

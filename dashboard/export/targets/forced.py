@@ -205,7 +205,10 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
 def _intel(decision: DecisionFunction, method: Method, version: str) -> Options:
     del version
     number = intel_number(decision, method)
-    return None if number is None else {f"I_MPI_ADJUST_{decision.collective.upper()}": str(number)}
+    if number is None or not (number or measured_with(decision.provenance, "intel")):
+        return None
+    # 0 is another choice than its own decision.
+    return {f"I_MPI_ADJUST_{decision.collective.upper()}": str(number)} if number else {}
 
 
 OPEN_MPI = _Library(
