@@ -29,6 +29,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError
+from dashboard.export.targets.mpich.base import borrowed
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
 from dashboard.export.unsafe import not_written, safe
@@ -323,4 +324,6 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
             notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
         else:
             notes = bands_of(decision, COMPARED.get(name, "message")).notes
+        if order.target == "mpich" and order.base is None and (other := borrowed([decision])):
+            notes = (*notes, other)
         yield from (f"{note[0].upper()}{note[1:]}." for note in notes)

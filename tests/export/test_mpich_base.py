@@ -14,6 +14,7 @@ from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base as mpich_base
 from dashboard.export.targets.mpich import selection as mpich
 from dashboard.export.targets.mpich.base import embedded
+from dashboard.export.writing import Order, write
 
 
 @pytest.fixture(scope="module")
@@ -57,6 +58,28 @@ def test_without_a_base_the_installed_library_s_own_is_changed(
     assert base[0] == path
     decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0))
     assert len(json.loads(mpich.to_mpich(decision))) == 44
+
+
+def test_the_selection_of_another_version_than_was_measured_is_warned_of(
+    tmp_path: Path, generic: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "lib").mkdir()
+    library(tmp_path / "lib", "5.0.2", generic)
+    monkeypatch.setattr(mpich_base.sys, "executable", str(tmp_path / "bin" / "python"))
+
+    def said(version: str, base: str | None = None) -> str:
+        """Notes of a file for results of a version."""
+        facts = {"library": "MPICH", "library_version": version}
+        decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0), provenance=facts)
+        return " ".join(write(Order("mpich", (decision,), {}, base=base)).parts[0].notes)
+
+    assert "Measured was MPICH 4.0.3, whose own selection is not known" in said("4.0.3")
+    assert "--base FILE" in said("4.0.3")
+    for version, base in (("4.0.3", generic), ("5.0.2", None), ("", None)):
+        assert "Measured was" not in said(version, base)
+    # It is the one that is installed.
+    library(tmp_path / "lib", "4.0.3", generic)
+    assert "Measured was" not in said("4.0.3")
 
 
 def test_the_selection_that_a_campaign_kept_serves_where_no_mpich_is(tmp_path: Path, generic: str) -> None:

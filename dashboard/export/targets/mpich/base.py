@@ -117,14 +117,33 @@ def given(name: str) -> str:
 
 def standing(decisions: Sequence[DecisionFunction]) -> str | None:
     """The selection that decisions are put into: of the version that was measured, else of the MPICH installed here."""
-    measured = {
-        str(each.provenance.get("library_version", "")) if each.provenance.get("library") == "MPICH" else ""
-        for each in decisions
-    }
-    text = known(measured.pop()) if len(measured) == 1 else None
+    text = known(_measured(decisions))
     if text is None and (held := installed()) is not None:
         text = held[1]
     return text
+
+
+def borrowed(decisions: Sequence[DecisionFunction]) -> str:
+    """Warn where `standing` is of another version than was measured; empty where it is not, or nobody can tell."""
+    measured = _measured(decisions)
+    if not measured or known(measured) is not None or (held := installed()) is None:
+        return ""
+    if f"{measured}\0".encode() in held[0].read_bytes():
+        return ""
+    return (
+        f"measured was MPICH {measured}, whose own selection is not known: the rules stand in that of {held[0]}, of "
+        "another version, and MPICH ends programs whose file names what it lacks; --base FILE names its own "
+        "(maint/tuning in its source)"
+    )
+
+
+def _measured(decisions: Sequence[DecisionFunction]) -> str:
+    """The version of MPICH that all were measured with; empty where there is none."""
+    versions = {
+        str(each.provenance.get("library_version", "")) if each.provenance.get("library") == "MPICH" else ""
+        for each in decisions
+    }
+    return versions.pop() if len(versions) == 1 else ""
 
 
 def _libraries(root: Path | None) -> Iterator[Path]:
