@@ -123,6 +123,8 @@ def main(names: list[str]) -> None:
     if names[:1] == [EVERY]:
         every(names[1:])
         return
+    if unknown := [name for name in names if name not in (*PAGES, FILM)]:
+        raise SystemExit(f"{unknown[0]} is no page; there are {', '.join((*PAGES, FILM))}, {EVERY}\n\n{__doc__}")
     FOLDER.mkdir(parents=True, exist_ok=True)
     with TemporaryDirectory() as root:
         os.environ[ROOT_VARIABLE] = root

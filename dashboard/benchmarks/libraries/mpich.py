@@ -128,7 +128,7 @@ def parse(text: str, version: str) -> Mpich:
         if name.endswith(INTRA) and names[0] == _AUTO
     }
     if not algorithms:
-        raise NoMpiError("this MPICH names no algorithms (mpivars); install 5.0 or later")
+        raise NoMpiError("this MPICH names no algorithms (mpivars); install 4.2 or later")
     return Mpich(version, algorithms, variables, {name: tuple(names) for name, names in choices.items()})
 
 
