@@ -245,7 +245,9 @@ def fit_all(
         begin = start.of(each) if start is not None and each in start.models else None
         fits[each] = fit(observed, each, start=begin, progress=progress, **options)
     provenance = {model: fitted.provenance() for model, fitted in fits.items()}
-    how = {"how": "fitted to measured collectives", "sources": list(observed.sources), "fits": provenance}
+    how: dict[str, Any] = {"how": "fitted to measured collectives", "sources": list(observed.sources)}
+    how |= {"note": "fitted by the formulas as published"} if observed.variant == "as_published" else {}
+    how["fits"] = provenance
     return ParameterSet(name, {model: fitted.parameters for model, fitted in fits.items()}, how), fits
 
 
@@ -253,7 +255,7 @@ def residual_table(observed: Observations, parameters: PointToPointModel) -> pd.
     """What a network predicts beside what was measured; columns as `Fit.residuals`."""
     parts = []
     for line in observed.lines:
-        predicted = line.predict(parameters)
+        predicted = line.predict(parameters, observed.variant)
         parts.append(
             pd.DataFrame(
                 {

@@ -13,7 +13,7 @@ import xarray as xr
 from dashboard.decisions.measured.map import DIMS, methods_of, select_ppn
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.models.aliases import model_for
-from dashboard.models.collectives.model import CollectiveModel
+from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
@@ -44,9 +44,10 @@ class Line:
     time: FloatArray
     segment_size: int = 0
 
-    def predict(self, parameters: PointToPointModel) -> FloatArray:
+    def predict(self, parameters: PointToPointModel, variant: Variant = "corrected") -> FloatArray:
         """What the model says of each cell, s."""
-        return self.model.predict(parameters, self.comm_size, self.message_size, self.segment_size)
+        sizes = self.comm_size, self.message_size, self.segment_size
+        return self.model.predict(parameters, *sizes, variant=variant)
 
     def pieces(self) -> FloatArray:
         """Bytes of each message that is sent: the segment, or the whole."""
@@ -65,11 +66,14 @@ class Observations:
         Labels of the methods that no model covers.
     sources
         For provenance.
+    variant
+        Formulas that they are explained by.
     """
 
     lines: tuple[Line, ...]
     missing: tuple[str, ...] = ()
     sources: tuple[str, ...] = ()
+    variant: Variant = "corrected"
 
     @property
     def time(self) -> FloatArray:
@@ -85,7 +89,7 @@ class Observations:
         """As `time`, but predicted."""
         times = np.empty(sum(line.time.size for line in self.lines))
         for model, places, sizes in self._by_model:
-            times[places] = model.predict(parameters, *sizes)
+            times[places] = model.predict(parameters, *sizes, variant=self.variant)
         return times
 
     @cached_property

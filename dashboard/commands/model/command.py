@@ -147,6 +147,7 @@ def _parameters(parser: argparse.ArgumentParser) -> None:
 
 def _fit(parser: argparse.ArgumentParser) -> None:
     _measured(parser, "fit to these only")
+    _formulas(parser)
     parser.add_argument("--method", dest="methods", action="append", metavar="LABEL", help="fit to these methods only")
     parser.add_argument(
         "--model",
@@ -217,6 +218,10 @@ def _map(parser: argparse.ArgumentParser) -> None:
 
 def _network(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
     parser.add_argument("--parameters", required=True, metavar="SET", help=PARAMETERS_HELP)
+    _formulas(parser, what)
+
+
+def _formulas(parser: argparse.ArgumentParser, what: str = "formulas") -> None:
     variant: dict[str, Any] = {"dest": "variant", "action": "store_const", "default": "corrected"}
     about = f"the {what} to the letter, errata included"
     parser.add_argument("--as-published", const="as_published", help=about, **variant)

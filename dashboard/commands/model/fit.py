@@ -81,12 +81,14 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
 
 def fit(args: argparse.Namespace) -> None:
     """Fit parameters to measured collectives."""
+    from dataclasses import replace
+
     from dashboard.models import MODEL_NAMES
     from dashboard.models.fit import fit_all
     from dashboard.models.observations import observe
     from dashboard.models.parameter_set import find_parameters
 
-    observed = observe(_cubes(args).values(), args.methods, ppn=args.ppn)
+    observed = replace(observe(_cubes(args).values(), args.methods, ppn=args.ppn), variant=args.variant)
     models = tuple(name for name in MODEL_NAMES if name in (args.models or MODEL_NAMES))
     start = find_parameters(args.parameters, models[0]) if args.parameters else None
     with Working() as progress:

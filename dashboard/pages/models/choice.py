@@ -160,12 +160,12 @@ class ModelChoice(param.Parameterized):
 
     @property
     def fits(self) -> Mapping[ModelName, Fit]:
-        """How well the set on show was fitted to the measurements on show; empty where it was not, or to others."""
+        """How well the set was fitted to the measurements on show, by the same formulas; empty where it was not."""
         words, fits = self._fits.get(self.name_of_set, ([], {}))
-        return fits if words == self.measured_words() else {}
+        return fits if words == self.fitting_words() else {}
 
     def know(self, name: str, words: list[str], fits: Mapping[ModelName, Fit]) -> None:
-        """Keep how well a set was fitted to measurements, which are in words as of `measured_words`."""
+        """Keep how well a set was fitted, to what in words as of `fitting_words`."""
         self._fits[name] = words, fits
 
     def put(self, model: ModelName, **values: float) -> None:
@@ -228,8 +228,14 @@ class ModelChoice(param.Parameterized):
 
     def words(self) -> list[str]:
         """Its parameters and formulas as the commands take them."""
-        printed = ["--as-published"] if self.variant == "as_published" else []
-        return ["--parameters", write_set(self.network()), *printed]
+        return ["--parameters", write_set(self.network()), *self._printed()]
+
+    def _printed(self) -> list[str]:
+        return ["--as-published"] if self.variant == "as_published" else []
+
+    def fitting_words(self) -> list[str]:
+        """The measurements on show, and the formulas, as the command takes them that fits parameters."""
+        return [*self.measured_words(), *self._printed()]
 
     def predicting(self, method: ModelMethod, model: ModelName, comm_size: int) -> list[str]:
         """Words of the command that predicts a method at the message size that is held."""

@@ -17,7 +17,8 @@ from dashboard.plots.models import fits as model_fits
 
 _METHODS = "methods"
 _NONE = (
-    "These parameters were not fitted to the measurements on show: choose 'Fit to the measurements', or a set that was."
+    "These parameters were not fitted to the measurements on show by these formulas: choose 'Fit to the measurements', "
+    "or a set that was."
 )
 
 
@@ -73,7 +74,7 @@ class Fits(Part):
         if self.model.value not in fits:
             return []
         methods = [word for label in _labels(fits) for word in ("--method", label)]
-        return [["model", "fit", *self._choice.measured_words(), *methods, "--model", str(self.model.value)]]
+        return [["model", "fit", *self._choice.fitting_words(), *methods, "--model", str(self.model.value)]]
 
     def update(self) -> None:
         """Follow the choice."""

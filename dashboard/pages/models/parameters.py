@@ -283,7 +283,7 @@ class ParameterPanel(Viewer):
 
     def _fit(self, *_: Any) -> None:
         labels = [each.measured for each in self.choice.methods if each.measured and each.modelled]
-        title, words = f"{FITTED}, {self.choice.collective}", self.choice.measured_words()
+        title, words = f"{FITTED}, {self.choice.collective}", self.choice.fitting_words()
 
         def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self._base = None
@@ -295,7 +295,7 @@ class ParameterPanel(Viewer):
 
     def fit_again(self, labels: list[str], done: Callable[[], None]) -> None:
         """Fit the set on show, of which the numbers alone are known, to these methods; they stay as they are."""
-        name, words = self.choice.name_of_set, self.choice.measured_words()
+        name, words = self.choice.name_of_set, self.choice.fitting_words()
 
         def show(fitted: tuple[ParameterSet, dict[ModelName, Fit]]) -> None:
             self.choice.know(name, words, fitted[1])
@@ -310,13 +310,14 @@ class ParameterPanel(Viewer):
         title: str,
         show: Callable[[tuple[ParameterSet, dict[ModelName, Fit]]], None],
     ) -> None:
-        cube = self.choice.cube()
+        cube, variant = self.choice.cube(), self.choice.variant
         if cube is None or not models:
             return
 
         def work(progress: Progress) -> tuple[ParameterSet, dict[ModelName, Fit]]:
             try:
-                return fit_all(observe(cube, labels or None), models, name=title, progress=progress)
+                observed = replace(observe(cube, labels or None), variant=variant)
+                return fit_all(observed, models, name=title, progress=progress)
             except ModelError as error:
                 raise DecisionError(str(error)) from error
 

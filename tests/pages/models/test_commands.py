@@ -49,6 +49,23 @@ def test_of_segments_and_fits(page: ModelsPage, state: State, answers: Answers) 
     assert fitted["parameters"]["hockney"]["beta"] == pytest.approx(known.beta)
 
 
+def test_of_a_fit_by_formulas_as_published(page: ModelsPage, state: State, answers: Answers) -> None:
+    page.variant.value = "as_published"
+    state.collective = "reduce"
+    page.choice.models = ("loggp",)
+    open_tab(page, "Fit")
+    page.panel._fit()
+    (fitted,) = answers(state)
+    known = page.choice.fits["loggp"].parameters
+    assert fitted["parameters"]["loggp"]["latency"] == pytest.approx(known.latency)
+    assert "as published" in page.panel.source.object
+    # Fitted by other formulas, they are others.
+    page.variant.value = "corrected"
+    assert page.choice.fits == {}
+    page.panel._fit()
+    assert page.choice.fits["loggp"].parameters != known
+
+
 @pytest.mark.parametrize("variant", ["corrected", "as_published"])
 def test_of_curves_at_the_sizes_that_are_held(page: ModelsPage, state: State, answers: Answers, variant: str) -> None:
     page.variant.value = variant
