@@ -23,8 +23,13 @@ _PACKED = {
     b"\x28\xb5\x2f\xfd": "packed by zstd",
 }
 
-#: Folder in a campaign's that holds one for each job of an array.
-_PARTS = "parts"
+#: File by which the folder of a campaign is known; the folder in it that holds one for each job of an array; and what
+#: it keeps beside its results.
+_PLAN, _PARTS = "plan.json", "parts"
+_KEPT = frozenset((_PLAN, "jobs", _PARTS, "log.txt", "safety.jsonl", "mpich_selection.json", "shared-memory.json"))
+_KEPT |= {"chosen.json", "components.json", "progress.json", "state.json"}
+#: Its libraries, which are compiled there.
+_BUILT = "libcolltune_"
 Paths = str | os.PathLike[str] | Iterable[str | os.PathLike[str]]
 
 
@@ -59,7 +64,7 @@ def find(paths: Paths, hints: Hints) -> Found:
 
     Sub-folders are entered with the hint ``recursive``, or where a folder holds
     no files of its own but texts about it (.md). The folder of a campaign gives
-    the run files of its parts as well.
+    the run files of its parts as well, and nothing that it keeps beside them.
 
     Raises
     ------
@@ -71,7 +76,10 @@ def find(paths: Paths, hints: Hints) -> Found:
     for entry in given:
         _given(Path(entry), hints, files)
     if not files.files:
-        raise LoadError(f"no files found in {', '.join(map(str, given)) or 'an empty list'}")
+        planned = (
+            " (a campaign that has no results yet)" if any((Path(each) / _PLAN).is_file() for each in given) else ""
+        )
+        raise LoadError(f"no files found in {', '.join(map(str, given)) or 'an empty list'}{planned}")
     return files
 
 
@@ -102,6 +110,9 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         folders = [e for e in entries if e.is_dir() and not is_zarr(e)]
     except OSError as error:
         raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
+    if folder / _PLAN in files:
+        files, folders = ([e for e in each if not _is_kept(e)] for each in (files, folders))
+        files += _parts(folder)
     for file in files:
         listing.add(file, named=False)
     if hints.values.get("recursive") or all(f.suffix.lower() == ".md" for f in files):
@@ -109,19 +120,19 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
             if Path(os.path.realpath(sub)) not in above:
                 _folder(sub, hints, listing, above)
         return
-    if parts := _parts(folder):
-        folders = [sub for sub in folders if sub.name != _PARTS]
-        for part in parts:
-            listing.add(part, named=False)
     if folders:
         names = ", ".join(f"{f.name}/" for f in folders)
         listing.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
 
 
 def _parts(folder: Path) -> list[Path]:
-    """Run files of the jobs of an array, by their numbers, where a folder is that of a campaign."""
-    there = (folder / "plan.json").is_file()
-    return sorted(folder.glob(f"{_PARTS}/*/results.jsonl"), key=lambda file: _number(file.parent)) if there else []
+    """Run files of the jobs of an array in the folder of a campaign, by their numbers."""
+    return sorted(folder.glob(f"{_PARTS}/*/results.jsonl"), key=lambda file: _number(file.parent))
+
+
+def _is_kept(path: Path) -> bool:
+    """Whether a campaign keeps it beside its results."""
+    return path.name in _KEPT or path.name.startswith(_BUILT)
 
 
 def _number(part: Path) -> tuple[int, str]:

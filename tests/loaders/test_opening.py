@@ -31,6 +31,11 @@ def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Pat
 
 def test_the_folder_of_a_campaign_gives_the_results_of_its_parts(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}")
+    # What it keeps beside them is no file of results that could not be read.
+    for name in ("log.txt", "state.json", "libcolltune_counter.so"):
+        (tmp_path / name).write_text("{}")
+    with pytest.raises(LoadError, match="a campaign that has no results yet"):
+        open_results(tmp_path)
     for index, size in enumerate((2, 4)):
         (tmp_path / "parts" / str(index) / "jobs").mkdir(parents=True)
         with RunWriter(tmp_path / "parts" / str(index) / "results.jsonl", {}) as writer:
@@ -39,6 +44,7 @@ def test_the_folder_of_a_campaign_gives_the_results_of_its_parts(tmp_path: Path)
     results = open_results(tmp_path)
     assert results["bcast"]["comm_size"].values.tolist() == [2, 4]
     assert not json.loads(results.attrs["notes"])
+    assert len(json.loads(results.attrs["sources"])) == 2
     # Of other folders their sub-folders are not entered.
     (tmp_path / "plan.json").rename(tmp_path / "other.json")
     with pytest.raises(LoadError, match=r"other\.json"):
