@@ -8,6 +8,7 @@ look-up in a mapped model file, and the notes of what calls took.
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 from string import Template
 
@@ -24,7 +25,8 @@ from dashboard.export.targets.preload.own import is_own, units_on
 from dashboard.export.targets.preload.source import Part, Tables, includes, runtime
 from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
-from dashboard.online.table import AlgTable, need_of
+from dashboard.online.selection import Blocked
+from dashboard.online.table import NEVER, AlgTable, need_of
 from loaders import disk
 from loaders.openmpi import series
 
@@ -99,8 +101,10 @@ void ompi_init_thread_f(MPI_Fint *required, MPI_Fint *provided, MPI_Fint *ierror
 #endif"""
 
 
-def source(table: AlgTable) -> str:
+def source(table: AlgTable, blocked: Sequence[Blocked] = ()) -> str:
     """The library as C99, for the Open MPI of the table.
+
+    What is blocked at all sizes is not tried either, as long as nothing was learnt.
 
     Raises
     ------
@@ -120,7 +124,7 @@ def source(table: AlgTable) -> str:
         f"#define COLLTUNE_SERIES {string(series(table.version))}",
         "",
         *tables.lines(parts),
-        *_numbers(table, tables),
+        *_numbers(table, tables, blocked),
         "",
         *runtime(tables),
         "",
@@ -166,10 +170,17 @@ def _head(table: AlgTable, names: list[str]) -> list[str]:
     ]
 
 
-def _numbers(table: AlgTable, tables: Tables) -> list[str]:
+def _numbers(table: AlgTable, tables: Tables, blocked: Sequence[Blocked]) -> list[str]:
     """How many methods each collective has, what they need, and the methods as traces tell them."""
     counts = [len(methods) for methods in table.methods.values()]
-    needs = [need_of(name, method) for name, methods in table.methods.items() for method in methods]
+    everywhere = [each for each in blocked if each.everywhere]
+    needs = [
+        NEVER
+        if any(each.collective == name and each.names(method.label) for each in everywhere)
+        else need_of(name, method)
+        for name, methods in table.methods.items()
+        for method in methods
+    ]
     firsts = [sum(counts[:place]) for place in range(len(counts))]
     methods_data = {name: methods_to_data(methods) for name, methods in table.methods.items()}
     text = json.dumps({"table": table.digest, "methods": methods_data})[1:]
@@ -188,8 +199,8 @@ def _numbers(table: AlgTable, tables: Tables) -> list[str]:
     ]
 
 
-def build(table: AlgTable, mpicc: Path, folder: Path) -> Path:
-    """Write the source into a folder and compile it there.
+def build(table: AlgTable, mpicc: Path, folder: Path, blocked: Sequence[Blocked] = ()) -> Path:
+    """Write the source into a folder and compile it there; see `source`.
 
     Returns
     -------
@@ -202,5 +213,5 @@ def build(table: AlgTable, mpicc: Path, folder: Path) -> Path:
         It cannot be compiled; the message has the compiler's first words.
     """
     file = folder / "colltune_online.c"
-    disk.write_text(file, source(table))
+    disk.write_text(file, source(table, blocked))
     return compiling.build(mpicc, file, folder / "libcolltune_online.so")

@@ -8,7 +8,7 @@ struct colltune_learnt {
     const int *needs;          /* by method: what a call must be like */
 };
 
-enum { COLLTUNE_NOTHING, COLLTUNE_TWO_ONLY, COLLTUNE_POWER_OF_TWO, COLLTUNE_EVEN, COLLTUNE_BYTE_EACH };
+enum { COLLTUNE_NOTHING, COLLTUNE_TWO_ONLY, COLLTUNE_POWER_OF_TWO, COLLTUNE_EVEN, COLLTUNE_BYTE_EACH, COLLTUNE_NEVER };
 /* A number of processes is added to it. */
 #define COLLTUNE_EXACTLY 16
 
@@ -75,6 +75,8 @@ static int colltune_fit(int need, int size, long long bytes)
         return size % 2 == 0;
     case COLLTUNE_BYTE_EACH:
         return bytes >= size;
+    case COLLTUNE_NEVER:
+        return 0;
     default:
         return need <= COLLTUNE_EXACTLY || (size == need - COLLTUNE_EXACTLY && bytes >= size);
     }

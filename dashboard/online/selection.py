@@ -43,6 +43,11 @@ class Blocked:
         """Whether a method of this label is one of them."""
         return label == self.method or (self.method.endswith("*") and label.startswith(self.method[:-1]))
 
+    @property
+    def everywhere(self) -> bool:
+        """Whether it takes them away at all sizes."""
+        return {*self.message_size, *self.nodes, *self.ppn} == {None}
+
     def at(self, collective: str, label: str, points: FloatArray) -> BoolArray:
         """Of which points ``(point, axis)`` it takes the method away."""
         if collective != self.collective or not self.names(label):

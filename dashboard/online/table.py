@@ -36,7 +36,7 @@ FAN_OUTS = (1, 4, 16)
 MAX_REQUESTS = (0, 64, 128, 512)
 _DIGITS = 16
 #: What methods need of a call.
-NEEDS = NOTHING, TWO, POWER_OF_TWO, EVEN, BYTE_EACH = range(5)
+NEEDS = NOTHING, TWO, POWER_OF_TWO, EVEN, BYTE_EACH, NEVER = range(6)
 #: A schedule is for one number of processes, which is added to this, and for a byte for each of them at least.
 EXACTLY = 16
 #: Traces have a byte for the number of a method.
@@ -250,9 +250,9 @@ def usable(need: Any, comm_size: Any, message_size: Any) -> BoolArray:
     asked, processes, size = np.broadcast_arrays(
         np.asarray(need, np.int64), np.asarray(comm_size, np.int64), np.asarray(message_size, np.int64)
     )
-    cases = [asked == TWO, asked == POWER_OF_TWO, asked == EVEN, asked == BYTE_EACH]
+    cases = [asked == NEVER, asked == TWO, asked == POWER_OF_TWO, asked == EVEN, asked == BYTE_EACH]
     cases.append(asked > EXACTLY)
-    answers = [processes == 2, processes & (processes - 1) == 0, processes % 2 == 0, size >= processes]
+    answers = [asked < 0, processes == 2, processes & (processes - 1) == 0, processes % 2 == 0, size >= processes]
     answers.append((processes == asked - EXACTLY) & (size >= processes))
     return np.asarray(np.select(cases, answers, default=True), dtype=np.bool_)
 

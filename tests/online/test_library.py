@@ -23,7 +23,7 @@ from dashboard.online.errors import OnlineError
 from dashboard.online.library import source
 from dashboard.online.model_file import save
 from dashboard.online.running import loop, read_plan
-from dashboard.online.selection import Calls, Choice, SelectionModel
+from dashboard.online.selection import Blocked, Calls, Choice, SelectionModel
 from dashboard.online.settings import Learning
 from dashboard.online.skeletons import skeleton
 from dashboard.online.state import Folder
@@ -117,6 +117,22 @@ def test_sixteen_processes_take_the_same_methods_on_communicators_split_and_free
     assert np.array_equal((draw * len(needs)).astype(int) + 1, own["alg"])
     totals = json.loads(totals_of(tmp_path, "one").read_text(encoding="utf-8"))
     assert totals["collectives"]["bcast"]["noted"] == calls.loc[calls["collective"] == "bcast", "traced"].sum()
+
+
+def test_what_is_blocked_is_not_tried_before_anything_is_learnt(
+    bench: Bench, program: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    # Of sizes alone it may be tried at others.
+    blocked = [Blocked("bcast", "*"), Blocked("allreduce", "ring*"), Blocked("allgather", "*", (1024, None))]
+    tuner = bench.build("libblocked.so", source(table, blocked), *LIBRARY)
+    bench.run(4, program, "check", preload=tuner, said=said(tmp_path))
+    tried = {name: set(own["alg"]) for name, own in calls_of(tmp_path).groupby("collective")}
+    assert tried["bcast"] == {0}
+    rings = [place for place, each in enumerate(table.methods["allreduce"], 1) if each.label.startswith("ring")]
+    assert rings
+    assert not tried["allreduce"] & set(rings)
+    assert len(tried["allreduce"]) > 2
+    assert len(tried["allgather"]) > 2
 
 
 def test_the_messages_are_those_of_the_methods_that_were_learnt(

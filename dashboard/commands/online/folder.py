@@ -151,7 +151,7 @@ def _init(args: argparse.Namespace) -> None:
     folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), blocked)
     args.folder.mkdir(parents=True, exist_ok=True)
     # First: without it the folder is none, and another try is free.
-    library = build(table, mpicc, args.folder)
+    library = build(table, mpicc, args.folder, blocked)
     folder.save()
     result = {
         "folder": str(args.folder),

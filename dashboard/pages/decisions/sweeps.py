@@ -47,7 +47,11 @@ class Sweeps(Viewer):
         self.button = Button(label="Compute the sweeps", visible=False, variant="outlined", on_click=self._compute)
         self.note = pn.pane.HTML("", visible=False)
         self._swept = Rested(self._show, REST, self._sweep)
-        self.own = pn.FlexBox(sizing_mode="stretch_width", visible=False)
+        # Made once: what is put there later would keep the colours of the light theme.
+        self.heads = {name: pn.pane.HTML("", margin=(4, 12, 0, 12)) for name in _OWN}
+        self.paths = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in _OWN}
+        columns = [pn.Column(self.heads[name], self.paths[name], **_CHART) for name in _OWN]
+        self.own = pn.FlexBox(*columns, sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self._compute)
         state.param.watch(lambda *_: self.background.stop(), [*DATA, "family"])
 
@@ -66,8 +70,8 @@ class Sweeps(Viewer):
         dmap = self._state.view.decision_map()
         if dmap is None:
             return
-        self.own.visible = self._state.family != QUADTREE
-        if self.own.visible:
+        self.own.visible = False
+        if self._state.family != QUADTREE:
             self._clear()
             self._show_path()
             return
@@ -95,7 +99,7 @@ class Sweeps(Viewer):
         tried = state.view.known_path(family.name)
         path = None if tried is None else swept(family, tried)
         self.button.visible = tried is None and bool(family.options) and not self.background.running
-        self.note.visible, self.own.objects = path is None, []
+        self.note.visible, self.own.visible = path is None, path is not None
         if path is None:
             asks = f"{family.title} grown over its own parameter: what a smaller tree costs."
             self.note.object = asks if self.button.visible else f"{family.title} has no size to choose."
@@ -105,9 +109,8 @@ class Sweeps(Viewer):
         for y, title in _OWN.items():
             figures_now = {} if statistics is None else {**statistics, "penalty_mean": statistics["penalty"]["mean"]}
             mark = None if now is None or figures_now.get(y) is None else (float(now), float(figures_now[y]))
-            head = pn.pane.HTML(f"<strong>{title} of {family.title} over {along.title}</strong>", margin=(4, 12, 0, 12))
-            chart = Figure(path_chart(along, figures, y, mark), sizing_mode="stretch_width", height=HEIGHT)
-            self.own.append(pn.Column(head, chart, **_CHART))
+            self.heads[y].object = f"<strong>{title} of {family.title} over {along.title}</strong>"
+            self.paths[y].object = path_chart(along, figures, y, mark)
 
     def _compute(self, *_: Any) -> None:
         if self._state.family != QUADTREE and self._state.view.cube() is not None:

@@ -164,7 +164,7 @@ class ExportPage(Viewer):
         state = self.state
         if state.collective is None or state.results is None:
             self._forget()
-            self._tell(NO_RESULTS, "info", empty=True)
+            self._tell(NO_RESULTS, "info", empty=True, linked=True)
             return
         try:
             key = order_key(state, self._base())
@@ -228,7 +228,8 @@ class ExportPage(Viewer):
             return writing
         return [*([*words, "-o", self._made.name] for words in writing), *proving]
 
-    def _tell(self, text: str, severity: str, *, empty: bool) -> None:
-        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+    def _tell(self, text: str, severity: str, *, empty: bool, linked: bool = False) -> None:
+        said = text if linked else plain(text)
+        self.message.param.update(object=said, severity=severity, visible=bool(text))
         self.body.visible, self.outline.visible = not empty, False
         self.prove.follow()
