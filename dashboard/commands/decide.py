@@ -35,6 +35,8 @@ _DRAWN_LEAVES = 64
 
 def decide(args: argparse.Namespace) -> None:
     """Show a decision function with its size and penalty, or how these change with a limit."""
+    from dashboard.export.library_names import is_of_library
+
     if args.sweep:
         if args.link:
             raise Usage("--link: an address tells one tree, no sweep; the page Decisions has the sweep below the tree")
@@ -45,6 +47,7 @@ def decide(args: argparse.Namespace) -> None:
     link = link_of(args.link, results, decided) if args.link else ""
     args.decided = decided.decision.collective
     args.measured_with = str(decided.decision.provenance.get("library", ""))
+    args.runs_own = not all(is_of_library(decided.decision.methods[place]) for place in decided.decision.used)
     facts = decided.answer()
     # Last, for who reads the JSON with his eyes.
     saved = facts.pop("decision")

@@ -113,6 +113,9 @@ def _export(args: argparse.Namespace) -> list[str]:
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
     target, suffix = _TARGETS.get(getattr(args, "measured_with", ""), ("openmpi", ".conf"))
+    if getattr(args, "runs_own", False):
+        # No rules can name what runs over the library.
+        target, suffix = "preload-mpich" if target == "mpich" else "preload", ".c"
     return [*words, "--to", target, "-o", f"{name}{suffix}"]
 
 

@@ -128,6 +128,16 @@ def test_what_was_decided_is_exported_for_the_library_that_was_measured(
     assert following(capsys.readouterr().err)[-3:] == written
 
 
+def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    run = tmp_path / "results.jsonl"
+    with RunWriter(run, {"library": "Open MPI"}) as writer:
+        for name, further in (("binomial", {"parameters": {"provider": "own"}}), ("chain", {})):
+            point = {"collective": "bcast", "algorithm": name, "comm_size": 4, "message_size": 64, **further}
+            writer.append({**point, "samples": [1e-6 if further else 2e-6]})
+    assert cli.main(["decide", str(run), "-c", "bcast", "--tree", "exact"]) == 0
+    assert following(capsys.readouterr().err)[-3:] == ["preload", "-o", "bcast.c"]
+
+
 def test_after_a_ping_pong_there_is_nothing_to_export(
     fast_ethernet_files: Sequence[Path], capsys: pytest.CaptureFixture[str]
 ) -> None:

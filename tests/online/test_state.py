@@ -68,6 +68,13 @@ def test_a_new_run_has_a_name_of_its_own(folder: Folder) -> None:
     folder.refuse_run("three-3.5_a")
 
 
+def test_what_cannot_be_is_refused_before_it_is_run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["online", "run", str(folder.path), "--mode", "tuned", "--", "false"]) == 2
+    assert "nothing is learnt yet" in capsys.readouterr().err
+    assert main(["online", "simulate", "--scenario", "reference", "--iterations", "1", "-c", "bcast"]) == 2
+    assert "scenario reference has allreduce" in capsys.readouterr().err
+
+
 def test_two_do_not_learn_in_one_folder_at_a_time(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
     plan = folder.path / "plan.json"
     plan.write_text(json.dumps({"runs": [["true"]], "iterations": 1}))

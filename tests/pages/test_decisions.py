@@ -350,6 +350,7 @@ def test_sweeps_are_over_the_chosen_tree_s_own_parameter(page: DecisionsPage, st
     state.choose(Choice.of("intervals"))
     assert page.sweeps.button.visible
     page.sweeps.button.clicks += 1
+    assert page.sweeps.own.visible
     heads = [re.sub("<[^>]*>", "", chart[0].object) for chart in page.sweeps.own]
     assert heads == ["Penalty of Intervals over most intervals", "Leaves of Intervals over most intervals"]
     chart = page.sweeps.own[0][1].object
@@ -361,6 +362,7 @@ def test_sweeps_are_over_the_chosen_tree_s_own_parameter(page: DecisionsPage, st
         state.view.statistics(Choice.of("intervals", {"max_intervals": 1}))["penalty"]["mean"]
     )
     state.family = "quadtree"
+    assert not page.sweeps.own.visible
     assert page.sweeps.panes["depth"].object is not None
     assert not page.sweeps.note.visible
 

@@ -79,6 +79,9 @@ def _simulate(args: argparse.Namespace) -> None:
         results = load(args)
         cubes = cubes_of(args, args.collective or list(results.children), results)
     scenario = read(args.scenario, cubes)
+    if args.results is None and args.collective and (unknown := [*set(args.collective) - {*scenario.table.methods}]):
+        there = ", ".join(scenario.table.methods)
+        raise Usage(f"-c {unknown[0]}: scenario {scenario.name} has {there}; of results (--results) they are chosen")
     given = {**scenario.learning.to_dict(), **cli_online_folder.learning_of(args)}
     scenario = replace(scenario, learning=Learning.of(given))
     judged: list[Judged] = []

@@ -205,6 +205,10 @@ def _run(args: argparse.Namespace) -> None:
     from loaders.online import totals_of
 
     folder = Folder.open(args.folder)
+    if args.mode == "tuned" and not folder.model.exists():
+        raise Usage(
+            f"{args.folder}: nothing is learnt yet, so that nothing can be tuned: run in mode tuning, then train"
+        )
     run = args.run_name or f"run-{secrets.token_hex(8)}"
     folder.refuse_run(run)
     try:
