@@ -75,11 +75,11 @@ class Place:
         """Where it runs, as ``colltune bench run`` or, of Slurm, ``bench submit`` takes it."""
         try:
             words = [f"--time-limit={parse_duration(self.limit):g}"] if self.limit.strip() else []
+            if self.here and site.read().launch == site.SLURM:
+                words.append(f"--launch={site.HERE}")
         except PlanError:
-            # The form says what is wrong with it.
+            # The form says what is wrong with it, or with the site's file.
             words = []
-        if self.here and site.read().launch == site.SLURM:
-            words.append(f"--launch={site.HERE}")
         for option in SLURM:
             if value := (self.slurm or {}).get(option.name):
                 given = [f"{key}={word}" for key, word in value.items()] if isinstance(value, Mapping) else value

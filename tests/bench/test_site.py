@@ -157,6 +157,9 @@ def test_what_a_form_asks_of_slurm_comes_before_what_the_site_says(file: Path, m
     assert isinstance(Place().launcher(HERE), LocalLauncher)
     assert not Place().spread
     assert Place().words() == ["--launch=here"]
+    # What is wrong with the file is said where a start is offered.
+    file.write_text("launch = 3")
+    assert Place().words() == []
 
 
 @pytest.mark.parametrize(
