@@ -33,9 +33,9 @@ from dashboard.server.memory import give_back_later
 from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS
 from dashboard.server.permission import may_enter
 from dashboard.server.template import template
-from dashboard.session.address import AGAINST, PARAMETERS, TREATMENT, opening, value_of
+from dashboard.session.address import AGAINST, DATA, PARAMETERS, TREATMENT, opening, unknown_names, value_of
 from dashboard.session.history import History
-from dashboard.session.recipes import DATA, as_link
+from dashboard.session.recipes import as_link
 from dashboard.session.registry import results_by_digest
 from dashboard.session.samples import Start, start_with
 from dashboard.session.state import BEGIN, PAGES, State
@@ -116,7 +116,7 @@ class Permalink:
 
     def show(self, query: Mapping[str, Any]) -> None:
         """Show a view, as `view` or an address tells it; what of it cannot be shown is noticed."""
-        query, sentences = opening(query), []
+        query, sentences = opening(query), unknown_names(query)
         wanted = str(query.get(DATA, self._home))
         if wanted != self._state.results_id:
             results = results_by_digest(wanted)

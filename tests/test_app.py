@@ -21,6 +21,7 @@ from panel.io.state import set_curdoc
 
 import dashboard.pages
 from dashboard.app import App, Permalink, create_app
+from dashboard.session.choice import RECOMMENDED
 from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import PAGES, State
@@ -140,6 +141,14 @@ def test_capitals_do_not_matter_in_an_address(state: State) -> None:
     location = Location(search="?page=frontier&collective=REDUCE")
     Permalink(state, location).open()
     assert (state.page, state.collective, state.notice) == ("Frontier", "reduce", "")
+
+
+def test_names_and_trees_that_there_are_not_are_said(state: State) -> None:
+    location = Location(search="?tree=nonsense&colour=red&collective=reduce")
+    Permalink(state, location).open()
+    assert (state.collective, state.family) == ("reduce", RECOMMENDED)
+    assert "colour: no name of an address" in state.notice
+    assert "tree = 'nonsense'" in state.notice
 
 
 def test_a_bad_value_in_the_address_is_said_and_leaves(state: State) -> None:

@@ -42,7 +42,7 @@ def view(args: argparse.Namespace) -> None:
     Usage
         There is nothing to show, or the address asks for what these results cannot show.
     """
-    from dashboard.session.address import PARAMETERS, opening
+    from dashboard.session.address import DATA, opening, unknown_names
     from dashboard.session.recipes import as_command
 
     state = _opened(args)
@@ -50,9 +50,9 @@ def view(args: argparse.Namespace) -> None:
     query = dict(parse_qsl(urlsplit(args.address).query or args.address.partition("?")[2] or args.address))
     if not query and ("=" in args.address or "?" not in args.address):
         raise Usage(f"{args.address}: expected an address with names and values, such as '?collective=bcast&tree=cart'")
-    if unknown := sorted(set(query) - {*PARAMETERS, "data"}):
-        say(f"note: {', '.join(unknown)}: no name of an address, passed over")
-    if query.pop("data", state.results_id) != state.results_id:
+    for sentence in unknown_names(query):
+        say(f"note: {sentence}")
+    if query.pop(DATA, state.results_id) != state.results_id:
         say("note: the address was made with other results than these")
     if refused := state.from_query(opening(query)):
         raise Usage(" ".join(refused))

@@ -31,6 +31,8 @@ OWN = "the library's own"
 #: Regressions and predictions that are kept of the same timings.
 _MOST_KEPT = 24
 _PLACE = ["collective", *SIZES]
+#: How calls were decided, and the mode of runs in which they are.
+MODES = {"default": "trace", "tuning": "tuning", "tuned": "tuned"}
 
 
 def _silent(_share: float, _words: str) -> None:
@@ -141,9 +143,22 @@ class Kept:
     memo: dict[Any, dict[Any, Any]] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, folder: Folder) -> Kept:
-        """Read it; `OnlineError` or `LoadError` where it is damaged."""
-        return cls(folder, folder.calls(), _judged(folder))
+    def of(cls, folder: Folder, before: Kept | None = None) -> Kept:
+        """Read it; `OnlineError` or `LoadError` where it is damaged. What stood in `before` is not learnt again."""
+        made = cls(folder, folder.calls(), _judged(folder))
+        if before is not None and before.folder.table == folder.table and before.folder.machine == folder.machine:
+            same = {number for number in before.iterations if before.timings(number) == made.timings(number)}
+            made.memo.update({key: known for key, known in before.memo.items() if key[0] in same})
+        return made
+
+    @property
+    def iterations(self) -> list[int]:
+        """Those that timings were taken in by."""
+        return sorted({int(each) for each in self.calls["iteration"]}) if len(self.calls) else []
+
+    def timings(self, iteration: int) -> int:
+        """How many were known by then."""
+        return int((self.calls["iteration"] <= iteration).sum()) if len(self.calls) else 0
 
     def course(self, learning: Learning, blocked: Sequence[Blocked] = (), tell: Tell = _silent) -> Course:
         """Learn anew what each iteration would have learnt by these settings, from what was kept.
@@ -154,9 +169,9 @@ class Kept:
             Methods never to be chosen, instead of those that the folder names.
         """
         folder, calls = self.folder, self.calls
-        numbers = sorted(int(each) for each in set(calls["iteration"])) if len(calls) else []
+        numbers = self.iterations
         if not numbers:
-            return Course(folder.table, [], [], pd.DataFrame(columns=[*METHOD, *SIZES]), _own(self.judged))
+            return Course(folder.table, [], [], pd.DataFrame(columns=[*METHOD, *SIZES]), self._own())
         parts = [summarise(part, learning.longest) for _, part in calls.groupby("iteration", sort=True)]
         cells, models = pd.concat(parts, ignore_index=True), []
         for place, number in enumerate(numbers, 1):
@@ -179,21 +194,31 @@ class Kept:
                     pause=still,
                 )
             )
-        return Course(folder.table, self._records(numbers, cells), models, cells, _own(self.judged))
+        return Course(folder.table, self._records(numbers, cells), models, cells, self._own())
 
     def _records(self, numbers: list[int], cells: pd.DataFrame) -> list[dict[str, Any]]:
         best, records = best_known(cells), []
-        kinds = {"default": self.judged[self.judged["kind"] == "default"], "tuning": self.calls}
-        kinds["tuned"] = self.judged[self.judged["kind"] == "tuned"]
+        kinds = {kind: self._of_kind(kind) for kind in MODES}
         ratios = {kind: _ratios(frame, best) for kind, frame in kinds.items()}
         for number in numbers:
             boxes = {
                 kind: box(ratios[kind][(frame["iteration"] == number).to_numpy()]) for kind, frame in kinds.items()
             }
             sofar = self.calls["iteration"] <= number
-            record: dict[str, Any] = {"iteration": number, "timings": int(sofar.sum()), "boxes": boxes}
+            record: dict[str, Any] = {"iteration": number, "timings": self.timings(number), "boxes": boxes}
             records.append({**record, "runs": int(self.calls.loc[sofar, "run"].nunique())})
         return records
+
+    def _own(self) -> pd.DataFrame:
+        """What the library's own decision takes."""
+        return self._of_kind("default").groupby(_PLACE, as_index=False)[["time"]].mean()
+
+    def _of_kind(self, kind: str) -> pd.DataFrame:
+        """The calls that were decided so: of evaluations, and of runs that were taken in."""
+        own = self.calls[self.calls["mode"] == MODES[kind]] if len(self.calls) else self.calls
+        judged = self.judged[self.judged["kind"] == kind]
+        columns = [*METHOD, *SIZES, "time", "iteration"]
+        return pd.concat([each[columns] for each in (judged, own) if len(each)] or [judged[columns]], ignore_index=True)
 
 
 def _judged(folder: Folder) -> pd.DataFrame:
@@ -235,12 +260,6 @@ def _ratios(calls: pd.DataFrame, best: pd.DataFrame) -> FloatArray:
         return np.empty(0)
     merged = calls[[*_PLACE, "time"]].merge(best, on=_PLACE, how="left")
     return np.asarray(merged["time"] / merged["best"], dtype=np.float64)
-
-
-def _own(judged: pd.DataFrame) -> pd.DataFrame:
-    """What the library's own decision takes, by what judged it."""
-    default = judged[judged["kind"] == "default"]
-    return default.groupby(_PLACE, as_index=False)[["time"]].mean()
 
 
 def bands(course: Course, collective: str, sizes: tuple[int, int, int]) -> FloatArray:

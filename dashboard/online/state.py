@@ -166,8 +166,12 @@ class Folder:
             raise OnlineError(f"{self.path} has a run {name} already; give another name")
 
     def calls(self) -> pd.DataFrame:
-        """All timings taken in so far; ``run, iteration`` beside the columns of `loaders.online.run_of`."""
-        return read_data(self.data)[0] if self.data.exists() else pd.DataFrame()
+        """All timings taken in so far; ``run, mode, iteration`` beside the columns of `loaders.online.run_of`."""
+        if not self.data.exists():
+            return pd.DataFrame()
+        calls = read_data(self.data)[0]
+        # Data sets of before 2026-11-28 do not tell the mode, and were made by tuning nearly always.
+        return calls if "mode" in calls else calls.assign(mode="tuning")
 
     def collect(self, settled: float = SETTLED_S, *, traces: Path | None = None) -> Collected:
         """Take in the runs whose traces are whole; they belong to the iteration that is trained next.
@@ -219,7 +223,7 @@ class Folder:
             report.skipped[first.name] = "; ".join([*source.warnings, why_none(source, header)])
             return None
         report.notes.extend(f"{first.name}: {note}" for note in (*source.notes, *counted(source)))
-        return calls.assign(run=run)
+        return calls.assign(run=run, mode=str(header.get("mode", "tuning")))
 
     def _check(self, header: Mapping[str, Any], file: Path) -> None:
         """Raise `LoadError` where a trace is of other methods or another library than the folder."""

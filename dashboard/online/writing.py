@@ -23,13 +23,15 @@ def head(run: str, table: AlgTable, **facts: Any) -> bytes:
     return text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n"
 
 
-def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable) -> None:
+def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable, mode: str = "tuning") -> None:
     """Write what a run's calls took as the trace of one process, and that the run has ended.
 
     Parameters
     ----------
     timings
         ``collective, alg, message_size, nodes, ppn, time`` (seconds), one row a call.
+    mode
+        As of `dashboard.online.runs.Run`.
     """
     records = np.zeros(len(timings), dtype=RECORD)
     records["end"] = np.cumsum(timings["time"].to_numpy())
@@ -40,6 +42,6 @@ def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable) 
     records["comm_size"] = records["nodes"] * records["ppn"]
     places = {name: place for place, name in enumerate(table.collectives)}
     records["collective"] = timings["collective"].map(places).to_numpy()
-    facts = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": "tuning", "simulated": True}
+    facts = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": mode, "simulated": True}
     disk.write_bytes(folder / f"{run}.0.trace", head(run, table, **facts) + records.tobytes())
     disk.write_text(totals_of(folder, run), json.dumps({"run": run, "simulated": True}) + "\n")

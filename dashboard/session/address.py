@@ -12,6 +12,8 @@ from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_op
 from dashboard.session.samples import SAMPLES
 from dashboard.session.treatment import OPTIONS, UNCERTAINTY
 
+#: The name of the results that it was made with.
+DATA = "data"
 #: The name of campaign B.
 AGAINST = "against"
 #: Names in an address with their params; a value is set after those that it depends on.
@@ -100,6 +102,12 @@ def opening(query: Mapping[str, Any]) -> dict[str, Any]:
     return dict(query) if _OF_TREES & set(query) else {**query, "tree": RECOMMENDED}
 
 
+def unknown_names(query: Mapping[str, Any]) -> list[str]:
+    """Names of a query that are none of an address, as a sentence that they are passed over; none: nothing."""
+    unknown = sorted(set(query) - {*PARAMETERS, DATA})
+    return [f"{', '.join(each[:40] for each in unknown)}: no name of an address, passed over."] if unknown else []
+
+
 def from_query(state: Linked, query: Mapping[str, Any]) -> list[str]:
     """Set the view to what an address tells; see `State.from_query`."""
     refused: list[str] = []
@@ -107,7 +115,7 @@ def from_query(state: Linked, query: Mapping[str, Any]) -> list[str]:
         for name, parameter in PARAMETERS.items():
             value, wrong = value_of(state, name, query)
             refused += wrong
-            if not wrong and (name in query or name != "collective"):
+            if (not wrong or name == "tree") and (name in query or name != "collective"):
                 setattr(state, parameter, value)
                 if name == "collective":
                     # What watches waits for the end of the batch; the values that follow must know it now.
@@ -120,12 +128,14 @@ def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, l
     parameter = state.param[PARAMETERS[name]]
     if name not in query:
         return parameter.default, []
+    # A tree that there is not leaves the one that an address without a tree asks for.
+    fallback = RECOMMENDED if name == "tree" else parameter.default
     try:
         value = _read(state, name, str(query[name]))
         if hasattr(parameter, "_validate"):
             parameter._validate(value)  # noqa: SLF001 - param has no public way to ask whether a value fits
     except ValueError:
-        return parameter.default, [f"The address asks for {name} = {str(query[name])[:40]!r}; {_allowed(state, name)}."]
+        return fallback, [f"The address asks for {name} = {str(query[name])[:40]!r}; {_allowed(state, name)}."]
     return value, []
 
 

@@ -152,6 +152,11 @@ def read_values(options: Iterable[Option], text: str) -> dict[str, Any]:
     return {key: _of_text(known[key], value) for key, value in _pairs(text) if key in known}
 
 
+def names_outside(known: Iterable[str], text: str) -> list[str]:
+    """Names in what `write_options` wrote, or something like it, that are none of the `known`."""
+    return sorted({key for key, _ in _pairs(text)} - set(known))
+
+
 def _pairs(text: str) -> list[tuple[str, str]]:
     """Names and values that `write_options` wrote."""
     pairs = [part.partition(":") for part in text.split(";") if part]

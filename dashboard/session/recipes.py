@@ -13,6 +13,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import selectable
 from dashboard.domain.errors import OptionError
 from dashboard.export import TARGETS
+from dashboard.session.address import DATA
 from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.choice import Choice
 from dashboard.session.registry import SOMEWHERE, Origin, origin_of
@@ -22,9 +23,6 @@ from dashboard.session.treatment import UNCERTAINTY, Treatment
 if TYPE_CHECKING:
     from dashboard.session.state import State
     from dashboard.session.view import View
-
-#: Name of the results' digest in an address.
-DATA = "data"
 
 
 def treatment_words(treatment: Treatment) -> list[str]:

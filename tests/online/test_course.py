@@ -16,7 +16,8 @@ from dashboard.online.model_file import load
 from dashboard.online.selection import Blocked
 from dashboard.online.simulation import simulate
 from dashboard.online.state import Folder
-from tests.online.folders import DEFAULT, SIZES, TABLE, another, make, seconds
+from dashboard.online.writing import write_trace
+from tests.online.folders import DEFAULT, SIZES, TABLE, another, make, seconds, timings
 
 NAME = "allreduce"
 BEST = TABLE.methods[NAME][2].label
@@ -43,6 +44,32 @@ def test_boxes_are_times_by_the_best_known(folder: Folder) -> None:
     assert last["tuned"][2] == pytest.approx(1, rel=0.05)
     assert 1.9 < last["tuning"][2] < 2.4
     assert last["default"] == sorted(last["default"])
+
+
+def test_runs_count_by_how_their_calls_were_decided(tmp_path: Path) -> None:
+    folder = make(tmp_path / "loop", iterations=1)
+    for mode, alg, factor in (("trace", 0, 3.0), ("tuned", 3, 1.0)):
+        write_trace(folder.traces, mode, timings(2, seed=3, alg=alg, factor=factor), folder.table, mode=mode)
+    folder.collect(0.0)
+    folder.train()
+    boxes = Kept.of(folder).course(folder.learning).iterations[-1]["boxes"]
+    assert boxes["default"][2] == pytest.approx(3, rel=0.05)
+    assert boxes["tuned"][2] == pytest.approx(1, rel=0.05)
+    assert not boxes["tuning"]
+
+
+def test_what_was_learnt_before_is_kept_where_its_timings_are_the_same(tmp_path: Path) -> None:
+    folder = make(tmp_path / "loop")
+    before = Kept.of(folder)
+    before.course(folder.learning)
+    another(folder)
+    after = Kept.of(folder, before)
+    assert set(after.memo) == set(before.memo)
+    fresh, kept = Kept.of(folder).course(folder.learning), after.course(folder.learning)
+    assert all(
+        np.array_equal(each.choices[NAME].sums, other.choices[NAME].sums)
+        for each, other in zip(fresh.models, kept.models, strict=True)
+    )
 
 
 def test_what_was_called_is_all_that_was_noted(folder: Folder) -> None:

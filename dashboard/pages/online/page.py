@@ -270,7 +270,7 @@ class OnlinePage(Viewer):
             self.background.stop()
             self._show(known)
             return
-        if self.background.running and self._under_way == key:
+        if self.background.running and (key == self._under_way or self._same_folder(key)):
             return
         self._under_way = key
         title = "Simulating" if shown.kind == SCENARIO else "Learning"
@@ -284,6 +284,10 @@ class OnlinePage(Viewer):
             path = folder_of(self.root, shown.name)
             return (*shown.key, str(path), stamp(path))
         return (*shown.key, self.state.results_id if shown.name == _NEEDS_RESULTS else "")
+
+    def _same_folder(self, key: tuple[Any, ...]) -> bool:
+        """Whether this is under way by what a folder held before: that is shown first, or a loop at work never was."""
+        return key[0] == FOLDER and self._under_way is not None and key[:-1] == self._under_way[:-1]
 
     def _work(self, shown: Shown, key: Any, tell: Any) -> Course | _Failed:
         # On another thread: touches no widget.
@@ -306,7 +310,8 @@ class OnlinePage(Viewer):
             path = folder_of(self.root, shown.name)
             for name in _FILES:
                 own_path(path, name)
-            self._kept = (shown.name, now), Kept.of(Folder.open(path))
+            before = self._kept[1] if self._kept is not None and self._kept[0][0] == shown.name else None
+            self._kept = (shown.name, now), Kept.of(Folder.open(path), before)
         return self._kept[1]
 
     def _cubes(self) -> dict[str, Any] | None:
@@ -324,6 +329,9 @@ class OnlinePage(Viewer):
         _COURSES.put(key, made)
         if shown.key == self.shown.key:
             self._show(made)
+            if self._key(self.shown) != key:
+                # The folder has changed meanwhile.
+                self.compute()
 
     def _show(self, course: Course) -> None:
         self._say("" if course.models else _NOTHING, "info")

@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.domain.errors import OptionError
 from dashboard.online.selection import Blocked
 from dashboard.online.settings import OPTIONS
-from dashboard.session.choice import read_values, write_options
+from dashboard.session.choice import names_outside, read_values, write_options
 from dashboard.session.recipes import opened
 from dashboard.session.registry import Origin
 
@@ -119,6 +119,8 @@ def read_view(text: str) -> tuple[Shown, str]:
     """Read what `write_view` wrote, and what of it cannot be used, as a sentence."""
     given = {key: value for key, _, value in (part.partition(":") for part in text.split(";")) if key}
     kind = FOLDER if FOLDER in given else SCENARIO
+    unknown = names_outside({FOLDER, SCENARIO, "seed", "iterations", "blocked", *_PICTURED, *_OPTIONS}, text)
+    notice = f"The page Online knows no {', '.join(unknown)}, passed over." if unknown else ""
     try:
         learning = read_values(OPTIONS, text)
         seed = _integer("seed", given.get("seed", "1"), 0, (1 << 31) - 1)
@@ -126,7 +128,7 @@ def read_view(text: str) -> tuple[Shown, str]:
         pictured = Pictured.read(given)
     except OptionError as error:
         return Shown(kind, given.get(kind, "")), f"The address asks the page Online for something else: {error}."
-    return Shown(kind, given.get(kind, ""), seed, iterations, learning, _listed(given, "blocked"), pictured), ""
+    return Shown(kind, given.get(kind, ""), seed, iterations, learning, _listed(given, "blocked"), pictured), notice
 
 
 def _listed(given: Mapping[str, str], name: str) -> tuple[str, ...] | None:

@@ -65,6 +65,22 @@ def test_a_folder_is_shown_first_with_all_its_pictures(root: Path) -> None:
     assert page.state.online == "folder:loop"
 
 
+def test_what_is_under_way_of_a_folder_is_shown_before_what_was_added_since(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    page = open_page()
+    begun: list[str] = []
+    monkeypatch.setattr(page.background, "start", lambda title, *_, **__: begun.append(title))
+    monkeypatch.setattr(type(page.background), "running", property(lambda _: True))
+    another(Folder.open(root / "loop"))
+    page.compute()
+    assert not begun
+    # Other settings do not wait.
+    page.shown = read_view("folder:loop;cap:0.2")[0]
+    page.compute()
+    assert begun == ["Learning"]
+
+
 @pytest.mark.slow
 def test_sliders_learn_anew_and_stand_in_the_address(root: Path) -> None:
     page = open_page()
@@ -210,6 +226,8 @@ def test_what_cannot_be_shown_is_said(root: Path) -> None:
 )
 def test_a_view_is_read_as_it_was_written(shown: Shown) -> None:
     assert read_view(write_view(shown)) == (shown, "")
+    read, notice = read_view(write_view(shown) + ";colour:red")
+    assert (read, "colour" in notice) == (shown, True)
 
 
 def test_an_outline_stands_while_a_course_is_made_and_not_once_that_was_cancelled(root: Path) -> None:
