@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -114,10 +114,13 @@ def is_of_library(method: Method) -> bool:
     return bool(method.parameters.get("provider", "library") == "library")
 
 
-def name_options(methods: Iterable[Method]) -> str:
-    """The options of a command that say what a target calls methods, for people to fill in; parameters stay."""
-    algorithms = dict.fromkeys(method.algorithm for method in methods)
-    return " ".join(f"--name {shlex.quote(f'{algorithm}=NAME')}" for algorithm in algorithms)
+def naming_remedy(methods: Sequence[Method]) -> str:
+    """What helps where a target has no name for methods: options for people to fill in; parameters stay."""
+    algorithms = dict.fromkeys(method.algorithm for method in methods if is_of_library(method))
+    options = " ".join(f"--name {shlex.quote(f'{algorithm}=NAME')}" for algorithm in algorithms)
+    said = [f"say what it calls them ({options})"] if options else []
+    own = [] if all(map(is_of_library, methods)) else ["export what runs over the library to preload, which calls it"]
+    return ", and ".join(said + own)
 
 
 def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *, trust_number: bool = True) -> Choice:

@@ -198,3 +198,10 @@ def test_what_takes_no_time_has_no_improvement(colltune: Run, machine: str) -> N
     rows = colltune(*words, "--json").json["layouts"]
     assert {row["improvement"] for row in rows if not row["time"]} <= {None}
     assert "nan" not in colltune(*words).out
+
+
+def test_grids_that_run_inside_of_nothing_measured_are_said(colltune: Run) -> None:
+    machine = "sample_data/fast-ethernet-grids/results.jsonl"
+    words = ["orthogonal", "predict", "-c", "bcast", "--processes", 16, "--message-size", 4096, "--machine", machine]
+    assert "no grid of these results runs inside of foo; --inner library" in colltune(*words, "--inner", "foo").err
+    assert "no grid of" not in colltune(*words).err

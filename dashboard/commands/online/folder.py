@@ -335,7 +335,9 @@ def _export(args: argparse.Namespace) -> None:
     if unknown := [name for name in names if name not in model.choices]:
         raise Usage(f"-c {unknown[0]}: what was learnt is of {', '.join(model.choices)}")
     if not names:
-        raise Usage(f"{args.folder}: no collective was learnt yet; 'colltune online show' says how far each is")
+        blocked = ", ".join(f"{each.collective}:{each.method}" for each in folder.blocked)
+        why = f"no collective was learnt yet{f', or its methods are blocked ({blocked})' if blocked else ''}"
+        raise Usage(f"{args.folder}: {why}; 'colltune online show' says how far each is")
     calls = folder.calls()
     decisions = []
     for name in names:

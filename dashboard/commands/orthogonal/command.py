@@ -162,6 +162,9 @@ def _predict(args: argparse.Namespace) -> None:
     original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
     cube = _cubes(args).get(args.collective) if machine_named(args.machine) is None else None
     rows: list[dict[str, Any]] = []
+    grids = sorted({str(each) for each in cube["inner"].values} - {""}) if cube is not None and "inner" in cube else []
+    if grids and args.inner not in grids:
+        say(f"note: no grid of these results runs inside of {args.inner}; --inner {' or '.join(grids)} compares")
     for each in predictions:
         row = _row(each)
         row |= {"phases": list(each.phases)} if each.phases else {}

@@ -13,7 +13,7 @@ from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library, name_options, normal
+from dashboard.export.library_names import NAMED, Compared, is_of_library, naming_remedy, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
@@ -104,7 +104,7 @@ def intel_bands(
         labels = ", ".join(repr(method.label) for method in lacking)
         raise ExportError(
             f"{name}: {labels}: no number of Intel MPI, since the same name need not be the same "
-            f"algorithm; measure with Intel MPI, or say what it is called there ({name_options(lacking)}): "
+            f"algorithm; measure with Intel MPI, or {naming_remedy(lacking)}; it has "
             f"{', '.join(intelmpi.ALGORITHMS.get(name, ()))}"
         )
     if len({numbers[method] == 0 for method in said}) > 1:

@@ -18,7 +18,7 @@ from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
-from dashboard.export.library_names import COMPARED, Choice, choice_of, name_options, normal, unsaid, way_of
+from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, normal, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
@@ -252,8 +252,8 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
     if any(map(named, methods)):
         has += "; rules of tuned name no component that answers by itself: openmpi-nodes and preload do, for 5.0"
     return ExportError(
-        f"{decision.collective}: Open MPI {version} has no {names}; it has {has}. Say what it calls them "
-        f"({name_options(methods)}), or export over measurements, which gives the best substitutes (colltune export "
+        f"{decision.collective}: Open MPI {version} has no {names}; it has {has}. Either "
+        f"{naming_remedy(methods)}, or export over measurements, which gives the best substitutes (colltune export "
         "RESULTS --tree rules --file FILE)"
     )
 
