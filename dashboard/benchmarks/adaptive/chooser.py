@@ -10,6 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -57,6 +58,10 @@ class Point:
         return cls(middle, max(1.2533 * deviation / math.sqrt(len(samples)), 1e-3), took)
 
 
+def _numbered(axis: Iterable[Any]) -> dict[Any, int]:
+    return {value: place for place, value in enumerate(axis)}
+
+
 @dataclass
 class Chooser:
     """Knows what a campaign has measured, and says what comes next.
@@ -82,6 +87,13 @@ class Chooser:
             raise PlanError("this plan has no goal, so that all of its points are measured")
         self.goal: Goal = self.plan.goal
         self._able = {name: self._able_at(name) for name in self.plan.methods}
+        #: By collective, as of `Known`.
+        self._logs = {name: np.full(able.shape, np.nan) for name, able in self._able.items()}
+        self._errors = {name: np.full(able.shape, np.nan) for name, able in self._able.items()}
+        self._places = {
+            name: [_numbered(axis) for axis in (methods, self.plan.comm_sizes, self._sizes(name))]
+            for name, methods in self.plan.methods.items()
+        }
         self._known: dict[str, Known] = {}
         self._calibrations = {name: Calibration() for name in self.plan.methods}
         self._read: dict[Path, int] = {}
@@ -123,6 +135,9 @@ class Chooser:
         elif samples:
             point, before = Point.of(samples, seconds_of(record) or 0.0), self.points.get(key)
             self.points[key] = point
+            if key[0] in self._places:
+                self._logs[key[0]][self._place(key)] = math.log(point.time)
+                self._errors[key[0]][self._place(key)] = point.error
             if self.only is None or key[2] in self.only:
                 self.own += before is None
                 self.spent += point.took - (before.took if before else 0.0)
@@ -261,22 +276,18 @@ class Chooser:
 
     def _known_of(self, name: str) -> Known:
         methods, able = self.plan.methods[name], self._able[name].copy()
-        places = [
-            {value: place for place, value in enumerate(axis)}
-            for axis in (methods, self.plan.comm_sizes, self._sizes(name))
-        ]
-        logs, errors = np.full(able.shape, np.nan), np.full(able.shape, np.nan)
-        for key, point in self.points.items():
-            if key[0] == name:
-                place = tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))
-                logs[place], errors[place] = math.log(point.time), point.error
-        for key in self.refused - set(self.points):
-            if key[0] == name:
-                able[tuple(axis[value] for axis, value in zip(places, key[1:4], strict=True))] = False
+        logs, errors = self._logs[name].copy(), self._errors[name].copy()
+        for key in self.refused:
+            if key[0] == name and key not in self.points:
+                able[self._place(key)] = False
         default = next((n for n, method in enumerate(methods) if method.algorithm == DEFAULT), None)
         sizes = np.array(self.plan.comm_sizes), np.array(self._sizes(name))
         weights = self._weights(name) * able.any(axis=0)
         return Known(*sizes, logs, errors, able, weights, default, self._calibrations[name])
+
+    def _place(self, key: PointKey) -> tuple[int, ...]:
+        """Places of a point's method, communicator size and message size."""
+        return tuple(axis[value] for axis, value in zip(self._places[key[0]], key[1:4], strict=True))
 
     def _weights(self, name: str) -> FloatArray:
         """What each size counts, ``(comm_size, message_size)``."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, compute
@@ -12,6 +14,9 @@ ALIKE = "all"
 
 KINDS = (ALIKE, "power_of_two", "even")
 """What may tell the curves of a method apart: nothing, or one of these attributes of the communicator size."""
+
+#: Weights of a matrix that is kept.
+_MOST_KEPT = 4096
 
 
 def kind_of(sizes: IntArray, kind: str) -> IntArray:
@@ -44,8 +49,31 @@ def between(
     -------
     array (wanted, known)
         Rows sum to 1. Beyond the range of its kind a size takes all sizes, beyond these the last two: the slope goes
-        on. All are 0 where no size is left.
+        on. All are 0 where no size is left. Not to be written to.
     """
+    arrays = (known, wanted, known_kind, wanted_kind)
+    if known.size * wanted.size > _MOST_KEPT:
+        return _between(*arrays, leave_out=leave_out)
+    # A campaign that chooses its points asks for the same sizes again and again.
+    return _kept(*(np.asarray(array, dtype=np.int64).tobytes() for array in arrays), leave_out=leave_out)
+
+
+@lru_cache(maxsize=512)
+def _kept(known: bytes, wanted: bytes, known_kind: bytes, wanted_kind: bytes, *, leave_out: bool) -> FloatArray:
+    arrays = (np.frombuffer(each, dtype=np.int64) for each in (known, wanted, known_kind, wanted_kind))
+    weights = _between(*arrays, leave_out=leave_out)
+    weights.flags.writeable = False
+    return weights
+
+
+def _between(
+    known: IntArray,
+    wanted: IntArray,
+    known_kind: IntArray,
+    wanted_kind: IntArray,
+    *,
+    leave_out: bool,
+) -> FloatArray:
     weights = np.zeros((wanted.size, known.size))
     if not known.size:
         return weights
