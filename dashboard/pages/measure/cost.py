@@ -86,12 +86,13 @@ def _sentence(offered: Offer, seconds: float | None) -> str:
     points, goal = f"{offered.points:,} in {format_count(offered.cells, 'cell')}", offered.plan.goal
     ends = [] if goal is None else [("Ends", goal.words())]
     limit = offered.limit if seconds is None else seconds
+    most = f"{format_duration(roughly(offered.at_most))}{f' ({ON_TOP})' if offered.checked else ''}"
     rows = [
         ("Points", points if goal is None else f"chosen from {points}"),
         ("Methods", methods),
         *ends,
         ("Likely to take", f"{about(offered.seconds)} ({GUESSED})"),
-        ("At most", f"{format_duration(roughly(offered.at_most))}{f' ({ON_TOP})' if offered.checked else ''}"),
+        ("At most", most if offered.at_most <= limit else "what the time limit allows"),
         ("Core-hours", f"about {roughly(offered.core_hours):g}"),
         ("Time limit", format_duration(limit)),
     ]
