@@ -13,6 +13,7 @@ from dashboard.benchmarks.campaigns.groups import parse_group
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import parse_size, parse_sizes
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Variants, components_of
@@ -63,7 +64,7 @@ class Asked:
         ranks = self["ranks"]
         return default_ranks() if ranks is None else int(ranks)
 
-    def wish(self, *, spread: bool = False) -> control.Wish:
+    def wish(self, *, spread: bool = False) -> Wish:
         """Read the values.
 
         Parameters
@@ -88,7 +89,7 @@ class Asked:
             )
         variants: dict[str, Any] = {name: _grid(name, asked[name]) for name in _VARIANTS if asked[name]}
         ends = _grid("repetitions", asked["repetitions"])
-        return control.Wish(
+        return Wish(
             ranks=ranks,
             collectives=asked["collectives"] or (),
             comm_sizes=comm_sizes,
@@ -209,7 +210,7 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
     cores = os.cpu_count() or 1
     if here:
         check_ranks(wish.ranks)
-    plan = control.make_plan(wish, installation)
+    plan = make_plan(wish, installation)
     most = sum(map(len, plan.methods.values())) * len(plan.comm_sizes) * max(1, len(plan.message_sizes))
     most *= max(1, len(plan.ppns)) * plan.launches
     if most > MOST_POINTS:

@@ -8,8 +8,8 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns.control import refuse_unknown
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.campaigns.wish import refuse_unknown
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.own_settings import default_ranks

@@ -7,9 +7,9 @@ import platform
 from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Library, Variants
@@ -43,7 +43,7 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
     calls = asked.calls()
     called = {name for name, *_ in calls} or asked.collectives
     seconds = min(max(asked.measuring / _POINTS, _SHORTEST_POINT), _LONGEST_POINT)
-    wish = control.Wish(
+    wish = Wish(
         ranks=asked.ranks,
         collectives=tuple(name for name in asked.collectives if name in called),
         comm_sizes=asked.rows,
@@ -54,7 +54,7 @@ def plan_of(asked: Asked, installation: Installation, *, nodes: int = 1) -> Plan
         variants=Variants(components=asked.components(installation.library, nodes=nodes), ruled=True),
         goal=Goal(seconds=asked.measuring, calls=tuple((*sizes, number) for sizes, number in calls.items())),
     )
-    return control.make_plan(wish, installation)
+    return make_plan(wish, installation)
 
 
 def refuse_fixed(library: Library) -> None:

@@ -10,11 +10,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.pace import Pace
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
@@ -69,7 +69,7 @@ def plan_of(
         Whether sizes that the rules leave to the library are compared, too.
     """
     asked = work.asked
-    wish = control.Wish(
+    wish = Wish(
         ranks=asked.ranks,
         collectives=tuple(decisions),
         comm_sizes=asked.rows,
@@ -78,7 +78,7 @@ def plan_of(
         launches=asked.launches,
         checked=False,
     )
-    plan = control.make_plan(wish, given)
+    plan = make_plan(wish, given)
     cells = _affordable(_candidates(work, plan, decisions, everywhere=everywhere), asked.comparing)
     only = {
         name: tuple((cell.comm_size, cell.message_size, _BOTH) for cell in cells if cell.collective == name)

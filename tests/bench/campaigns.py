@@ -9,6 +9,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 
@@ -22,7 +23,7 @@ def campaign_of(folder: Path, installation: Installation, **wish: Any) -> Campai
     given: dict[str, Any] = {"ranks": RANKS, "protocol": QUICK, "comm_sizes": (RANKS,), "message_sizes": (SIZE,)}
     # The check has tests of its own; each campaign would wait some seconds for it.
     given["checked"] = False
-    return Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
+    return Campaign.create(folder, make_plan(Wish(**{**given, **wish}), installation))
 
 
 def run(campaign: Campaign, installation: Installation, seconds: float = PATIENCE_S) -> dict[str, Any]:

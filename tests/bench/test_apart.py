@@ -12,6 +12,7 @@ import pytest
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
@@ -61,8 +62,8 @@ def test_forced_by_the_environment_methods_send_what_they_send_in_one_job(
 def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
     installation: Installation, tmp_path: Path
 ) -> None:
-    wish = control.Wish(2, ("bcast",), (2,), (4096,), algorithms=("binomial",), variants=WISH["variants"])
-    plan = control.make_plan(wish, installation)
+    wish = Wish(2, ("bcast",), (2,), (4096,), algorithms=("binomial",), variants=WISH["variants"])
+    plan = make_plan(wish, installation)
     unknown = {"bcast": tuple({**values, "no_such_variable": 1} for values in plan.settings["bcast"])}
     campaign = Campaign.create(tmp_path, replace(plan, settings=unknown))
     ended = run(campaign, installation)
@@ -72,8 +73,8 @@ def test_a_library_that_turns_out_not_to_switch_is_measured_launch_by_launch(
 
 def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) -> None:
     installation = Installation(Path("/nowhere/mpiexec"), LIBRARY)
-    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2, apart=True)
-    campaign = Campaign.create(tmp_path, control.make_plan(wish, installation))
+    wish = Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2, apart=True)
+    campaign = Campaign.create(tmp_path, make_plan(wish, installation))
     shown = control.preview(campaign, LocalLauncher(("mpiexec",)), installation, 100.0).splitlines()
     starts = [line for line in shown if " mpiexec " in line]
     # Default and two algorithms of bcast, default and one of reduce, in each launch.
@@ -87,8 +88,8 @@ def test_every_method_has_a_start_of_its_own_with_its_variables(tmp_path: Path) 
 def test_methods_that_the_same_variables_force_share_a_start(tmp_path: Path) -> None:
     """HAN's rules hold for all communicators of a process, and for all collectives."""
     installation = with_rules(Installation(Path("/nowhere/mpiexec"), LIBRARY), tmp_path / "rules.conf", han=True)
-    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2)
-    campaign = Campaign.create(tmp_path, control.make_plan(wish, installation))
+    wish = Wish(4, ("bcast", "reduce"), (2, 4), (8,), launches=2)
+    campaign = Campaign.create(tmp_path, make_plan(wish, installation))
     shown = control.preview(campaign, LocalLauncher(("mpiexec",)), installation, 100.0).splitlines()
     starts = [line for line in shown if " mpiexec " in line]
     assert [line.partition(" --only ")[2].partition(" --forced ")[0] for line in starts] == [
@@ -99,7 +100,7 @@ def test_methods_that_the_same_variables_force_share_a_start(tmp_path: Path) -> 
 def test_a_library_that_cannot_be_told_so_says_it() -> None:
     installation = Installation(Path("/nowhere/mpiexec"), Mpich("5.0.2", {"bcast": {1: "binomial"}}, {}, {}))
     with pytest.raises(PlanError, match="MPICH: its methods are switched within one job"):
-        control.make_plan(control.Wish(2, ("bcast",), (2,), (8,), apart=True), installation)
+        make_plan(Wish(2, ("bcast",), (2,), (8,), apart=True), installation)
 
 
 class Talking(World):

@@ -14,6 +14,7 @@ from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.libraries.library import Installation
@@ -209,7 +210,7 @@ def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
 
 
 def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way() -> None:
-    plan = control.make_plan(control.Wish(4, ("bcast",), (2, 4), (8,)), HERE)
+    plan = make_plan(Wish(4, ("bcast",), (2, 4), (8,)), HERE)
     bare = replace(plan, checked=False)
     # At 2, 3 and 4 processes; the library's own decision is not called so.
     calls = 3 * (len(plan.methods["bcast"]) - 1)
@@ -260,8 +261,8 @@ def test_a_method_that_never_comes_back_twice_is_given_up(
 
 
 def test_a_plan_holds_what_the_library_offers_and_how_it_is_set() -> None:
-    wish = control.Wish(4, ("bcast", "reduce"), (2, 4), (8,), algorithms=("basic_linear", DEFAULT))
-    plan = control.make_plan(wish, HERE)
+    wish = Wish(4, ("bcast", "reduce"), (2, 4), (8,), algorithms=("basic_linear", DEFAULT))
+    plan = make_plan(wish, HERE)
     assert {name: [m.algorithm for m in each] for name, each in plan.methods.items()} == {
         "bcast": [DEFAULT, "basic_linear"],
         "reduce": [DEFAULT],
@@ -274,9 +275,7 @@ def test_a_plan_holds_what_the_library_offers_and_how_it_is_set() -> None:
 
 
 def test_a_library_that_cannot_be_switched_gives_a_plan_without_settings() -> None:
-    plan = control.make_plan(
-        control.Wish(2, ("bcast",), (2,), (8,)), Installation(Path("/nowhere"), Fixed("MPICH", "5.0.2", "why"))
-    )
+    plan = make_plan(Wish(2, ("bcast",), (2,), (8,)), Installation(Path("/nowhere"), Fixed("MPICH", "5.0.2", "why")))
     assert plan.methods == {"bcast": (Method(DEFAULT, library_id=0),)}
     assert (plan.settings, plan.graph_counters) == ({}, ())
 
@@ -291,4 +290,4 @@ def test_a_library_that_cannot_be_switched_gives_a_plan_without_settings() -> No
 def test_a_wish_that_the_library_cannot_meet_is_refused(wish: dict[str, Any], message: str) -> None:
     given = {"ranks": 2, "collectives": ("bcast",), "comm_sizes": (2,), "message_sizes": (8,)}
     with pytest.raises(PlanError, match=message):
-        control.make_plan(control.Wish(**{**given, **wish}), HERE)
+        make_plan(Wish(**{**given, **wish}), HERE)

@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library
@@ -99,7 +100,7 @@ def test_a_tuning_refuses_what_cannot_be_switched_within_a_job_before_it_makes_a
 
 def test_each_method_is_started_by_itself_unasked(tmp_path: Path) -> None:
     installation = Installation(Path("/opt/intel/bin/mpiexec"), IntelMpi("2021.6"))
-    plan = control.make_plan(control.Wish(4, ("gather",), (4,), (8,)), installation)
+    plan = make_plan(Wish(4, ("gather",), (4,), (8,)), installation)
     assert plan.apart
     campaign = Campaign.create(tmp_path, plan)
     launcher = LocalLauncher((str(installation.mpiexec),))

@@ -13,6 +13,7 @@ from dashboard import cli
 from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
@@ -40,8 +41,8 @@ QUICK = Protocol(min_repetitions=15, max_repetitions=30, rounds=3, warm_up=1)
 def results(installation: Installation, tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("tune_check")
     given = tune_check.with_rules(installation, tune_check.rules_of(folder))
-    wish = control.Wish(RANKS, ("bcast",), (RANKS,), (SMALL, SLOW, OWN), protocol=QUICK)
-    campaign = tune_check.prepare(folder, RULES, control.make_plan(wish, given))
+    wish = Wish(RANKS, ("bcast",), (RANKS,), (SMALL, SLOW, OWN), protocol=QUICK)
+    campaign = tune_check.prepare(folder, RULES, make_plan(wish, given))
     launcher = LocalLauncher((str(given.mpiexec),))
     control.start(campaign, launcher, given, 100)
     ended = control.wait(campaign, launcher, 0.05)
@@ -116,7 +117,7 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
 
 def test_other_rules_in_the_same_folder_are_refused(installation: Installation, tmp_path: Path) -> None:
     given = tune_check.with_rules(installation, tune_check.rules_of(tmp_path))
-    plan = control.make_plan(control.Wish(2, ("bcast",), (2,), (8,)), given)
+    plan = make_plan(Wish(2, ("bcast",), (2,), (8,)), given)
     tune_check.prepare(tmp_path, RULES, plan)
     with pytest.raises(CampaignError, match="was measured with other rules"):
         tune_check.prepare(tmp_path, RULES + "\n", plan)

@@ -18,9 +18,9 @@ from typing import Any, Literal
 
 import numpy as np
 
-from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
@@ -46,7 +46,7 @@ def campaign(
 ) -> tuple[float, list[dict[str, Any]]]:
     """Run a campaign in one job; seconds from start to end, and its points."""
     wish["protocol"] = Protocol(name, min_repetitions=REPETITIONS, max_repetitions=REPETITIONS, rounds=2, warm_up=5)
-    made = Campaign.create(folder, control.make_plan(control.Wish(graphs=False, **wish), installation))
+    made = Campaign.create(folder, make_plan(Wish(graphs=False, **wish), installation))
     start = time.perf_counter()
     launched(installation, wish["ranks"], ["-m", "dashboard.benchmarks.ranks.worker", str(folder)], {})
     took = time.perf_counter() - start

@@ -29,6 +29,7 @@ from pathlib import Path
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, key_of
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers import processes
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
@@ -197,7 +198,7 @@ def check(campaign: Campaign) -> None:
 
 def quick_campaign(folder: Path, installation: Installation, sizes: int) -> Campaign:
     """Points that are measured in a moment each: four methods or more for so many message sizes."""
-    wish = control.Wish(
+    wish = Wish(
         ranks=2,
         collectives=("bcast",),
         comm_sizes=(2,),
@@ -206,7 +207,7 @@ def quick_campaign(folder: Path, installation: Installation, sizes: int) -> Camp
         protocol=Protocol(min_repetitions=2, max_repetitions=3, rounds=1, warm_up=0, seconds=1.0),
         graphs=False,
     )
-    return Campaign.create(folder, control.make_plan(wish, installation))
+    return Campaign.create(folder, make_plan(wish, installation))
 
 
 def main() -> None:

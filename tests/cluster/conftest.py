@@ -12,6 +12,7 @@ import pytest
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers import slurm as launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.measuring import launching
@@ -75,7 +76,7 @@ class Running:
         self.installation = installation
         self.seconds = request.pop("seconds", PATIENCE_S)
         self.launcher = launcher.SlurmLauncher(asked(ranks, **request), str(installation.mpiexec))
-        self.campaign = Campaign.create(folder, control.make_plan(control.Wish(**{**given, **wish}), installation))
+        self.campaign = Campaign.create(folder, make_plan(Wish(**{**given, **wish}), installation))
 
     def submit(self) -> dict[str, Any]:
         return control.start(self.campaign, self.launcher, self.installation, self.seconds)

@@ -17,6 +17,7 @@ import pytest
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
@@ -219,7 +220,7 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_b
 ) -> None:
     for name, value in ENVIRONMENT.items():
         monkeypatch.setenv(name, value)
-    wish = control.Wish(
+    wish = Wish(
         ranks=RANKS,
         collectives=("bcast",),
         comm_sizes=(2, RANKS // 2, RANKS),
@@ -231,7 +232,7 @@ def test_a_template_starts_ranks_on_machines_and_each_record_says_who_answered_b
         # Half of the ranks call han's variant last: kept by them alone, the calls of all that follow would never end.
         seed=19,
     )
-    campaign = Campaign.create(tmp_path / "campaign", control.make_plan(wish, installation))
+    campaign = Campaign.create(tmp_path / "campaign", make_plan(wish, installation))
     launcher = LocalLauncher(template(cluster.network, installation.mpiexec, tmp_path), 2)
     now = measured(campaign, installation, launcher)
     assert now["state"] == "finished", (now, campaign.tail())
@@ -280,7 +281,7 @@ def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_templat
     slow: Slurm, slurm_of_all: None, installation: Installation, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     quick = Protocol(min_repetitions=3, max_repetitions=3, warm_up=1, seconds=1.0)
-    wish = control.Wish(
+    wish = Wish(
         ranks=NODES,
         collectives=("bcast",),
         comm_sizes=(NODES,),
@@ -298,7 +299,7 @@ def test_one_plan_is_cancelled_gone_on_with_and_recorded_alike_here_by_a_templat
     }
     forms = {}
     for name, (launcher, environment) in places.items():
-        campaign = Campaign.create(tmp_path / name, control.make_plan(wish, installation))
+        campaign = Campaign.create(tmp_path / name, make_plan(wish, installation))
         with monkeypatch.context() as patch:
             for variable, value in environment.items():
                 patch.setenv(variable, value)

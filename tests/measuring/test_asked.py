@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.campaigns.control import make_plan
+from dashboard.benchmarks.campaigns.wish import make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed

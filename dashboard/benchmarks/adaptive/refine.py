@@ -17,10 +17,10 @@ import xarray as xr
 
 from dashboard.benchmarks.adaptive.choosing import Cost, Step, following
 from dashboard.benchmarks.adaptive.expected import Known
-from dashboard.benchmarks.campaigns.control import Wish
 from dashboard.benchmarks.campaigns.plan import Only
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
+from dashboard.benchmarks.campaigns.wish import Wish
 from dashboard.benchmarks.libraries.methods import Method, Variants
 from dashboard.benchmarks.providers import NAMES
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES

@@ -1,3 +1,3 @@
 """A campaign: its plan, its folder, how it is started, followed and resumed."""
 
-__all__ = ["campaign", "confined", "control", "follow", "fresh", "groups", "pace", "plan", "protocol", "ranges"]
+__all__ = ["campaign", "confined", "control", "follow", "fresh", "groups", "pace", "plan", "protocol", "ranges", "wish"]

@@ -57,7 +57,7 @@ def planned(args: argparse.Namespace, installation: Installation, *, spread: boo
     otherwise
         Values of options where none is given.
     """
-    from dashboard.benchmarks.campaigns.control import make_plan
+    from dashboard.benchmarks.campaigns.wish import make_plan
     from dashboard.benchmarks.errors import PlanError
     from dashboard.measuring.asked import Asked
 

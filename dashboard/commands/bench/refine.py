@@ -172,8 +172,8 @@ def _write(
 
     from dashboard.benchmarks.adaptive.refine import matched, points_of, wish_of
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.campaigns.control import make_plan
     from dashboard.benchmarks.campaigns.plan import missing
+    from dashboard.benchmarks.campaigns.wish import make_plan
     from dashboard.benchmarks.libraries.library import find
 
     names = list(dict.fromkeys(advice.step.collective for advice in advised))
