@@ -32,6 +32,7 @@ _NUMBERS = ("number", "whole")
 _DTYPES = {"number": np.float64, "whole": np.int64}
 #: Bytes that Arrow's threads parse at once; a longer line goes the slow way.
 _ARROW_BYTES = 1 << 20
+_NO_END = "the last line has no line end: where the file was cut off, its last number may be too"
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
@@ -112,6 +113,15 @@ class Chunk:
         return ", ".join(str(v) for v in self.frame.iloc[row])
 
 
+Begins = Callable[[str], tuple["Delimited", Finish] | None]
+#: Reader, what finishes its rows, number of the first line, and lines.
+_Rest = tuple["Delimited", Finish, int, bytes]
+
+
+def _unless_empty(table: pd.DataFrame) -> list[pd.DataFrame]:
+    return [table] if len(table) else []
+
+
 class Delimited:
     """Reads lines of one table.
 
@@ -146,9 +156,14 @@ class Delimited:
         self._separator = separator
         self._what = what
         self._header = header.strip()
-        self._open_end = open_end
+        self._may_end_open = open_end
         self._used = [n for n, f in enumerate(self._fields) if f.kind != "ignored"]
         self._form = _row_form(self._fields, separator)
+
+    @property
+    def _open_end(self) -> bool:
+        """Whether what comes last may be a row without its line end."""
+        return self._may_end_open and not self._source.broken
 
     def parse(self, text: bytes, line: int, finish: Finish) -> pd.DataFrame | None:
         """Parse whole lines.
@@ -172,13 +187,39 @@ class Delimited:
         table = finish(self._plain(text, line) or self._mixed(text, line))
         return table if len(table) else None
 
-    def tables(self, blocks: Iterator[tuple[int, bytes]], finish: Finish) -> Iterator[pd.DataFrame]:
-        """Parse block after block, each ``(number of its first line, whole lines)``; `finish` as for `parse`."""
+    def tables(
+        self, blocks: Iterator[tuple[int, bytes]], finish: Finish, begins: Begins | None = None
+    ) -> Iterator[pd.DataFrame]:
+        """Parse block after block, each ``(number of its first line, whole lines)``; `finish` as for `parse`.
+
+        Where `begins` gives another reader and what finishes its rows, a line is the header of what follows it.
+        """
+        reader = self
         # A block is parsed while the one before is checked and collected.
         for line, text, chunk in one_ahead(self._chunks(blocks)):
-            table = finish(chunk or self._mixed(text, line))
-            if len(table):
-                yield table
+            if reader is self and chunk is not None:
+                yield from _unless_empty(finish(chunk))
+                continue
+            rest: _Rest | None = (reader, finish, line, text)
+            while rest is not None:
+                reader, finish, line, text = rest  # noqa: PLW2901 - what is left of the block
+                tables, rest = reader.until_header(line, text, finish, begins)
+                yield from tables
+
+    def until_header(
+        self, line: int, text: bytes, finish: Finish, begins: Begins | None
+    ) -> tuple[list[pd.DataFrame], _Rest | None]:
+        """Parse the lines before the next header; the table of these, and what is left with its reader."""
+        chunk = None if text.isspace() else self._plain(text, line)
+        position = 0
+        for number, raw in enumerate(text.splitlines(keepends=True) if chunk is None and begins else (), line + 1):
+            content = raw.decode("utf-8", "replace").strip()
+            isolated = content and content != self._header and not self._form.fullmatch(raw.rstrip(b"\r\n"))
+            if begins is not None and isolated and (following := begins(content)) is not None:
+                before = self._mixed(text[:position], line)
+                return _unless_empty(finish(before)), (*following, number, text[position + len(raw) :])
+            position += len(raw)
+        return _unless_empty(finish(chunk or self._mixed(text, line))), None
 
     def _chunks(self, blocks: Iterator[tuple[int, bytes]]) -> Iterator[tuple[int, bytes, Chunk | None]]:
         """Each block that is not blank, and its rows if every line is one."""
@@ -193,6 +234,8 @@ class Delimited:
             return None
         lines = occurrences(text, "\n") + (not ends)
         frame = self._parsed(text, lines)
+        if not ends:
+            self._source.note(_NO_END)
         return None if frame is None else Chunk(frame, line, text)
 
     def _parsed(self, text: bytes, lines: int) -> pd.DataFrame | None:
@@ -238,6 +281,8 @@ class Delimited:
         """Parse the lines that are rows, skip the others."""
         lines = text.split(b"\n")
         cut = bool(lines[-1]) and not self._open_end
+        if lines[-1] and not cut:
+            self._source.note(_NO_END)
         last = len(lines) - 1
         formed = [n for n, raw in enumerate(lines) if self._form.fullmatch(raw) and not (cut and n == last)]
         frame = self._parsed(b"\n".join([lines[n] for n in formed]) + b"\n", len(formed)) if formed else None

@@ -288,15 +288,18 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
 
 
 def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, unused: Sequence[str]) -> list[str]:
-    """A remark on rows of a file that are far apart, where columns that may tell why are not used."""
+    """A remark on rows of a file that measured the same and are far apart, with columns that may tell why."""
     far = within(rows, place)
     if not far.mostly_apart:
         return []
-    option = shlex.quote(f"system={unused[0]}")
+    if unused:
+        option = shlex.quote(f"system={unused[0]}")
+        remedy = f"columns that may tell why are not used (--column {option})"
+    else:
+        remedy = "runs of other sizes or systems belong in files of their own"
     remark = (
         f"{collective}: rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
-        f"{far.apart:,} of {far.cells:,} cells; times there are means over them, columns that may tell why are not "
-        f"used (--column {option})"
+        f"{far.apart:,} of {far.cells:,} cells; times there are means over them, {remedy}"
     )
     return [remark]
 

@@ -182,6 +182,7 @@ def _fault(state: _State, fields: Mapping[str, str], column: str, line: text.Lin
             (collective != POINT_TO_POINT and text.integer(fields.get("#bytes", "1")) == 0, "size 0: no data"),
             (sizeless, "no message size"),
             (text.integer(fields["#repetitions"]) == 0, "no repetitions"),
+            (text.positive(fields.get("defects", "0")) is not None, "the results were wrong (defects)"),
             (text.positive(fields[column]) is None, "the time is not positive"),
         )
     )

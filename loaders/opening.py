@@ -20,6 +20,7 @@ from loaders.facet_names import FACETS
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
+from loaders.pooling import nearest_totals
 from loaders.rows import CollectiveRows
 from loaders.scheduler import connect
 from loaders.source import Progress, Source
@@ -308,9 +309,10 @@ class _Collector:
             self._warnings += remarks
             return None
         self._check_ppn(name, kept, facts)
+        remarks += nearest_totals(name, rows)
         for place in kept:
-            if unused := self._unused.get(files[place][0]):
-                remarks += facets.unexplained(name, rows, place, files[place][0], unused)
+            path = files[place][0]
+            remarks += facets.unexplained(name, rows, place, path, self._unused.get(path, ()))
         self._warnings += remarks
         attrs = combine_attrs([files[place] for place in kept])
         attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)

@@ -33,6 +33,8 @@ UNPACKED_BYTES = 4 << 30
 UNPACKED_TIMES = 200
 UNPACKED_FREE = 64 << 20
 
+#: What some editors put before text.
+_BOM = b"\xef\xbb\xbf"
 _Stream = io.BufferedReader | gzip.GzipFile
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(path, bytes_done, bytes_total)`` while a file is read."""
@@ -124,6 +126,11 @@ class Source:
         self.excluded += count
         self.skip_many(count, reason)
 
+    @property
+    def broken(self) -> bool:
+        """Whether the rest of a damaged compressed file cannot be read."""
+        return bool(self._broken)
+
     def note(self, text: str, *, warn: bool = False) -> None:
         """Add a remark once; with `warn` it is also shown where nobody asked for remarks."""
         if text in self.notes or len(self.notes) > KEPT_NOTES:
@@ -165,7 +172,7 @@ class Source:
         with self.open() as stream:
             head = self._read(stream, HEAD_BYTES)
         self._tell_broken()
-        return head
+        return head.removeprefix(_BOM)
 
     def digest(self) -> str | None:
         """SHA-256 of the file as it lies on disk, first 16 hex digits; None for a folder or what cannot be read."""
@@ -194,7 +201,7 @@ class Source:
         with self.open() as stream:
             while data := self._read(stream, BLOCK_BYTES):
                 hashed.update(data)
-                done += len(data)
+                data, done = data.removeprefix(_BOM) if not done else data, done + len(data)
                 cut = data.rfind(b"\n") + 1
                 if not cut:
                     rest += data

@@ -18,14 +18,14 @@ from __future__ import annotations
 
 import csv
 import itertools
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pandas as pd
 
 from loaders import columns, occ, parquet, pico, presets
 from loaders.columns import Plan
-from loaders.delimited import Delimited
+from loaders.delimited import Delimited, Finish
 from loaders.errors import LoadError
 from loaders.source import Format, Source
 from loaders.tablerows import Rows, header_lines
@@ -67,9 +67,29 @@ def _text(source: Source) -> Iterator[pd.DataFrame]:
     blocks = source.blocks()
     first, block = next(blocks, (1, b""))
     layout, line, text = _header(source, block, first)
-    rows = Rows(source, layout)
+    mapping = columns.mapping_of(source)
+
+    def begins(content: str) -> tuple[Delimited, Finish] | None:
+        following = _layout(source, content, mapping)
+        return None if following is None else _reader(source, following)
+
+    reader, finish = _reader(source, layout)
+    yield from reader.tables(itertools.chain([(line, text)], blocks), finish, begins)
+
+
+def _reader(source: Source, layout: Plan) -> tuple[Delimited, Finish]:
     reader = Delimited(source, layout.fields, layout.separator, what="the table", header=layout.header)
-    yield from reader.tables(itertools.chain([(line, text)], blocks), rows.finish)
+    return reader, Rows(source, layout).finish
+
+
+def _layout(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
+    """What the columns mean that a line names; None where it is no header."""
+    separator = columns.separator_of(line)
+    cells = _cells(line, separator) if separator else [line]
+    layout = presets.plan(source, cells, separator, line) if not mapping else None
+    if layout is None and (separator or mapping):
+        layout = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
+    return layout
 
 
 def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:
@@ -80,18 +100,15 @@ def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]
     shown: Sequence[str] = ()
     for number, (end, line) in enumerate(header_lines(block), start=first):
         position = end
-        separator = columns.separator_of(line)
-        cells = _cells(line, separator) if separator else [line]
-        layout = presets.plan(source, cells, separator, line) if not mapping else None
-        if layout is None and (separator or mapping):
-            layout = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
+        layout = _layout(source, line, mapping)
         if layout is not None:
             for skipped, text in passed:
                 source.skip(skipped, text, "not a row of the table")
             return layout, number + 1, block[position:]
         if line.strip() and not line.lstrip().startswith("#"):
             passed.append((number, line))
-            shown = shown or cells
+            separator = columns.separator_of(line)
+            shown = shown or (_cells(line, separator) if separator else [line])
     raise source.fail(columns.no_times(shown))
 
 

@@ -131,7 +131,7 @@ def _unknown(column: pd.Series[Any]) -> str:
 
 def header_lines(text: bytes) -> Iterator[tuple[int, str]]:
     """The first lines, each with the position after it; undecodable bytes become U+FFFD."""
-    start = 3 if text.startswith(b"\xef\xbb\xbf") else 0
+    start = 0
     for _ in range(HEADER_LINES):
         if start >= len(text):
             return

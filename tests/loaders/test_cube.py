@@ -62,7 +62,7 @@ def test_beside_pooled_cells_what_was_measured_once_keeps_its_deviation_or_has_n
     assert cube["time"].values.ravel().tolist() == [15.0, 7.0, 7.0, 2.0]
     # Of 10 and 20, and of 1 and 3: half the square of their difference.
     assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5], nan_ok=True)
-    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, np.nan], nan_ok=True)
+    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, 2.0])
 
 
 def test_raw_samples_of_one_cell_pool_in_order() -> None:

@@ -102,6 +102,13 @@ def test_a_column_of_nodes_tells_the_processes_per_node(tmp_path: Path) -> None:
     assert json.loads(results.attrs["sources"])[0]["skipped"] == 1
 
 
+def test_rows_far_apart_that_nothing_tells_apart_are_said_to_be(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(f"{TABLE}bcast,ring,4,8,10\nbcast,ring,4,8,90\nbcast,ring,4,16,7\n")
+    apart = open_results(tmp_path)["bcast"].attrs["apart"]
+    assert "differ by up to 9 times" in apart
+    assert "files of their own" in apart
+
+
 def test_rows_that_differ_by_a_column_that_is_not_used_are_said_to(tmp_path: Path) -> None:
     head = TABLE.replace("\n", ",compiler\n")
     (tmp_path / "a.csv").write_text(f"{head}bcast,ring,4,8,10,gcc\nbcast,ring,4,8,90,icc\nbcast,ring,4,16,7,gcc\n")

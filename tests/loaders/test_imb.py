@@ -176,6 +176,12 @@ def test_chatter_and_a_cut_off_end_are_skipped(tmp_path: Path) -> None:
     assert (untitled.rows, untitled.attrs["benchmark"]) == (1, "Intel MPI Benchmarks")
 
 
+def test_times_of_wrong_results_are_none(tmp_path: Path) -> None:
+    rows = section("Allreduce", 4, "  4 1000 1.00 2.00 1.50 0.00", "  8 1000 1.00 5.00 1.50 1.00")
+    source = read_text(FORM, tmp_path, TITLE + rows.replace("t_avg[usec]", "t_avg[usec] defects")).source
+    assert (source.rows, dict(source.reasons)) == (1, {"the results were wrong (defects)": 1})
+
+
 def test_the_title_is_found_behind_a_long_preamble(tmp_path: Path) -> None:
     """A placement program's line for each of 16384 processes comes first."""
     file = tmp_path / "job.out"

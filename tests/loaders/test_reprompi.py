@@ -199,3 +199,9 @@ def test_damaged_files_end_in_rows_or_a_load_error(folder: Path, tmp_path: Path)
 )
 def test_mock_ups_of_guidelines_are_algorithms_of_what_they_stand_for(test: str, meaning: str | None) -> None:
     assert _test_name(test) == meaning
+
+
+def test_a_byte_order_mark_hides_no_setting(tmp_path: Path) -> None:
+    text = f"\ufeff#@nprocs=2\n#@datatype_extent_bytes=1\n{RAW}MPI_Bcast 0 1 0.0000010000\n"
+    (tmp_path / "a.txt").write_text(text)
+    assert open_results(tmp_path / "a.txt", algorithm="linear")["bcast"]["comm_size"].item() == 2

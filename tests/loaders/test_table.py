@@ -118,6 +118,43 @@ def test_total_sizes_become_blocks(tmp_path: Path) -> None:
     assert open_results(path)["alltoall"]["message_size"].item() == 256
 
 
+def test_totals_that_would_share_a_block_are_not_averaged(tmp_path: Path) -> None:
+    rows = [("a", 16, 1), ("a", 32, 1), ("a", 64, 10), ("a", 128, 12), ("b", 48, 8), ("b", 150, 11)]
+    text = "".join(f"reduce_scatter,{name},64,{total},{time}e-6\n" for name, total, time in rows)
+    (tmp_path / "total.csv").write_text(f"collective,algorithm,comm_size,total_size,time\n{text}")
+    results = open_results(tmp_path / "total.csv")
+    times = results["reduce_scatter"]["time"].squeeze("comm_size") * 1e6
+    # Of a block of 1 byte it is the total of 64; 48 is taken where there is none, 150 for 2 bytes.
+    assert times.values.tolist() == pytest.approx(np.array([[10.0, 12.0], [8.0, 11.0]]))
+    assert "reduce_scatter: 2 rows are left out" in results.attrs["notes"]
+
+
+def test_another_header_below_begins_another_table(tmp_path: Path) -> None:
+    other = "collective,algorithm,message_size,comm_size,time_us\n"
+    text = LONG + ROWS + LONG + other + "bcast,linear,8,16,20\nbcast,linear,fast\n" + LONG + "bcast,ring,0,4,8,1e-5\n"
+    reading = read_text(FORMAT, tmp_path, text)
+    rows = reading.rows.set_index("algorithm")
+    assert rows["time"].to_dict() == {
+        "pipeline": 1.25e-3,
+        "binomial": 0.002,
+        "ring": 1e-5,
+        "linear": pytest.approx(2e-5),
+    }
+    assert rows.loc["linear", ["comm_size", "message_size"]].tolist() == [16, 8]
+    assert [(skip.line, skip.reason) for skip in reading.source.skips] == [(8, "not a row of the table")]
+
+
+def test_the_row_at_a_cut_is_no_row_of_a_compressed_table(tmp_path: Path) -> None:
+    rows = "".join(f"bcast,linear,0,4,{size},{size}.123e-6\n" for size in range(1, 2000))
+    data = gzip.compress((LONG + rows).encode())
+    (tmp_path / "cut.csv.gz").write_bytes(data[: len(data) // 2])
+    source = read(FORMAT, tmp_path / "cut.csv.gz").source
+    assert source.reasons["cut off"] == 1
+    # Nobody can tell of a plain one, so that it is said.
+    plain = read_text(FORMAT, tmp_path, (LONG + ROWS).rstrip()).source
+    assert (plain.rows, "no line end" in plain.notes[0]) == (3, True)
+
+
 def test_what_the_columns_do_not_say_comes_from_hints(tmp_path: Path) -> None:
     path = tmp_path / "part.csv"
     path.write_text("message_size,time_us\n8,10\n16,12\n")
