@@ -16,9 +16,15 @@ from dashboard.session.treatment import OPTIONS, UNCERTAINTY
 DATA = "data"
 #: The name of campaign B.
 AGAINST = "against"
+#: Tabs of pages, the first of which is open unless an address names another.
+TABS = {
+    "Decisions": ("Sweeps", "Generated source", "Table", "Rules", "Noise", "Between the sizes"),
+    "Export": ("Write a file", "Check a rules file", "Prove and compare with the default", "Write a report"),
+}
 #: Names in an address with their params; a value is set after those that it depends on.
 PARAMETERS = {
     "page": "page",
+    "tab": "tab",
     "collective": "collective",
     "together": "together",
     "ppn": "ppn",
@@ -87,6 +93,9 @@ class Linked(Protocol):
 def to_query(state: Linked) -> dict[str, str]:
     """Write the view as names and values; what is at its default is left out, but for the tree."""
     values = {name: getattr(state, parameter) for name, parameter in PARAMETERS.items() if name != "options"}
+    if values["tab"] not in TABS.get(values["page"], ()):
+        # Of another page.
+        del values["tab"]
     query = {
         name: _text(name, value)
         for name, value in values.items()

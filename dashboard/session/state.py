@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from pathlib import Path
 from typing import Any
 
@@ -69,6 +70,9 @@ class State(param.Parameterized):
     uncertainty = _treated(UNCERTAINTY.name)
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
+    tab = param.Selector(
+        default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first."
+    )
     collective = param.Selector(
         default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
     )

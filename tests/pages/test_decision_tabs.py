@@ -7,7 +7,8 @@ import numpy as np
 
 from dashboard.domain.units import format_share
 from dashboard.pages.decisions.answer import answer
-from dashboard.pages.decisions.page import TABS, DecisionsPage
+from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.session.address import TABS
 from dashboard.session.state import State
 from tests.cubes import cube_of
 from tests.pages.test_decisions import page, results, show, state
@@ -28,6 +29,24 @@ def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) ->
     assert "penalty [%]" in csv.splitlines()[0]
 
 
+def test_the_address_names_the_open_tab_of_the_page_on_show(page: DecisionsPage, state: State) -> None:
+    state.navigated, state.page = True, "Decisions"
+    page.tabs.active = 3
+    assert (state.tab, state.to_query()["tab"]) == ("Rules", "Rules")
+    state.page = "Frontier"
+    assert "tab" not in state.to_query()
+    # Back on the page it is as it was left.
+    state.page = "Decisions"
+    assert (page.tabs.active, state.tab) == (3, "Rules")
+    assert state.from_query({"page": "Decisions", "tab": "noise"}) == []
+    assert page.tabs.active == 4
+    state.from_query({"page": "Decisions"})
+    assert page.tabs.active == 0
+    assert DecisionsPage(state).tabs.active == 0
+    state.tab = "Table"
+    assert DecisionsPage(state).tabs.active == 2
+
+
 def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
     page.tabs.active = 3
     state.family = "exact"
@@ -36,7 +55,7 @@ def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
 
 
 def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:
-    page.tabs.active = TABS.index("Between the sizes")
+    page.tabs.active = TABS["Decisions"].index("Between the sizes")
     between = page.between
     assert between.held.value == 16
     chosen, fastest = (each for each in reversed(list(between.pane.object)) if isinstance(each, hv.Rectangles))
@@ -59,7 +78,7 @@ def test_a_slice_of_a_tree_over_processes_per_node_is_at_those_of_the_map() -> N
     state = show(cube_of(times, [2, 4, 6, 8, 16], [1, 8, 64, 512, 4096, 32768]))
     state.param.update(family="cart", across=True)
     page = DecisionsPage(state)
-    page.tabs.active = TABS.index("Between the sizes")
+    page.tabs.active = TABS["Decisions"].index("Between the sizes")
     assert isinstance(page.between.pane.object, hv.Overlay)
     assert "bcast over message size" in hv.renderer("bokeh").get_plot(page.between.pane.object).state.title.text
 

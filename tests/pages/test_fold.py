@@ -5,12 +5,12 @@ from __future__ import annotations
 import panel as pn
 from bokeh.document import Document
 
-from dashboard.pages.parts.fold import tabs
+from dashboard.pages.parts.fold import open_tabs
 
 
 def test_what_a_tab_holds_is_made_when_it_is_first_opened_and_kept() -> None:
     first, second = pn.pane.HTML("first"), pn.pane.HTML("second")
-    opened = tabs({"First": first, "Second": second})
+    opened = open_tabs({"First": first, "Second": second})
     document = Document()
     opened.get_root(document)
     assert first._models

@@ -27,7 +27,6 @@ from dashboard.plots.maps import HEIGHT
 from dashboard.plots.sizes import growing
 from dashboard.session.state import DRAWN, ResultsOrState, State
 
-TABS = ("Sweeps", "Generated source", "Table", "Rules", "Noise", "Between the sizes")
 #: As high as a map; what does not fit is scrolled to.
 _SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
 #: In a narrow window the rail lies above all else.
@@ -61,7 +60,7 @@ class DecisionsPage(Viewer):
         self.unweigh.on_click(lambda _: state.weigh(None))
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
-        self.tabs = tabs(dict(zip(TABS, self.parts, strict=True)))
+        self.tabs = tabs(state, "Decisions", self.parts)
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         legends = (self.maps.methods, self.maps.classes, self.statistics)
         below = pn.FlexBox(*legends, align_items="start", **wide)

@@ -19,7 +19,7 @@ from dashboard.pages.export.gain import Gain
 from dashboard.pages.export.order import Made, collectives_of, order_job, order_key
 from dashboard.pages.export.proof import ProveFile
 from dashboard.pages.export.written import MANY_RULES, WrittenFile
-from dashboard.pages.frame.report import TAB, Report
+from dashboard.pages.frame.report import Report
 from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
@@ -32,7 +32,6 @@ from dashboard.session.state import DATA, TREE, ResultsOrState, State
 
 PAGE = "Export"
 _VERSIONED = ("4.1", "5.0")
-TABS = ("Write a file", "Check a rules file", "Prove and compare with the default")
 
 
 class ExportPage(Viewer):
@@ -112,7 +111,7 @@ class ExportPage(Viewer):
             sizing_mode="stretch_width",
         )
         against = pn.Column(self.prove, self.gain, sizing_mode="stretch_width", margin=0)
-        return tabs(dict(zip((*TABS, TAB), (write, self.check, against, self.report), strict=True)))
+        return tabs(self.state, "Export", (write, self.check, against, self.report))
 
     def _link(self) -> None:
         state = self.state

@@ -18,7 +18,6 @@ from dashboard.report import Contents, to_html, to_story
 from dashboard.session.recipes import of_report
 from dashboard.session.state import DATA, TREE, State
 
-TAB = "Write a report"
 REPORT, PICTURES = "colltune_report.html", "colltune_pictures.zip"
 HELD_OUT = {
     "nothing": "",

@@ -27,7 +27,7 @@ from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
-from dashboard.pages.parts.fold import tabs
+from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
@@ -121,7 +121,7 @@ class ModelsPage(Viewer):
         texts = (Formulas(choice), Errata(choice))
         drawn = (Scheduled(choice), OverProcesses(choice), DrawnParameters(choice), Grids(choice))
         self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, *drawn)
-        self.tabs = tabs(dict(zip(TABS, self.parts, strict=True)))
+        self.tabs = open_tabs(dict(zip(TABS, self.parts, strict=True)))
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.
         self.writing = Rested(self._write, REST)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from dashboard.pages.parts.widgets import Button, Tabs
+from dashboard.session.address import TABS
+from dashboard.session.state import State
 
 #: The word comes after 300 ms: most is there before.
 _OUTLINE = """<style>@keyframes late { from { visibility: hidden; } }</style>
@@ -46,7 +49,30 @@ def outline() -> pn.pane.HTML:
     return pn.pane.HTML(_OUTLINE, margin=(16, 10), sizing_mode="stretch_width")
 
 
-def tabs(contents: Mapping[str, Any]) -> Tabs:
+def tabs(state: State, page: str, contents: Sequence[Any]) -> Tabs:
+    """Tabs of a page, see `open_tabs`, of which the address names the open one."""
+    titles = TABS[page]
+    made = open_tabs(dict(zip(titles, contents, strict=True)))
+
+    def tell(*_: Any) -> None:
+        if state.on_show(page):
+            state.tab = titles[made.active] if made.active else ""
+
+    def follow(*events: param.parameterized.Event) -> None:
+        if not any(event.name == "tab" for event in events):
+            # Only the page is another: its tab is the one that was left open.
+            tell()
+        elif state.on_show(page):
+            made.active = titles.index(state.tab) if state.tab in titles else 0
+
+    made.param.watch(tell, "active")
+    state.param.watch(follow, ["page", "tab"])
+    if state.on_show(page) and state.tab in titles:
+        made.active = titles.index(state.tab)
+    return made
+
+
+def open_tabs(contents: Mapping[str, Any]) -> Tabs:
     """Tabs whose contents are made for the browser when they are first opened, and are kept from then on.
 
     Parameters
