@@ -214,8 +214,9 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
 
 
 def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
-    sizes = blocks(source, table["collective"], table.pop("total"), table["comm_size"])
-    table.insert(1, "message_size", sizes)
+    total = table.pop("total").to_numpy(dtype=np.int64)
+    table.insert(1, "message_size", blocks(source, table["collective"], total, table["comm_size"]))
+    table["total_size"] = np.where(table["collective"].map(counts_blocks).astype(bool), total, 0)
     return table.astype({"comm_size": np.int64, "ppn": np.int64, "segment_size": np.int64})
 
 

@@ -314,6 +314,7 @@ class _Batch:
             "comm_size": np.repeat(comm_size, counts),
             "ppn": np.repeat([test.ppn for test in tests], counts),
             "message_size": np.repeat(np.where(per_process, block_of(totals, comm_size), totals), counts),
+            "total_size": np.repeat(np.where(per_process, totals, 0), counts),
         }
         words_of = {name: [getattr(test, name) or None for test in tests] for name in FACETS if name != "element_type"}
         words_of["element_type"] = [named.datatype for named, _ in files]

@@ -100,6 +100,7 @@ def _nccl_rows(source: Source, table: pd.DataFrame) -> pd.DataFrame:
     if total.any():
         source.note("sizes of allgather, reduce_scatter, … are the bytes of all ranks; divided by the ranks")
         size = table["message_size"].to_numpy()
+        table["total_size"] = np.where(total, size, 0)
         table["message_size"] = np.where(total, block_of(size, comm_size), size)
     if "of_nodes" in table:
         nodes = pd.to_numeric(table.pop("of_nodes").astype(object), errors="coerce").to_numpy(dtype=np.float64)

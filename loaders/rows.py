@@ -202,11 +202,18 @@ class CollectiveRows:
         return MethodKey(str(algorithm), 0 if _is_missing(segment_size) else int(segment_size), parameters)
 
     def _message_size(self, table: pd.DataFrame) -> tuple[Ints, Ints | None]:
-        """Bytes by the project's convention; and where totals are told how far each is, one above as further."""
-        if "message_size" in table:
-            return table["message_size"].to_numpy(dtype=np.int64), None
+        """Bytes by the project's convention; and where totals are told how far each is, one above as further.
+
+        A table with both has the totals of those rows whose message size was made of them, else 0.
+        """
+        block = table["message_size"].to_numpy(dtype=np.int64) if "message_size" in table else None
+        if block is not None and "total_size" not in table:
+            return block, None
         total, comm_size = (table[name].to_numpy(dtype=np.int64) for name in ("total_size", "comm_size"))
-        block = block_of(total, comm_size)
+        if block is None:
+            block = block_of(total, comm_size)
+        else:
+            total = np.where(total > 0, total, block * comm_size)
         above = total - block * comm_size
         self.rounded += int((above != 0).sum())
         return block, 2 * np.abs(above) + (above > 0)
