@@ -15,8 +15,9 @@ from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
-#: Part of the measuring that choosing may take, and least number of choices of a campaign that has a time.
-_SHARE, _CHOICES = 0.02, 15
+#: Part of the measuring that choosing may take, of which reading what was measured takes a third and more; and least
+#: number of choices of a campaign that has a time.
+_SHARE, _AIM, _CHOICES = 0.02, 0.012, 10
 #: Seconds after which what was chosen is written down, where nothing was chosen anew.
 _WRITTEN = 1.0
 #: Points of the way that the expected loss has gone, at most.
@@ -71,7 +72,7 @@ class Choosing:
             if not (begins and self._loss and self._slow):
                 self._loss = self._chooser.loss()
             took = time.monotonic() - began
-            self._chooser.together = min(took / _SHARE, (self._chooser.goal.seconds or math.inf) / _CHOICES)
+            self._chooser.together = min(took / _AIM, (self._chooser.goal.seconds or math.inf) / _CHOICES)
         if self._chooser.anew or began > self._written + _WRITTEN:
             self._keep(ended)
             self._written = began
