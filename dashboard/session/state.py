@@ -70,9 +70,7 @@ class State(param.Parameterized):
     uncertainty = _treated(UNCERTAINTY.name)
     rows = param.String(default="", doc="Filter of the table's rows, as `plots.table_filter` reads it; empty: all.")
     page = param.Selector(default=BEGIN, objects=list(PAGES), doc="Page on show.")
-    tab = param.Selector(
-        default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first."
-    )
+    tab = param.Selector(default="", objects=["", *chain(*address.TABS.values())], doc="Its open tab; empty: first.")
     collective = param.Selector(
         default=None, objects=[], allow_None=True, check_on_set=True, doc="Collective decided on."
     )

@@ -56,13 +56,15 @@ def test_the_same_method_measured_twice_is_pooled_by_repetitions(tmp_path: Path)
 
 
 def test_beside_pooled_cells_what_was_measured_once_keeps_its_deviation_or_has_none() -> None:
-    measured = {"message_size": [1, 1, 8, 64, 512, 512], "time": [10.0, 20.0, 7.0, 7.0, 1.0, 3.0]}
-    spread = {"time_std": [0.0, 0.0, 3.0, np.nan, np.nan, np.nan], "repetitions": [1, 1, 5, 4, np.nan, np.nan]}
+    measured = {"message_size": [1, 1, 8, 64, 512, 512, 4096, 4096], "time": [10.0, 20.0, 7.0, 7.0, 1.0, 3.0, 5.0, 5.0]}
+    none = [np.nan] * 2
+    spread = {"time_std": [0.0, 0.0, 3.0, np.nan, *none, 1.0, 1.0], "repetitions": [1, 1, 5, 4, *none, *none]}
     cube = cube_of(algorithm="x", comm_size=2, **measured, **spread)
-    assert cube["time"].values.ravel().tolist() == [15.0, 7.0, 7.0, 2.0]
+    assert cube["time"].values.ravel().tolist() == [15.0, 7.0, 7.0, 2.0, 5.0]
     # Of 10 and 20, and of 1 and 3: half the square of their difference.
-    assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5], nan_ok=True)
-    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, 2.0])
+    assert cube["time_std"].values.ravel().tolist() == pytest.approx([50**0.5, 3.0, np.nan, 2**0.5, 0.0], nan_ok=True)
+    # Rows that tell nothing of themselves are repetitions; how many those stand for that tell a deviation nobody knows.
+    assert cube["repetitions"].values.ravel().tolist() == pytest.approx([2.0, 5.0, 4.0, 2.0, np.nan], nan_ok=True)
 
 
 def test_raw_samples_of_one_cell_pool_in_order() -> None:
