@@ -87,7 +87,20 @@ def results(
 def base(parser: Any) -> None:
     """Add ``--base``."""
     about = "MPICH's own complete selection, which is to be changed: a file, or a version such as 5.0"
-    parser.add_argument("--base", metavar="FILE", type=cli_values.mpich_selection, help=about)
+    parser.add_argument("--base", metavar="FILE", help=about)
+
+
+def selection(args: argparse.Namespace) -> str | None:
+    """The text of the selection that ``--base`` names; None where it is not given, Usage where it cannot be read."""
+    from dashboard.export.targets.mpich.base import given
+
+    if args.base is None:
+        return None
+    try:
+        return given(args.base)
+    except (OSError, UnicodeDecodeError) as error:
+        reason = getattr(error, "strerror", None) or error
+        raise Usage(f"--base {args.base}: cannot be read: {reason}") from error
 
 
 def target(name: str) -> Target:

@@ -125,7 +125,8 @@ def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
     """What is asked of the target; `Usage` for options that mean nothing to it."""
     from dashboard.export.targets.mpich.base import kept
 
-    given = {name: getattr(args, name) for name in ("version", "most_rules", "base") if getattr(args, name) is not None}
+    asked = {"version": args.version, "most_rules": args.most_rules, "base": cli_arguments.selection(args)}
+    given = {name: value for name, value in asked.items() if value is not None}
     for name in given:
         if name not in known:
             option = {"version": "--for", "most_rules": "--max-rules"}.get(name, f"--{name}")

@@ -73,17 +73,17 @@ def translate(args: argparse.Namespace) -> None:
         raise Usage(f"{args.rules}: no rules in a section with {args.section!r}; sections are {there}")
     if args.sizes_are_blocks:
         chosen = {name: by_blocks(decision) for name, decision in chosen.items()}
-    args.base = args.base or base_of(target, rules, text_of(args.rules))
-    text = _text(target, args, chosen)
+    base = cli_arguments.selection(args) or base_of(target, rules, text_of(args.rules))
+    text = _text(target, args, chosen, base)
     deliver(args.output, text, f": {text.count(chr(10)):,} lines")
 
 
-def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction]) -> str:
+def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction], base: str | None) -> str:
     from dashboard.export.target import ExportError
     from dashboard.export.translation import taken
     from dashboard.export.writing import Order, write
 
-    given = {"version": args.library_series, "base": args.base}
+    given = {"version": args.library_series, "base": base}
     options = {name: value for name, value in given.items() if name in target.options and value is not None}
     facts = {"translated_from": Path(args.rules).name}
     named = cli_naming.named_rules(args, rules, options)

@@ -155,14 +155,3 @@ def pair(form: str, example: str) -> Callable[[str], tuple[str, str]]:
         return first, second
 
     return read
-
-
-def mpich_selection(text: str) -> str:
-    """MPICH's own complete selection: the text of a file, or of a version that is known."""
-    from dashboard.export.targets.mpich.base import given
-
-    try:
-        return given(text)
-    except (OSError, UnicodeDecodeError) as error:
-        reason = getattr(error, "strerror", None) or error
-        raise argparse.ArgumentTypeError(f"{text} cannot be read: {reason}") from error

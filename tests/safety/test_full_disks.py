@@ -23,6 +23,7 @@ from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
+from dashboard.export.targets.mpich.base import known
 from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
 from dashboard.tuning import tune
@@ -333,6 +334,13 @@ def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, capsys: p
             assert main([*map(str, words), "-o", str(output)]) == 2
             assert "that is the file to read; give another name" in capsys.readouterr().err
     assert copy.read_bytes() == content
+    base, rules = tmp_path / "base.json", tmp_path / "rules.json"
+    base.write_text(str(known("5.0")))
+    export = ["export", str(saved), "-c", "bcast", "--to", "mpich", "--allow-loss", "99999", "-o"]
+    assert main([*export, str(base), "--base", str(base)]) == 2
+    assert "that is the file to read; give another name" in capsys.readouterr().err
+    for _ in range(2):
+        assert main([*export, str(rules), "--base", "5.0"]) == 0, "a version names no file"
 
 
 def test_no_file_takes_the_place_of_a_folder(
