@@ -154,7 +154,7 @@ def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
         raise OnlineError(
             "own methods of reduce_scatter are not tuned: they need equal counts; reduce_scatter_block is"
         )
-    return Part(DecisionFunction(name, listed, Leaf(0)), listed, switches_of(name, listed, choices, version, own))
+    return Part(DecisionFunction(name, listed, Leaf(0)), switches_of(name, listed, choices, version, own))
 
 
 def _head(table: AlgTable, names: list[str]) -> list[str]:

@@ -9,22 +9,18 @@ cannot be set is passed on as it came, and counted.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
-from typing import Any
 
 import xarray as xr
 
 from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.judged.penalty import penalty, summarise
-from dashboard.decisions.measured.map import select_ppn
 from dashboard.export import usage
 from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
 from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
-from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
-from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn, refused, substitute
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, series_of
+from dashboard.export.targets.openmpi.plan import choice_in, refused
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
@@ -57,11 +53,11 @@ def to_preload(
     provenance: Facts = None,
     cubes: Cubes = None,
     version: str = DEFAULT_VERSION,
-    weights: Weights = None,
 ) -> str:
     """Write decision functions as C99 of a library to preload.
 
-    Parameters are those of `dashboard.export.target.Target`.
+    Parameters are those of `dashboard.export.target.Target`: own methods are written for the numbers of processes of
+    the measurements (`cubes`).
 
     Returns
     -------
@@ -71,21 +67,17 @@ def to_preload(
     Raises
     ------
     ExportError
-        When a collective cannot be intercepted, the library lacks a method and no measurements are given, or it is
-        left to the library to decide everything.
+        When a collective cannot be intercepted, the library lacks a method, or it is left to it to decide everything.
     """
     wanted = series_of(version)
     check_measured_with(per_collective(decisions), "preload")
-    parts = [
-        _part(decision, wanted, (cubes or {}).get(decision.collective), (weights or {}).get(decision.collective))
-        for decision in per_collective(decisions)
-    ]
+    parts = [_part(decision, wanted, (cubes or {}).get(decision.collective)) for decision in per_collective(decisions)]
     start = "mpirun -x LD_PRELOAD=$PWD/libcolltune.so"
     lines = source(parts, head(parts, f"Open MPI {wanted}", start, _USE, provenance), provenance)
     return "\n".join([*lines, "", *fortran(part.decision.collective for part in parts)]) + "\n"
 
 
-def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, weights: Any) -> Part:
+def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None) -> Part:
     """Find what the library is told for each method that is decided somewhere."""
     name = decision.collective
     if name not in CALLS or not algorithms(name, version):
@@ -93,29 +85,10 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None, wei
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
     used = decision.simplified().used
     own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
-    notes_of_own = prepared(decision, own)
     choices = {place: _choice(decision, decision.methods[place], version) for place in used if place not in own}
-    lacking = [place for place, choice in choices.items() if choice is None]
-    if not lacking:
-        return Part(
-            decision, decision.methods, switches_of(name, decision.methods, choices, version, own), notes_of_own
-        )
-    if cube is None:
+    if lacking := [place for place, choice in choices.items() if choice is None]:
         raise refused(decision, version, lacking)
-    flat, _ = select_ppn(cube, known_ppn(decision))
-    methods, notes = list(decision.methods), []
-    for place in lacking:
-        offer = partial(choice_in, decision, version=version)
-        methods[place], choices[place], why = substitute(decision, place, offer, flat, weights)
-        notes.append(
-            f"Open MPI {version} has no {decision.methods[place].label!r}; {methods[place].label!r} is taken instead, "
-            f"{why}."
-        )
-    after = decision.changed(methods=methods)
-    before, then = (summarise(penalty(flat, variant, weights=weights)) for variant in (decision, after))
-    cost = f"Penalty of the decision function: {figures(before)}; of what is taken: {figures(then)}."
-    switches = switches_of(name, methods, choices, version, own)
-    return Part(decision, tuple(methods), switches, (*notes_of_own, *notes), cost)
+    return Part(decision, switches_of(name, decision.methods, choices, version, own), prepared(decision, own))
 
 
 def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
@@ -204,8 +177,9 @@ TARGET = Target(
     "Library to preload (PMPI, Open MPI's tool interface)",
     ".c",
     to_preload,
-    ("cubes", "version", "weights"),
+    ("cubes", "version"),
     use=usage.preload,
+    own_methods=True,
     runs_own=on_processes,
     names=algorithm_names,
 )

@@ -76,7 +76,7 @@ def _part(decision: DecisionFunction, cube: xr.Dataset | None) -> Part:
         Switches(own=own[place]) if place in own else switches_of(decision, method) if place in used else Switches()
         for place, method in enumerate(decision.methods)
     )
-    return Part(decision, decision.methods, switches, prepared(decision, own))
+    return Part(decision, switches, prepared(decision, own))
 
 
 def switches_of(decision: DecisionFunction, method: Method) -> Switches:

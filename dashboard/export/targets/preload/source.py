@@ -6,7 +6,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.export import provenance as origin
 from dashboard.export import usage
@@ -101,21 +100,15 @@ class Part:
     ----------
     decision
         What is decided.
-    methods
-        Those of the decision function, with substitutes for what the library lacks.
     switches
-        What the library is told for each; nothing for those that are never decided.
+        What the library is told for each of its methods; nothing for those that are never decided.
     notes
         What is not as decided.
-    cost
-        The penalty before and after, where substitutes are written.
     """
 
     decision: DecisionFunction
-    methods: tuple[Method, ...]
     switches: tuple[Switches, ...]
     notes: tuple[str, ...] = ()
-    cost: str = ""
 
     @property
     def runs_own(self) -> bool:
@@ -166,7 +159,7 @@ def source(parts: Sequence[Part], head: Sequence[str], provenance: Facts) -> lis
     lines = [*comment(head, hanging=""), ""]
     lines += includes(headers) + [line for code in helpers for line in ("", code)]
     for part, function in zip(parts, functions, strict=True):
-        lines += ["", *comment(about(part.decision, provenance, part.notes, part.cost)), *function]
+        lines += ["", *comment(about(part.decision, provenance, part.notes)), *function]
     lines += ["", *tables.lines(parts), "", *runtime(tables)]
     for part, name in zip(parts, names, strict=True):
         lines += ["", *wrapper(part.decision.collective, _call(part.decision, name), own=part.runs_own)]
@@ -216,7 +209,7 @@ class Tables:
         """Add the methods of a collective."""
         name = part.decision.collective
         self.firsts.append(len(self.methods))
-        for method, switches in zip(part.methods, part.switches, strict=True):
+        for method, switches in zip(part.decision.methods, part.switches, strict=True):
             first, kinds = len(self.settings), (switches.made, switches.acting)
             self.settings += [self._setting(*setting) for kind in kinds for setting in kind.items()]
             self.acting |= bool(switches.acting)
