@@ -49,6 +49,7 @@ def portability(args: argparse.Namespace) -> None:
     result = {
         "collective": first.problem.collective,
         "tree": args.tree,
+        "among": judged.among,
         "differs": campaign_facts(*cubes).to_dict("records"),
         "times": time_ratios(*cubes).to_dict("records"),
         "penalties": [
@@ -100,7 +101,8 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
         + [str(row["unmeasured"])]
         for row in result["penalties"]
     ]
-    lines += ["", f"penalty of {result['tree']} decisions:", *cli_text.table(head, rows, right=range(2, len(head)))]
+    among = f", {result['among']} (--all-methods compares with all)" if result["among"] else ""
+    lines += ["", f"penalty of {result['tree']} decisions{among}:", *cli_text.table(head, rows, right=range(2, len(head)))]
     if any(row["unmeasured"] for row in result["penalties"]):
         lines.append(f"unmeasured: {RULE}")
     for made, there in (("A", "B"), ("B", "A")):

@@ -35,6 +35,16 @@ def test_it_tells_what_a_decision_costs_elsewhere(colltune: Run, results: Path, 
     assert re.search(r"on B the decision of A costs \d+\.\d\d points more than one made from B itself", text.out)
 
 
+def test_it_says_where_methods_of_one_campaign_are_left_out(colltune: Run, other: Path, tmp_path: Path) -> None:
+    fewer = tmp_path / "fewer.nc"
+    cube = open_results([other])["bcast"].to_dataset().isel(method=slice(3))
+    save_results(xr.DataTree.from_dict({"/bcast": cube}), fewer)
+    words = "among the 3 methods that both have (--all-methods compares with all)"
+    assert words in colltune("portability", fewer, "--against", other).out
+    assert "both have (--all" not in colltune("portability", fewer, "--against", other, "--all-methods").out
+    assert "both have (--all" not in colltune("portability", other, "--against", other).out
+
+
 def test_both_campaigns_stand_at_the_same_processes_per_node(colltune: Run, tmp_path: Path) -> None:
     several = opposed_cubes()["bcast"]
     cubes = {"several": several, "one": several.isel(ppn=[0]), "two": several.isel(ppn=[1])}

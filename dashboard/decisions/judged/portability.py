@@ -15,7 +15,7 @@ from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
-from dashboard.domain.units import format_bytes, format_ppn
+from dashboard.domain.units import format_bytes, format_count, format_ppn
 
 SIDES = ("A", "B")
 #: Attributes of a cube that say where and how it was measured.
@@ -38,12 +38,21 @@ class Portability:
         `dashboard.decisions.judged.penalty.PenaltySummary`.
     penalties
         What `table` sums up, by the campaigns ``(made, judged)``.
+    left_out
+        How many methods were left out that one campaign only has.
     """
 
     problems: tuple[Problem, Problem]
     decisions: tuple[DecisionFunction, DecisionFunction]
     table: pd.DataFrame
     penalties: Mapping[tuple[str, str], Sequence[xr.Dataset]]
+    left_out: int = 0
+
+    @property
+    def among(self) -> str:
+        """Which methods all this is among, in words; empty where none was left out."""
+        both = format_count(len(self.problems[0].methods), "method")
+        return f"among the {both} that both have" if self.left_out else ""
 
     def gap(self, made: str, judged: str) -> tuple[float, int]:
         """What the decision of one campaign costs on the other above that one's own: points, NaN where none is known.
@@ -87,6 +96,7 @@ def portability(
         if not labels:
             raise DecisionError(f"no method of {first.collective} was measured in both campaigns under the same name")
         problems = restricted(first, labels), restricted(second, labels)
+    left_out = sum(len(every.methods) - len(kept.methods) for every, kept in zip((first, second), problems, strict=True))
     decisions = grow(problems[0]), grow(problems[1])
     penalties = {
         (made, judged): problem.penalties(decision)
@@ -98,7 +108,7 @@ def portability(
         | summarise_all(tables)._asdict()
         for (made, judged), tables in penalties.items()
     ]
-    return Portability(problems, decisions, pd.DataFrame(rows), penalties)
+    return Portability(problems, decisions, pd.DataFrame(rows), penalties, left_out)
 
 
 def common_methods(first: Problem, second: Problem) -> list[str]:

@@ -211,6 +211,7 @@ class CampaignsView(Viewer):
 def _words(comparison: _Comparison) -> str:
     ported, note = comparison.ported, comparison.note
     sentences = [f"{note[0].upper()}{note[1:]}."] if note else []
+    sentences += [f"Decided and judged {ported.among}."] if ported.among else []
     sentences += [
         f"On {there} the decision of {here} costs {format_gap(gap)} one made from {there} itself, over the "
         f"{format_count(cells, 'cell')} in which both have a penalty."
