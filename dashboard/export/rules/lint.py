@@ -21,6 +21,7 @@ _KNOWN = (
 _INTEL = re.compile(r"^\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_\w", re.MULTILINE)
 _UCC = re.compile(r"^\s*(?:export\s+)?UCC_\w+\s*=", re.MULTILINE)
 _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
+_HEADER = re.compile(r"\ufeff?[ \t]*(?:\w+[ \t]*,[ \t]*)*collective[ \t]*,")
 _WORD = re.compile(r"[^\s#]\S*")
 _HEAD = 4096
 _NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
@@ -86,6 +87,8 @@ def _read(text: str, version: str, own: str) -> RulesFile:
             return reader(text)
     if nccl.is_measurements(text):
         raise RulesError("these are measurements for NCCL's optimize_config.py, no rules")
+    if _HEADER.match(text):
+        raise RulesError("no rules file: results (colltune info reads them)")
     if nccl.recognises(text):
         return nccl.read(text)
     if (rules := _open_mpi(text, version)) is not None:

@@ -54,6 +54,12 @@ def test_samples_that_are_none_are_refused_with_the_reason(samples: Path, name: 
         read_rules(samples / name)
 
 
+@pytest.mark.parametrize("head", ["collective,algorithm,comm_size,message_size", "\ufeffsystem, collective, kb"])
+def test_results_are_no_rules_though_their_rows_begin_as_those_of_nccl(head: str) -> None:
+    with pytest.raises(RulesError, match="no rules file: results"):
+        read_text(f"{head},time\nallreduce,ring,2,1024,0.1\n")
+
+
 def test_all_samples_of_rules_are_among_these(samples: Path) -> None:
     folders = ("rules_ompi", "mpich_json", "ucc", "nccl_tuner")
     names = {f"{path.parent.name}/{path.name}" for folder in folders for path in (samples / folder).iterdir()}
