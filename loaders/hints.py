@@ -334,15 +334,17 @@ class FileHints:
         return table
 
 
-#: What may be said where a file does not say it.
-EXAMPLES = {"collective": "bcast", "algorithm": "default", "comm_size": "16", "message_size": "1024"}
+#: What may be said where a file does not say it; of message sizes which column of the table holds them.
+EXAMPLES = {"collective": "bcast", "algorithm": "default", "comm_size": "16", "message_size": "THEIRS"}
 
 
 def missing(needs: set[str], source: Source) -> MissingHintError:
     """The error for a file that does not tell everything, with examples of what to give."""
     names = sorted(needs)
-    notes = {"algorithm": "default, the library's own choice"}
-    values = ", ".join(f"{name} = {notes.get(name, EXAMPLES[name])}" for name in names)
+    usual = {name: f"{name} = {value}" for name, value in EXAMPLES.items()}
+    usual["algorithm"] += ", the library's own choice"
+    usual["message_size"] = f"--column message_size={EXAMPLES['message_size']}, a column in bytes"
+    values = ", ".join(usual[name] for name in names)
     pattern = "_".join(f"{{{name}}}" for name in names)
     return MissingHintError(
         f"the file does not say {' and '.join(names)}; give hints ({values}) or a pattern over the path "

@@ -89,6 +89,9 @@ def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> Non
     """Put what is lacking into the arguments that the next command is made of."""
     args.suggested = examples
     for name, value in examples.items():
+        if name == "message_size":
+            args.columns = [*(args.columns or ()), (name, value)]
+            continue
         before = getattr(args, name, None)
         setattr(args, name, f"{before},{value}" if before and name == "select" else value)
 

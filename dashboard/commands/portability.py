@@ -102,7 +102,11 @@ def _lines(result: Mapping[str, Any]) -> list[str]:
         for row in result["penalties"]
     ]
     among = f", {result['among']} (--all-methods compares with all)" if result["among"] else ""
-    lines += ["", f"penalty of {result['tree']} decisions{among}:", *cli_text.table(head, rows, right=range(2, len(head)))]
+    lines += [
+        "",
+        f"penalty of {result['tree']} decisions{among}:",
+        *cli_text.table(head, rows, right=range(2, len(head))),
+    ]
     if any(row["unmeasured"] for row in result["penalties"]):
         lines.append(f"unmeasured: {RULE}")
     for made, there in (("A", "B"), ("B", "A")):

@@ -56,6 +56,16 @@ def test_info_of_files_that_need_hints_names_the_hints(colltune: Run, tmp_path: 
     assert with_hints.json["collectives"]["bcast"]["measured"] == 1
 
 
+def test_a_table_without_message_sizes_is_read_as_the_command_that_is_printed_says(
+    colltune: Run, tmp_path: Path
+) -> None:
+    table = tmp_path / "mine.csv"
+    table.write_text("collective,algorithm,np,length,time_us\nbcast,a,4,8,10\n")
+    advice = colltune("info", table).err.splitlines()[-2].removeprefix("colltune: next: colltune ")
+    answer = colltune(*shlex.split(advice.replace("THEIRS", "length")), "--json")
+    assert answer.json["collectives"]["bcast"]["message_size"] == [8]
+
+
 def test_info_fails_for_a_named_file_of_no_use(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing measured here\n")
     answer = colltune("info", bcast_files[0], tmp_path / "notes.txt")

@@ -96,7 +96,9 @@ def portability(
         if not labels:
             raise DecisionError(f"no method of {first.collective} was measured in both campaigns under the same name")
         problems = restricted(first, labels), restricted(second, labels)
-    left_out = sum(len(every.methods) - len(kept.methods) for every, kept in zip((first, second), problems, strict=True))
+    left_out = sum(
+        len(every.methods) - len(kept.methods) for every, kept in zip((first, second), problems, strict=True)
+    )
     decisions = grow(problems[0]), grow(problems[1])
     penalties = {
         (made, judged): problem.penalties(decision)
