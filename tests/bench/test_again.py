@@ -77,6 +77,17 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     assert "('bench refine FOLDER -o NEW' has them measured again)" in replace(suspects, array=True).words()
 
 
+def test_what_stays_is_said_by_the_last_launch_alone(tmp_path: Path) -> None:
+    records = [point(BINOMIAL, SIZES[0], 8e-3, launch=2)]
+    first = replace(doubts(written(tmp_path / "results.jsonl", *records)), plan=replace(PLAN, launches=2))
+    first.repeated |= first.next()
+    assert first.left
+    assert "cannot be trusted" not in first.words()
+    last = replace(first, launch=2)
+    last.look()
+    assert "; 1 cannot be trusted yet" in last.words()
+
+
 def test_only_what_this_job_can_measure_is_measured_again(tmp_path: Path) -> None:
     results = written(tmp_path / "results.jsonl")
     assert not doubts(results, launch=2).next()

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -28,7 +29,7 @@ from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import DIMS, methods_of
 from dashboard.decisions.surfaces import Surfaces
 from dashboard.decisions.surfaces.order import kind_number
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 #: Standard error of the logarithm of a time that is sure.
 LEAST_ERROR = 1e-3
@@ -44,10 +45,13 @@ class Advice:
         Points of one communicator size; places count along the grid of `Known`.
     before
         Mean expected loss of the collective's decision without them, percent; NaN where nothing is known yet.
+    again
+        Whether they are measured again, since their times cannot be trusted.
     """
 
     step: Step
     before: float
+    again: bool = False
 
 
 def grid_between(measured: IntArray) -> IntArray:
@@ -99,6 +103,24 @@ def known_of(
     return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0))
 
 
+def doubted_of(known: Known, every: xr.Dataset, trusted: xr.Dataset | None) -> BoolArray:
+    """Which times cannot be trusted, ``(method, comm_size, message_size)`` along the grid of what is known.
+
+    Parameters
+    ----------
+    known
+        As `known_of` has it of both.
+    every, trusted
+        Results of one collective with and without times that cannot be trusted; None: none can.
+    """
+    grid = {COMM_SIZE: known.comm_sizes, MESSAGE_SIZE: known.message_sizes}
+
+    def there(cube: xr.Dataset) -> BoolArray:
+        return np.asarray(np.isfinite(cube["time"].reindex(grid).transpose(*DIMS).values))
+
+    return there(every) if trusted is None else there(every) & ~there(trusted)
+
+
 def _of_sizes(cube: xr.Dataset) -> xr.Dataset:
     """Results of methods that ran as themselves, at the sizes that have any."""
     cube = competing(cube)
@@ -125,7 +147,7 @@ def refined(
     points: int | None = None,
     seconds: float | None = None,
     percent: float | None = None,
-    untrusted: Collection[str] = (),
+    untrusted: Mapping[str, BoolArray] = MappingProxyType({}),
 ) -> Iterator[Advice]:
     """Say what to measure next, one step after another.
 
@@ -138,7 +160,8 @@ def refined(
     percent
         Mean expected loss of a collective that is low enough.
     untrusted
-        Collectives of which no time can be trusted: all that is measured there is measured again, before all else.
+        By collective, along the grid of `Known`: times that cannot be trusted, which are measured again before all
+        else. Nothing more is said of collectives that have no other times.
     """
     known, left = dict(known), np.inf if points is None else points
     time_left = np.inf if seconds is None else seconds
@@ -147,12 +170,16 @@ def refined(
     def fits(step: Step) -> bool:
         return step.points <= left and step.seconds <= time_left
 
-    for again in itertools.chain.from_iterable(_once_more(name, known[name], cost) for name in untrusted):
-        if fits(again):
-            yield Advice(again, math.nan)
-            left, time_left = left - again.points, time_left - again.seconds
-    for name in untrusted:
-        del known[name]
+    for name, doubted in untrusted.items():
+        grid = known[name]
+        begun = not _unknown(grid, doubted)
+        for again in _once_more(name, doubted, cost):
+            if fits(again):
+                yield Advice(again, grid.mean_loss if begun else math.nan, again=True)
+                left, time_left = left - again.points, time_left - again.seconds
+                known[name] = _as_expected(known[name], again)
+        if not begun:
+            del known[name]
     while (step := next(filter(fits, following(known, cost, percent)), None)) is not None:
         yield Advice(step, known[step.collective].mean_loss)
         left, time_left = left - step.points, time_left - step.seconds
@@ -160,13 +187,21 @@ def refined(
 
 
 def offered(
-    known: Mapping[str, Known], *, percent: float | None = None, untrusted: Collection[str] = ()
+    known: Mapping[str, Known],
+    *,
+    percent: float | None = None,
+    untrusted: Mapping[str, BoolArray] = MappingProxyType({}),
 ) -> list[tuple[int, float]]:
     """Points and seconds of each step that `refined` could begin with, were there no limit of them."""
     cost = _cost_of(known)
-    again = itertools.chain.from_iterable(_once_more(name, known[name], cost) for name in untrusted)
-    trusted = {name: grid for name, grid in known.items() if name not in untrusted}
-    return [(step.points, step.seconds) for step in (*again, *following(trusted, cost, percent))]
+    again = itertools.chain.from_iterable(_once_more(name, doubted, cost) for name, doubted in untrusted.items())
+    begun = {n: grid for n, grid in known.items() if n not in untrusted or not _unknown(grid, untrusted[n])}
+    return [(step.points, step.seconds) for step in (*again, *following(begun, cost, percent))]
+
+
+def _unknown(known: Known, doubted: BoolArray) -> bool:
+    """Whether nothing is known but times that cannot be trusted."""
+    return not (known.measured & ~doubted).any()
 
 
 def _cost_of(known: Mapping[str, Known]) -> Cost:
@@ -179,12 +214,12 @@ def _cost_of(known: Mapping[str, Known]) -> Cost:
     return cost
 
 
-def _once_more(name: str, known: Known, cost: Cost) -> Iterator[Step]:
-    """Measure again all that was measured, a step for each cell: the ends of the grid first, then what is between."""
-    rows, columns = (levels(size) for size in known.cells.shape)
-    cells = np.argwhere(known.cells).tolist()
+def _once_more(name: str, doubted: BoolArray, cost: Cost) -> Iterator[Step]:
+    """Measure these points again, a step for each cell: the ends of the grid first, then what is between."""
+    rows, columns = (levels(size) for size in doubted.shape[1:])
+    cells = np.argwhere(doubted.any(axis=0)).tolist()
     for row, column in sorted(cells, key=lambda cell: max(rows[cell[0]], columns[cell[1]])):
-        methods = tuple(np.flatnonzero(known.measured[:, row, column]).tolist())
+        methods = tuple(np.flatnonzero(doubted[:, row, column]).tolist())
         yield Step(name, row, ((column, methods),), len(methods) * cost(name, row, column), math.inf)
 
 
@@ -192,7 +227,8 @@ def _as_expected(known: Known, step: Step) -> Known:
     """What would be known if a step gave what is expected of it."""
     logs, errors = known.logs.copy(), known.errors.copy()
     for column, methods in step.cells:
-        places = list(methods)
+        # Of one that ran as another there nothing is expected.
+        places = [place for place in methods if known.able[place, step.row, column]]
         logs[places, step.row, column] = known.predicted[0][places, step.row, column]
         errors[places, step.row, column] = np.nanmedian(known.errors)
     return replace(known, logs=logs, errors=errors)

@@ -95,14 +95,16 @@ class Doubts:
             f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
             for (collective, method, comm_size, size, *_), reason in itertools.islice(self.repeated.items(), _NAMED)
         )
-        count, stays = len(self.repeated), len(self.left)
+        # What stays is said by the last launch, which sees the points of all.
+        last = self.launch == self.plan.launches
+        count, stays = len(self.repeated), len(self.left) if last else 0
         points = "1 point was" if count == 1 else f"{count} points were"
         how = f"decide nothing ('{remedy(self.plan, 'FOLDER', array=self.array)}' has them measured again)"
         if not count:
             return f"{format_count(stays, 'time')} cannot be trusted and {how}" if stays else ""
-        outcome = f"{stays} cannot be trusted yet and {how}" if stays else "all can be trusted now"
+        outcome = f"; {stays} cannot be trusted yet and {how}" if stays else "; all can be trusted now" if last else ""
         more = "; …" if count > _NAMED else ""
-        return f"{points} measured again, since the times cannot be right ({shown}{more}); {outcome}"
+        return f"{points} measured again, since the times cannot be right ({shown}{more}){outcome}"
 
 
 def can_repeat(plan: Plan, *, array: bool) -> bool:

@@ -26,7 +26,10 @@ if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive.expected import Known
     from dashboard.benchmarks.adaptive.refine import Advice
 
-_ABOUT = "Of results from anywhere, say what to measure next: the points that can still change the decision."
+_ABOUT = (
+    "Of results from anywhere, say what to measure next: times that cannot be trusted again, then the points that can "
+    "still change the decision."
+)
 _POINTS = 200
 _NAMED = 3
 _UNKNOWN = "unknown (no time can be trusted)"
@@ -53,11 +56,11 @@ def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.Argu
 
 def run(args: argparse.Namespace) -> None:
     """Say what to measure next, and write the plan that is asked for."""
-    from dashboard.benchmarks.adaptive.refine import offered, refined
+    from dashboard.benchmarks.adaptive.refine import doubted_of, offered, refined
 
     cubes, trusted = _cubes(args)
     known = {name: _known(args, name, cube, trusted.get(name, cube)) for name, cube in cubes.items()}
-    untrusted = [name for name in cubes if name not in trusted]
+    untrusted = {name: doubted_of(known[name], cube, trusted.get(name)) for name, cube in cubes.items()}
     wanted = {"percent": args.until, "untrusted": untrusted}
     advised: list[Advice] = []
     most = args.points or _POINTS
@@ -68,6 +71,7 @@ def run(args: argparse.Namespace) -> None:
     answer = {
         "loss": {name: grid.mean_loss if name in trusted else None for name, grid in known.items()},
         "points": sum(advice.step.points for advice in advised),
+        "again": sum(advice.step.points for advice in advised if advice.again),
         "seconds": sum(advice.step.seconds for advice in advised),
         "steps": [_as_json(advice, known, cubes) for advice in advised],
     }
@@ -144,7 +148,9 @@ def _lines(answer: Mapping[str, Any], nothing: str) -> list[str]:
     if not answer["steps"]:
         return [*lines, nothing]
     took = format_duration(answer["seconds"])
-    lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, what tells most first:", ""]
+    again = f"{answer['again']:,} again whose times cannot be trusted, then " if answer["again"] else ""
+    what = f"{again}what tells most" if again else "what tells most first"
+    lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, {what}:", ""]
     together: dict[tuple[str, int, float | None], list[Mapping[str, Any]]] = {}
     for step in answer["steps"]:
         of = (step["collective"], step["comm_size"], step["mean_loss_before"])

@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from dashboard import cli
-from dashboard.benchmarks.adaptive.refine import Advice, grid_between, known_of, refined
+from dashboard.benchmarks.adaptive.refine import Advice, doubted_of, grid_between, known_of, refined
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.libraries import library
@@ -99,6 +99,19 @@ def test_what_cannot_be_trusted_is_measured_again_also_beyond_what_is_known() ->
     known = known_of(cube_of(trusted, COMM, MESSAGE), (), (), every=cube_of(every, COMM, MESSAGE))
     assert known.comm_sizes.tolist() == list(COMM)
     assert {advice.step.row for advice in refined({"bcast": known})} == {3}
+
+
+def test_doubtful_times_come_before_all_else(cube: xr.Dataset) -> None:
+    trusted = cube.copy(deep=True)
+    # Also of a method that is never the best.
+    trusted["time"][2, 1, 2] = trusted["time"][0, 3, 0] = np.nan
+    known = known_of(trusted, every=cube)
+    doubted = doubted_of(known, cube, trusted)
+    first, second, third, *_ = refined({"bcast": known}, untrusted={"bcast": doubted})
+    points = [(place, advice.step.row, column) for advice in (first, second) for column, (place,) in advice.step.cells]
+    assert sorted(points) == sorted(map(tuple, np.argwhere(doubted).tolist()))
+    assert [first.again, second.again, third.again] == [True, True, False]
+    assert first.before == known.mean_loss
 
 
 @pytest.fixture
