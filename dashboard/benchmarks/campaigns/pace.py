@@ -143,6 +143,23 @@ def about(seconds: float) -> str:
     return f"about {format_duration(roughly(seconds))}"
 
 
+def most(seconds: float, limit: float | None = None, *, checked: bool = False) -> str:
+    """How long a campaign takes at most, in words.
+
+    Parameters
+    ----------
+    seconds
+        By its estimate.
+    limit
+        Seconds after which its job is ended; None: not known yet.
+    checked
+        Whether its methods are called in every way first, which no estimate holds.
+    """
+    if limit is not None and limit < seconds:
+        return "what the time limit allows"
+    return f"{format_duration(roughly(seconds))}{f' ({ON_TOP})' if checked else ''}"
+
+
 def too_short(limit: float, seconds: float) -> str:
     """Why a time limit will hardly do; empty where it is no shorter than the estimate."""
     said = f"the time limit of {format_duration(limit)} is shorter than the estimate"

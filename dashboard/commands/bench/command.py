@@ -230,7 +230,7 @@ def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
     limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
     estimate = plan.estimate(done.all, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
-        cost = bench_plan.cost(estimate, checked=control.check_of(plan, done.all) > 0)
+        cost = bench_plan.cost(estimate, limit, checked=control.check_of(plan, done.all) > 0)
         say(f"{estimate.points} points, estimated {cost}; time limit {format_duration(limit)}")
         if why := too_short(limit, estimate.seconds):
             say(f"warning: {why}")

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands.output import say
 from dashboard.commands.trees import add_option
 from dashboard.domain.campaign import GRIDS, HOW, OPTIONS, WHAT
-from dashboard.domain.units import format_duration
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive import Goal
@@ -92,22 +91,21 @@ def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: S
     return replace(goal, calls=tuple((*place, number) for place, number in calls.items()))
 
 
-def cost(estimate: Estimate, *, checked: bool = False) -> str:
+def cost(estimate: Estimate, limit: float | None = None, *, checked: bool = False) -> str:
     """What a campaign will cost, in words, with no more digits than an estimate deserves.
 
     Parameters
     ----------
     estimate
         What it is told by.
-    checked
-        Whether the methods are called in every way first, which no estimate holds.
+    limit, checked
+        As for `dashboard.benchmarks.campaigns.pace.most`.
     """
-    from dashboard.benchmarks.campaigns.pace import GUESSED, ON_TOP, about, roughly
+    from dashboard.benchmarks.campaigns.pace import GUESSED, about, most, roughly
 
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
-    at_most, core_hours = map(roughly, (estimate.at_most, estimate.core_hours))
-    most = f"at most {format_duration(at_most)}{f' ({ON_TOP})' if checked else ''}"
-    return f"{about(estimate.seconds)} ({why}), {most}; about {core_hours:g} core-hours"
+    at_most = f"at most {most(estimate.at_most, limit, checked=checked)}"
+    return f"{about(estimate.seconds)} ({why}), {at_most}; about {roughly(estimate.core_hours):g} core-hours"
 
 
 def left(now: Mapping[str, Any]) -> str:

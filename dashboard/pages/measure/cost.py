@@ -8,7 +8,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.benchmarks.campaigns.pace import GUESSED, ON_TOP, about, roughly, too_short
+from dashboard.benchmarks.campaigns.pace import GUESSED, about, most, roughly, too_short
 from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
@@ -86,13 +86,12 @@ def _sentence(offered: Offer, seconds: float | None) -> str:
     points, goal = f"{offered.points:,} in {format_count(offered.cells, 'cell')}", offered.plan.goal
     ends = [] if goal is None else [("Ends", goal.words())]
     limit = offered.limit if seconds is None else seconds
-    most = f"{format_duration(roughly(offered.at_most))}{f' ({ON_TOP})' if offered.checked else ''}"
     rows = [
         ("Points", points if goal is None else f"chosen from {points}"),
         ("Methods", methods),
         *ends,
         ("Likely to take", f"{about(offered.seconds)} ({GUESSED})"),
-        ("At most", most if offered.at_most <= limit else "what the time limit allows"),
+        ("At most", most(offered.at_most, limit, checked=offered.checked)),
         ("Core-hours", f"about {roughly(offered.core_hours):g}"),
         ("Time limit", format_duration(limit)),
     ]
