@@ -277,7 +277,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert out.startswith("#!/bin/bash\n#SBATCH --job-name=colltune-0\n#SBATCH --partition=debug\n#SBATCH --nodes=4\n")
     assert "#SBATCH --time=2\n" in out
     assert "/nowhere/mpiexec -n 4 " in out
-    assert "(the safety check comes on top); " in err
+    assert "at most what the time limit allows; " in err
     assert "time limit 90 s" in err
     assert "warning" not in err
     assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked[:-1], "1", "--dry-run"]) == 0

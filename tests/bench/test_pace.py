@@ -193,4 +193,7 @@ def test_the_command_says_about_and_what_the_estimate_is_made_of() -> None:
     assert guessed.startswith(f"about 20 min ({GUESSED}), at most 2.5 h; ")
     assert guessed.endswith("about 0.12 core-hours")
     assert "(by the 1,234 points measured)" in cost(Estimate(10, 1234.5, 9123.4, 0.12345, 1234))
+    assert "at most 2.5 h (the safety check comes on top); " in cost(
+        Estimate(10, 1234.5, 9123.4, 0.12345), checked=True
+    )
     assert "), at most what the time limit allows; " in cost(Estimate(10, 1234.5, 9123.4, 0.12345), 6000.0)
