@@ -92,11 +92,6 @@ class Entry:
     where: str
     started: float
 
-    @property
-    def done(self) -> int:
-        """Points that are measured or refused."""
-        return self.measured + self.refused
-
 
 _ENDED: Bounded[Entry] = Bounded(MOST_CAMPAIGNS, 1 << 20)
 #: Those that have not ended are read on from where they were read before; all sessions share them.

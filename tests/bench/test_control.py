@@ -13,6 +13,7 @@ from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
@@ -133,6 +134,24 @@ def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyo
     said = [line for line in capsys.readouterr().err.splitlines() if "point" in line]
     again = "nothing is missing: times of up to 1 point, which cannot be trusted, are measured again"
     assert said == [f"colltune: {again}, beyond the budget of 8 s"]
+
+
+def test_a_campaign_that_finished_has_nothing_left_until_its_plan_is_made_again(
+    launcher: Played, tmp_path: Path
+) -> None:
+    campaign = Campaign.create(tmp_path, replace(PLAN, goal=Goal(8.0)))
+    control.start(campaign, launcher, HERE, 100.0)
+    measured(campaign)
+    write_json(campaign.progress_file, {"ended": "complete"})
+    write_json(campaign.chosen, {"goal": asdict(Goal(8.0)), "ended": "the time is up", "spent": 9.0})
+    launcher.now = Status("finished", "", 0)
+    for seconds, state, words in (
+        (8.0, "finished", "1 of 1 point measured"),
+        (20.0, "planned", "1 of 4 points measured, about 11 s left"),
+    ):
+        Campaign.create(tmp_path, replace(PLAN, goal=Goal(seconds)))
+        for now in (control.status(campaign), Following(campaign).look().status):
+            assert (now["state"], control.progress_words(now)) == (state, words)
 
 
 def test_how_far_it_is_comes_from_disk(launcher: Played, campaign: Campaign) -> None:

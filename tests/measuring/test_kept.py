@@ -118,7 +118,7 @@ def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Pa
     (tmp_path / "torn" / "plan.json").write_text("{", encoding="utf-8")
     (tmp_path / "else").mkdir()
     entries, faults = campaigns(tmp_path)
-    assert [(entry.name, entry.state, entry.done, entry.points, entry.where) for entry in entries] == [
+    assert [(entry.name, entry.state, entry.measured, entry.points, entry.where) for entry in entries] == [
         ("ended", "failed", 1, 4, "local"),
         ("planned", "planned", 0, 4, ""),
     ]

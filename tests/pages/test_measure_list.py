@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dashboard.measuring.kept import Entry
 from dashboard.pages.measure.list import CampaignList
 
 
@@ -12,3 +13,9 @@ def test_of_many_folders_that_cannot_be_read_it_says_how_many() -> None:
     assert shown.faults.object.endswith("and 2 more that cannot be read")
     shown.show([], [], "")
     assert not shown.faults.visible
+
+
+def test_points_that_were_refused_are_counted_as_everywhere() -> None:
+    shown = CampaignList(lambda _: None)
+    shown.show([Entry("mine", "finished", "", 1250, 1190, 60, ("bcast",), 2, "local", 1e9)], [], "")
+    assert " · 1,190 of 1,250 points measured, 60 refused or wrong · " in shown.menu.items[0]["secondary"]

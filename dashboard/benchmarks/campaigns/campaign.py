@@ -150,6 +150,11 @@ class Campaign:
         record = self.choices() if goal is not None else {}
         return goal is not None and bool(record.get("ended")) and Goal.from_json(record.get("goal")) == goal
 
+    def planned_again(self) -> bool:
+        """Whether it is adaptive, and points were last chosen for another goal than its plan has by now."""
+        record = self.choices()
+        return bool(record) and Goal.from_json(record.get("goal")) != self.plan().goal
+
     def choices(self) -> dict[str, Any]:
         """How far the choice of points is, of an adaptive campaign; of an array, what its last job to choose knew.
 

@@ -18,6 +18,7 @@ from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, write_json
 from dashboard.benchmarks.campaigns.confined import own_handle
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
+from dashboard.benchmarks.campaigns.pace import about
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, unwritable
@@ -28,6 +29,7 @@ from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.ranks.again import can_repeat, doubted, remedy
 from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.benchmarks.safety.check import order_of_plan
+from dashboard.domain.units import format_count
 from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 
@@ -219,6 +221,17 @@ class Counted(NamedTuple):
         measured, refused = len(planned & done.measured), len(planned & set(done.refused))
         return cls(measured + refused if settled else len(planned), measured, refused)
 
+    def words(self) -> str:
+        """How far the campaign is, in words."""
+        refused = f", {self.refused:,} refused or wrong" if self.refused else ""
+        return f"{self.measured:,} of {format_count(self.points, 'point')} measured{refused}"
+
+
+def progress_words(now: Mapping[str, Any]) -> str:
+    """How far a campaign is, and what is left of it where that is known, by its `status`, in words."""
+    counted = Counted(now["points"], now["measured"], now["refused"])
+    return counted.words() + ("" if now["remaining"] is None else f", {about(now['remaining'])} left")
+
 
 def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
     """How a campaign is: everything from disk and from the launcher, so that any process can ask.
@@ -228,15 +241,15 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     launcher
         The one that it was started with, which is found by the campaign's state when it is not given.
     counted
-        By whoever has read the results already; None: they are read. ``reasons``, and of a campaign that was stopped
-        ``remaining``, are then left to whoever has.
+        By whoever has read the results already; None: they are read. ``reasons``, and of a campaign that was stopped or
+        is planned ``remaining``, are then left to whoever has.
 
     Returns
     -------
     dict
         ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
         ``measured``, ``refused``, ``reasons`` (why these, with the number of each), ``remaining`` (seconds, None when
-        not known), ``now``, ``attempt``, ``note`` (what the ranks of a finished one could not do).
+        not known or finished), ``now``, ``attempt``, ``note`` (what the ranks of a finished one could not do).
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
@@ -257,7 +270,9 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     job = _judged(campaign, job, progress.get("ended"), counted)
     answer["jobs"] = [dict(part) for part in job.jobs]
     answer |= {"state": job.state, "reason": job.reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
-    if done is not None and job.state != "queued":
+    if job.state == "finished" and campaign.planned_again():
+        answer |= {"state": "planned", "reason": "it finished before its plan was made again"}
+    if done is not None and answer["state"] not in ("queued", "finished"):
         answer["remaining"] = left_of(campaign, plan, done)
     if job.state == "running" and progress.get("done") and (done is None or plan.goal is None):
         left = progress["points"] - progress["done"]

@@ -24,7 +24,7 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign, Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.libraries.methods import Method
@@ -312,7 +312,7 @@ class Following:
         there = len(self._measured), len(self._refused)
         counted = control.Counted(sum(there) if self.campaign.settled(self.plan.goal) else len(self._planned), *there)
         status = control.status(self.campaign, counted=counted)
-        if status["state"] in ENDED:
+        if status["state"] in (*STOPPED, "planned"):
             status["remaining"] = self._remaining(0.0)
         elif self.plan.goal is not None and status["state"] == "running":
             status["remaining"] = control.left_of_goal(self.campaign, self.plan.goal)

@@ -287,8 +287,7 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
                     states.append((now["state"], now["reason"]))
                     say(_state_line(campaign, now))
                 done = now["measured"] + now["refused"]
-                far = f"{done} of {now['points']} points{bench_plan.left(now)}"
-                progress(done / max(1, now["points"]), f"{far}: {now['now']}")
+                progress(done / max(1, now["points"]), f"{control.progress_words(now)}: {now['now']}")
 
             return control.wait(campaign, launcher, _WATCH_S, tell)
     except KeyboardInterrupt:
@@ -331,8 +330,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.launchers.launch import last_words
 
-    points = f"{now['measured']} of {now['points']} points measured, {now['refused']} refused or wrong"
-    lines = [_state_line(campaign, now), f"{points}{bench_plan.left(now)}", *_reason_lines(now["reasons"])]
+    lines = [_state_line(campaign, now), control.progress_words(now), *_reason_lines(now["reasons"])]
     for job in now["jobs"]:
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))

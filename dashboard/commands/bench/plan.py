@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -106,10 +106,3 @@ def cost(estimate: Estimate, limit: float | None = None, *, checked: bool = Fals
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
     at_most = f"at most {most(estimate.at_most, limit, checked=checked)}"
     return f"{about(estimate.seconds)} ({why}), {at_most}; about {roughly(estimate.core_hours):g} core-hours"
-
-
-def left(now: Mapping[str, Any]) -> str:
-    """How much longer a campaign takes, to be put behind its points; empty when that is not known."""
-    from dashboard.benchmarks.campaigns.pace import about
-
-    return "" if now["remaining"] is None else f", {about(now['remaining'])} left"

@@ -9,7 +9,7 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
-from dashboard.domain.units import format_count
+from dashboard.benchmarks.campaigns import control
 from dashboard.measuring.kept import Entry
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import MenuList
@@ -89,9 +89,8 @@ def _item(entry: Entry) -> dict[str, Any]:
         else ""
     )
     what = ", ".join(entry.collectives[:3]) + (" …" if len(entry.collectives) > 3 else "")
-    share = f"{entry.done:,} of {format_count(entry.points, 'point')}"
-    refused = f", {entry.refused:,} refused" if entry.refused else ""
+    far = control.Counted(entry.points, entry.measured, entry.refused).words()
     started = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.started))
     where = {"local": "this machine", "": "not started"}.get(entry.where, entry.where.capitalize())
-    facts = f"{entry.state}{reason} · {share}{refused} · {what} · {entry.ranks:,} ranks · {where} · {started}"
+    facts = f"{entry.state}{reason} · {far} · {what} · {entry.ranks:,} ranks · {where} · {started}"
     return {"label": entry.name, "secondary": facts, "icon": icon, "color": color}

@@ -10,9 +10,9 @@ from typing import Any
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED
 from dashboard.benchmarks.campaigns.follow import Sight
-from dashboard.benchmarks.campaigns.pace import about
 from dashboard.domain.units import format_count
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.measure.form import TITLES
@@ -127,11 +127,7 @@ def _of_budget(sight: Sight) -> float:
 
 
 def _progress(now: Mapping[str, Any]) -> str:
-    said = [f"{now['measured']:,} of {format_count(now['points'], 'point')} measured"]
-    if now["refused"]:
-        said.append(f"{now['refused']:,} refused or wrong")
-    if now["remaining"] is not None:
-        said.append(f"{about(now['remaining'])} left")
+    said = [control.progress_words(now)]
     if now["state"] == "running" and now["now"]:
         said.append(f"now {now['now']}")
     if now["attempt"] > 1:
