@@ -6,6 +6,7 @@ import json
 import os
 import re
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -214,6 +215,12 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
     assert cli.main(["bench", "status", str(folder)]) == 0
     assert "bcast 1.25 % after 9 s of measuring; ended: enough" in capsys.readouterr().out
     assert "nothing is missing" in one_line("run", str(folder))
+    # What is given alone is another end of the same plan; without a budget it keeps its own.
+    assert cli.main(["bench", "plan", str(folder), "--budget", "1h"]) == 0
+    assert Campaign(folder).plan() == replace(plan, goal=Goal(3600.0, 1.5))
+    assert cli.main(["bench", "run", str(folder), "--until", "1"]) == 2
+    assert "/nowhere/mpiexec cannot be run" in capsys.readouterr().err
+    assert Campaign(folder).plan() == replace(plan, goal=Goal(3600.0, 1.0))
     assert "needs an end" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive")
     assert "go with --adaptive" in one_line("plan", str(tmp_path / "d"), *PLAN, "--budget", "2min")
     assert "one launch" in one_line("plan", str(tmp_path / "d"), *PLAN, "--adaptive", "--until", "1", "--launches", "2")

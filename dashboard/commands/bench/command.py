@@ -92,7 +92,8 @@ def _plan(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
 
     installation = _installation()
-    plan = bench_plan.planned(args, installation, spread=launching.spreads(args))
+    plan = bench_plan.with_another_end(args)
+    plan = plan or bench_plan.planned(args, installation, spread=launching.spreads(args))
     launching.check(args, installation, plan)
     campaign = Campaign(Path(args.folder))
     former = campaign.plan() if campaign.plan_file.exists() else plan
@@ -203,7 +204,8 @@ def _chosen(
         return campaign.plan()
     if not given:
         say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
-    plan = bench_plan.planned(args, installation, ranks=ranks, spread=spread)
+    plan = bench_plan.with_another_end(args)
+    plan = plan or bench_plan.planned(args, installation, ranks=ranks, spread=spread)
     if there and not campaign.takes(plan):
         raise Usage(
             f"{args.folder} holds another plan than these options make: run that one without them (colltune bench "

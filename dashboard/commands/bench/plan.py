@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Sequence
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import say
@@ -70,6 +71,21 @@ def planned(args: argparse.Namespace, installation: Installation, *, spread: boo
         known = ", ".join(plan.components)
         say(f"note: parts of the library as methods: {known} (--components)")
     return plan
+
+
+def with_another_end(args: argparse.Namespace) -> Plan | None:
+    """The adaptive plan of the folder, where ``--budget`` and ``--until`` are all that is given; None otherwise."""
+    from dashboard.benchmarks.adaptive import Goal
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+
+    campaign = Campaign(Path(args.folder))
+    ends_alone = bool(given(args)) and given(args).keys() <= {"budget", "until"} and not args.weights
+    plan = campaign.plan() if ends_alone and campaign.plan_file.exists() else None
+    if plan is None or plan.goal is None:
+        return None
+    asked = Goal.asked(adaptive=True, budget=args.budget, until=args.until) or plan.goal
+    seconds, percent = asked.seconds or plan.goal.seconds, asked.percent or plan.goal.percent
+    return replace(plan, goal=replace(plan.goal, seconds=seconds, percent=percent))
 
 
 def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: Sequence[int]) -> Goal:
