@@ -19,7 +19,7 @@ from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.units import format_count, format_percent
 from dashboard.domain.unmeasured import unmeasured
 from dashboard.export import TARGETS, ExportError, Target, source_lines
-from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.export.writing import Order, write
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
 from dashboard.plots.statistics import statistics_table
@@ -220,21 +220,20 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     problem = view.problem()
     if problem is None:
         return Part(title)
-    # What a file that knows no processes per node is for, as `dashboard.export.writing.Order.of` has it.
-    part = max(problem.slices, key=lambda each: each.given.get("ppn") or 0)
-    options: dict[str, Any] = {"cubes": {str(view.collective): part.cube}} if "cubes" in target.options else {}
     provenance = {
         "statistics": {decision.collective: view.statistics()},
-        "sources": {decision.collective: part.cube.attrs.get("sources")},
+        "sources": {decision.collective: problem.slices[0].cube.attrs.get("sources")},
     }
-    notes: Sequence[str] = ()
     try:
-        if takes_substitutes(target):
-            decision, notes = with_substitutes(target, decision, part.cube, part.weights, options)
-        text = target.write([decision], provenance, **options)
+        written = write(Order.of(target.name, [decision], problem.slices, provenance=provenance))
     except ExportError as error:
         return Part(title, f"<p>It cannot be written so: {escape(str(error))}</p>")
-    remarks = "".join(f"<p>{escape(note)}</p>" for note in notes)
+    text = written.text
+    remarks = "".join(
+        f"<p>{escape(note)}</p>"
+        for part in written.parts
+        for note in (*part.notes, *([f"{part.costs[0].upper()}{part.costs[1:]}."] if part.differs else []))
+    )
     name = f"colltune_{view.collective}{target.extension}"
     shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
     return Part(title, remarks + _download(text, name, "text/plain", "The file") + shown, on_screen=True)

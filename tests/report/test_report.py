@@ -16,12 +16,13 @@ from dashboard import decisions
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_percent
+from dashboard.export.writing import Order, write
 from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.report import Contents, to_html
 from dashboard.session.state import State
-from tests.cubes import synthetic_cube
+from tests.cubes import cube_of, synthetic_cube
 from tests.models.networks import HOCKNEY
 from tests.states import state_of
 
@@ -110,6 +111,18 @@ def test_its_figures_are_those_of_the_command(sample: State) -> None:
 def test_what_a_target_lacks_is_said(sample: State) -> None:
     html = to_html(sample.view, Contents(("reduce",), frontier=False, target="ucc"))
     assert re.search(r"cannot be written so|It has no ", html)
+
+
+def test_what_the_file_costs_is_said_as_by_the_export() -> None:
+    names = ["sparbit", "ring"]
+    cube = cube_of(np.array([[[1.0]], [[2.0]]]), [8], [64], collective="allgather")
+    view = state_of(allgather=cube.assign_coords(method=names, algorithm=("method", names))).view
+    problem = view.problem()
+    assert problem is not None
+    # Sparbit of 5.0 gives wrong results in place, so that it is not written.
+    (part,) = write(Order.of("preload", [view.decision()], problem.slices)).parts
+    assert part.loss == pytest.approx(100)
+    assert part.costs[1:] in to_html(view, Contents(("allgather",), frontier=False, target="preload"))
 
 
 @pytest.mark.slow
