@@ -68,6 +68,15 @@ def test_what_is_shown_is_what_the_decisions_cost() -> None:
     assert view.maps.scene.cube.attrs["system"] == "grig"
 
 
+def test_methods_of_one_only_are_said_to_be_left_out() -> None:
+    fewer = campaign(2, "grig")["bcast"].to_dataset().isel(method=slice(3))
+    state, view = shown(campaign(1, "frodo"), xr.DataTree.from_dict({"/bcast": fewer}))
+    view.other.value = next(digest for digest in view.other.options.values() if digest in state.loaded)
+    assert "Decided and judged among the 3 methods that both have." in view.penalties.object
+    view.common.value = False
+    assert "that both have" not in view.penalties.object
+
+
 def test_however_much_faster_a_campaign_is_ratios_have_three_digits() -> None:
     slow = campaign(1, "frodo")
     cube = slow["bcast"].to_dataset()
