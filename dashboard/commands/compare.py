@@ -28,6 +28,7 @@ _SAVED = ".json"
 def compare(args: argparse.Namespace) -> None:
     """Show the comparison of approaches; of two decisions also where they differ."""
     from dashboard.decisions.judged import compare as comparing
+    from dashboard.decisions.measured.selection import yardstick
 
     _check(args.trees)
     prepared = preparation(args)
@@ -47,7 +48,7 @@ def compare(args: argparse.Namespace) -> None:
     if len(decisions) == 2:
         apart = comparing.difference(prepared.problem, *decisions.values())
         result["difference"] = _difference(apart)
-    show(args, result, lambda: _lines(result, apart))
+    show(args, result, lambda: _lines(result, apart, yardstick(prepared.problem.provenance)))
 
 
 def _check(trees: list[str]) -> None:
@@ -86,7 +87,7 @@ def _plain(values: Any) -> Any:
     return [_plain(value) for value in values] if isinstance(values, list) else finite(values)
 
 
-def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
+def _lines(result: Mapping[str, Any], apart: xr.Dataset | None, against: str) -> list[str]:
     outside = any(row.get("held_out") for row in result["rows"])
     head = ["tree", "leaves", "depth", "levels", "tests", "mean (%)", "95 % (%)", "max (%)"]
     head += ["held out: mean (%)", "95 % (%)", "max (%)"] if outside else []
@@ -100,7 +101,7 @@ def _lines(result: Mapping[str, Any], apart: xr.Dataset | None) -> list[str]:
         sizes = [row["tree"], row["leaves"], row["depth"], cli_text.number(row["expected_depth"]), row["tests"]]
         cells = f"{row['wrong']} of {row['cells']}"
         rows.append([*sizes, *map(cli_text.two_decimals, figures), cells, row["unmeasured"]])
-    lines = [f"{result['collective']}: penalty of each decision against the best measured method", ""]
+    lines = [f"{result['collective']}: penalty of each decision against the {against}", ""]
     lines += cli_text.table(head, rows, right=range(1, len(head)))
     if any(row["unmeasured"] for row in result["rows"]):
         lines.append(f"unmeasured: {RULE}")

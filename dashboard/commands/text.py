@@ -191,16 +191,19 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
     source_lines
         Of the function in C; None where it cannot be written in C.
     """
-    depth, loss = answer["depth"], answer["penalty"]
+    from dashboard.decisions.measured.selection import WITHOUT, yardstick
+
+    depth, loss, facts = answer["depth"], answer["penalty"], answer["decision"]["provenance"]
     rows = [
         ("decision", f"{answer['collective']}, {answer['tree']}" + (f" ({options})" if options else "")),
         ("size", f"{format_count(answer['leaves'], 'leaf', 'leaves')}, {format_count(answer['nodes'], 'node')}"),
         ("depth", ", ".join(f"{name} {number(depth[name])}" for name in ("max", "min", "mean", "expected"))),
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
+        *([("", f"against the {yardstick(facts)}")] if facts.get(WITHOUT) else []),
         ("not measured", unmeasured(loss["unmeasured"])),
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
-    for table in answer["decision"]["provenance"].get("recommended", []):
+    for table in facts.get("recommended", []):
         about = " ".join(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)
         rows.append((f"left out{about and ' '}{about}", table["said"]))
     if "held_out" in answer:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from dashboard.decisions.measured.selection import yardstick
 from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
@@ -81,7 +82,7 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     return [
         f"Message size: {_size(decision.collective)}.",
         f"Decision: {_tree(decision)}.",
-        *_quality(statistics, facts.get("workload")),
+        *_quality(statistics, facts),
         *([f"Less than decided can be said here: {written}."] if written else []),
         *([f"{holds[0].upper()}{holds[1:]}."] if holds else []),
         *_data(decision.collective, facts),
@@ -107,8 +108,8 @@ def _tree(decision: DecisionFunction) -> str:
     return f"{decision.kind} ({options})" if options else decision.kind
 
 
-def _quality(statistics: Mapping[str, Any], workload: Mapping[str, Any] | None) -> list[str]:
-    lines = []
+def _quality(statistics: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:
+    lines, workload = [], facts.get("workload")
     if depth := statistics.get("depth"):
         words = [f"{name} {_value(depth[name])}" for name in ("max", "min", "mean", "expected") if name in depth]
         sizes = [f"{statistics[name]} {name}" for name in ("leaves", "nodes") if name in statistics]
@@ -118,7 +119,7 @@ def _quality(statistics: Mapping[str, Any], workload: Mapping[str, Any] | None) 
         unmeasured = penalty.get("unmeasured")
         rest = f"; {unmeasured_words(unmeasured)}" if unmeasured else ""
         counted = f", by {workload['calls']:,.0f} calls of a workload" if workload else ""
-        lines.append(f"Performance penalty against the best measured{counted}: {', '.join(words)}{rest}.")
+        lines.append(f"Performance penalty against the {yardstick(facts)}{counted}: {', '.join(words)}{rest}.")
     return lines
 
 

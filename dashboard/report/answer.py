@@ -3,10 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
+from dashboard.decisions.grown import default
+from dashboard.decisions.measured.selection import WITHOUT, yardstick
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_share
 from dashboard.plots.ties import VEILS
 from dashboard.plots.tiles import Tile
@@ -32,7 +36,7 @@ def _tiles(view: View) -> Iterator[Tile]:
     decided = view.decided()
     if decided is None or decided.penalty is None:
         return
-    penalties, mean = decided.penalty, decided.statistics["penalty"]["mean"]
+    mean = decided.statistics["penalty"]["mean"]
     rules = decided.decision.simplified().leaves
     cells = sum(int((each["best"] >= 0).sum()) for each in decided.penalties)
     thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
@@ -40,21 +44,21 @@ def _tiles(view: View) -> Iterator[Tile]:
     yield _mean(view, mean)
     if mean is not None:
         yield _worst(decided)
-    yield _against_default(view, penalties)
-    yield from _certain(view, penalties)
+    yield _against_default(view, decided)
+    yield from _certain(view, decided.penalty, "of this map" if len(decided.penalties) > 1 else "of the cells")
 
 
-def _certain(view: View, penalties: xr.Dataset) -> Iterator[Tile]:
-    """How sure the best methods are; where maps show it, by the same probabilities as they are faded by."""
+def _certain(view: View, penalties: xr.Dataset, cells: str) -> Iterator[Tile]:
+    """How sure the best methods of the map are; where it shows that, by the same probabilities as it is faded by."""
     measured, unsure = int((penalties["best"] >= 0).sum()), "on most cells other methods may be as fast"
     sureness, tied = view.sureness(), view.tied()
     if sureness is not None and np.isfinite(sureness).any():
         sure = 100 * float(np.mean(sureness[np.isfinite(sureness)] >= SURE))
-        note = f"of the cells: fastest with a probability of {SURE:.0%} or more"
+        note = f"{cells}: fastest with a probability of {SURE:.0%} or more"
         yield Tile("Certain", format_share(sure / 100), note, unsure if sure < MOST_CELLS else "")
     elif tied is not None and tied[0].size:
         alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
-        note = "of the cells have one fastest method as measured; how sure that is: Show uncertainty"
+        note = f"{cells} have one fastest method as measured; how sure that is: Show uncertainty"
         yield Tile("Not tied", format_share(alone / 100), note, unsure if alone < MOST_CELLS else "")
 
 
@@ -62,10 +66,12 @@ def _mean(view: View, mean: float | None) -> Tile:
     if mean is None:
         return Tile("Lost on average", "–", alarm="what it takes was measured nowhere")
     held = None if view.shown is None else view.known_heldout(view.shown)
-    note = "in sample; Statistics judges it at sizes left out"
-    alarm = "much: the page Frontier shows what loses less" if mean > MOST_MEAN else ""
+    facts = view.needed().problem.provenance
+    against = f"against the {yardstick(facts)}, " if facts.get(WITHOUT) else ""
+    note = f"{against}in sample; Statistics judges it at sizes left out"
+    alarm = f"{against}much: the page Frontier shows what loses less" if mean > MOST_MEAN else ""
     if held is not None:
-        note = f"in sample, {format_percent(held.figures.mean)} at sizes left out"
+        note = f"{against}in sample, {format_percent(held.figures.mean)} at sizes left out"
         alarm = note if max(held.figures.mean, mean) > MOST_MEAN else ""
     return Tile("Lost on average", format_percent(mean), note, alarm)
 
@@ -77,26 +83,52 @@ def _worst(decided: Decided) -> Tile:
     at = tables[number].isel(tables[number].argmax(...))
     worst, called = float(at), " of the calls" if "weight" in decided.penalties[number] else ""
     if worst == 0:
-        return Tile("Lost at worst", format_percent(worst), f"the fastest measured method is chosen everywhere{called}")
+        fastest = yardstick(decided.prepared.problem.provenance)
+        return Tile("Lost at worst", format_percent(worst), f"the {fastest} is chosen everywhere{called}")
     given = decided.prepared.problem.slices[number].given if len(tables) > 1 else {}
     place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}{called}"
     place += "".join(f", {name} {value}" for name, value in given.items())
     return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
 
 
-def _against_default(view: View, penalties: xr.Dataset) -> Tile:
-    default = view.penalty(Choice.of(DEFAULT)) if DEFAULT in view.given().values() else None
-    if default is None:
+def default_of(view: View) -> Decided | None:
+    """What the library decides by itself, also where that is left out here; None where it was not measured."""
+    every = view.changed(treatment=replace(view.treatment, without=()))
+    problem = every.problem()
+    measured = problem is not None and default.default_of(problem.methods) is not None
+    return every.decided(Choice.of(DEFAULT)) if measured else None
+
+
+def _against_default(view: View, decided: Decided) -> Tile:
+    """Over all that the tree decides; with a workload, of what it calls."""
+    own = default_of(view)
+    if own is None:
         return Tile(AGAINST_DEFAULT, "–", "its own decision was not measured here")
-    before, after = default["chosen_time"].values, penalties["chosen_time"].values
-    known = np.isfinite(before) & np.isfinite(after)
-    if not known.any():
+    before, after, weights = _times_of_both(own, decided)
+    if not before.size:
         return Tile(AGAINST_DEFAULT, "–", "no cell has both")
-    weights = penalties["weight"].values[known] if "weight" in penalties else None
-    if weights is not None and not weights.any():
+    called = weights > 0
+    if not called.any():
         return Tile(AGAINST_DEFAULT, "–", "no call is at a cell that has both")
-    gain = 100 * float(np.average(1 - after[known] / before[known], weights=weights))
-    slower = f"{int((after > before)[known].sum()):,} of {int(known.sum()):,} cells slower"
+    gain = 100 * float(np.average(1 - after / before, weights=weights))
+    cells = "cells" if view.treatment.workload is None else "cells that are called"
+    slower = f"{int((after > before)[called].sum()):,} of {int(called.sum()):,} {cells} slower"
     return Tile(
         AGAINST_DEFAULT, f"{abs(gain):.1f} % {'less' if gain >= 0 else 'more'} time", slower, slower if gain < 0 else ""
     )
+
+
+def _times_of_both(own: Decided, decided: Decided) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Times (seconds) of the cells that both have, of all tables, and how often they are called."""
+    alone = {
+        str(part.given): table["chosen_time"].values
+        for part, table in zip(own.prepared.problem.slices, own.penalties, strict=True)
+    }
+    before, after, weights = [], [], []
+    for part, table in zip(decided.prepared.problem.slices, decided.penalties, strict=True):
+        untuned, tuned = alone[str(part.given)], table["chosen_time"].values
+        known = np.isfinite(untuned) & np.isfinite(tuned)
+        before.append(untuned[known])
+        after.append(tuned[known])
+        weights.append(table["weight"].values[known] if "weight" in table else np.ones(int(known.sum())))
+    return np.concatenate(before), np.concatenate(after), np.concatenate(weights)

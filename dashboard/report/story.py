@@ -12,10 +12,9 @@ import xarray as xr
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.units import format_bytes, format_count
-from dashboard.report.answer import AGAINST_DEFAULT, answer
+from dashboard.report.answer import AGAINST_DEFAULT, answer, default_of
 from dashboard.report.maps import MOST_REGIONS, MapFigures
-from dashboard.session.choice import Choice
-from dashboard.session.view import DEFAULT, View
+from dashboard.session.view import View
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure
@@ -103,8 +102,9 @@ def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
 
 
 def _default(view: View) -> dict[str, xr.DataArray]:
-    default = view.penalty(Choice.of(DEFAULT)) if DEFAULT in view.given().values() else None
-    return {} if default is None else {"the library's default": default["chosen_time"]}
+    default = default_of(view)
+    table = None if default is None else default.penalty
+    return {} if table is None else {"the library's default": table["chosen_time"]}
 
 
 def _span(sizes: Sequence[int]) -> str:

@@ -8,7 +8,7 @@ import xarray as xr
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.measured.selection import WITHOUT
+from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.decisions.measured.simplest import tied_words
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
@@ -30,7 +30,8 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     """
     chosen = {"selected": "Chosen of the results", "joined": "Put together although results differ in it"}
     said = [f"{words}: {cube.attrs[name]}." for name, words in chosen.items() if cube.attrs.get(name)]
-    said += [f"Methods are left out: {cube.attrs[WITHOUT]}."] if WITHOUT in cube.attrs else []
+    if WITHOUT in cube.attrs:
+        said.append(f"Methods are left out: {cube.attrs[WITHOUT]}; penalties are against the {yardstick(cube.attrs)}.")
     said += [f"Unsafe methods are {cube.attrs[UNSAFE]}."] if UNSAFE in cube.attrs else []
     said += [f"Left out for deciding: {cube.attrs[trust.LEFT_OUT]}."] if trust.LEFT_OUT in cube.attrs else []
     said += [f"{text}." for text in cube.attrs.get("apart", "").split("; ") if text]

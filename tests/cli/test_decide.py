@@ -51,6 +51,8 @@ def test_methods_are_left_out(colltune: Run, bcast_files: Sequence[Path]) -> Non
     assert "note: bcast: methods left out: " in answer.err
     full = colltune("decide", *bcast_files, "-c", "bcast", "--tree", "exact", "--json").json
     assert len(answer.json["methods"]) < len(full["methods"])
+    said = colltune("decide", *bcast_files, "-c", "bcast", *left_out, "--tree", "exact").out
+    assert "against the best of the methods not left out" in said
 
 
 @pytest.mark.parametrize(

@@ -58,4 +58,6 @@ def test_a_file_says_how_its_measurements_were_treated_and_weighed(
     assert "Treatment: --tolerance 5 --without-outliers." in treated
     # It weighs times: ties change nothing.
     assert "Treatment: --without-outliers." in " ".join(colltune(*words, *given).out.split())
-    assert "Performance penalty against the best measured, by 1,500 calls of a workload: mean" in treated
+    assert "Performance penalty against the best measured method, by 1,500 calls of a workload: mean" in treated
+    fewer = " ".join(colltune(*words, "--without", "linear").out.split())
+    assert "Performance penalty against the best of the methods not left out: mean" in fewer

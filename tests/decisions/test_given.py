@@ -16,6 +16,7 @@ from dashboard.decisions.grown.given import GIVEN, MOST, MOST_BYTES, Given
 from dashboard.decisions.judged import frontier as frontiers
 from dashboard.decisions.judged.frontier import frontier
 from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.selection import without_methods
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -43,6 +44,12 @@ def test_the_default_is_what_was_measured_of_it() -> None:
 def test_a_default_that_was_not_measured_is_one_clear_error() -> None:
     with pytest.raises(OptionError, match="was not measured here; measure a method 'default'"):
         FAMILIES["default"].grow(Problem.of(synthetic_cube(3, 4, 2, 1)))
+
+
+def test_of_a_default_that_is_left_out_the_error_says_that() -> None:
+    cube = without_methods(with_default(synthetic_cube(3, 4, 2, 1)), ["default"])
+    with pytest.raises(OptionError, match="is left out here; take 'default' back"):
+        FAMILIES["default"].grow(Problem.of(cube))
 
 
 def test_the_frontier_has_the_default_where_it_was_measured() -> None:

@@ -15,7 +15,7 @@ from dashboard.decisions import DecisionError
 from dashboard.domain.units import format_percent
 from dashboard.plots.story import FORMATS
 from dashboard.report import to_story
-from dashboard.report.answer import answer
+from dashboard.report.answer import AGAINST_DEFAULT, answer
 from dashboard.report.maps import MapFigures
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
@@ -98,3 +98,38 @@ def test_the_tiles_say_what_the_statistics_say() -> None:
             penalty = state.view.statistics()["penalty"]
             assert figures["Lost at worst"] == format_percent(penalty["max"])
             assert figures["Lost on average"] == format_percent(penalty["mean"])
+
+
+def with_default(ppns: int = 1) -> State:
+    """Results in which the library's default is the fastest at one cell of four, and slower by half elsewhere."""
+    time = np.stack([np.full((2, 2, ppns), 3.0), np.full((2, 2, ppns), 2.0)])
+    time[0, 0, 0, 0] = 1.0
+    cube = cube_of(time if ppns > 1 else time[..., 0], [2, 4], [1, 8])
+    return state_of(bcast=cube.assign_coords(method=["default", "linear"], algorithm=("method", ["default", "linear"])))
+
+
+def test_with_the_default_left_out_the_tiles_say_so_and_still_compare_with_it() -> None:
+    state = with_default()
+    state.without = ("default",)
+    tiles = {tile.title: tile for tile in answer(state.view)}
+    assert tiles["Lost on average"].figure == "0 %"
+    assert "against the best of the methods not left out" in tiles["Lost on average"].note
+    assert tiles["Lost at worst"].note == "the best of the methods not left out is chosen everywhere"
+    # By hand: twice the time at one cell, a third less at the three others.
+    assert (tiles[AGAINST_DEFAULT].figure, tiles[AGAINST_DEFAULT].note) == ("0.0 % less time", "1 of 4 cells slower")
+    assert any("penalties are against the best of the methods not left out" in said for said in state.view.remarks())
+    state.without = ()
+    assert "not left out" not in " ".join(tile.note for tile in answer(state.view))
+
+
+def test_all_tiles_are_over_what_the_tree_decides_or_say_of_which_it_is() -> None:
+    """One tree for all processes per node; with a workload, of the cells that it calls."""
+    state = with_default(2)
+    state.choose(Choice.of("cart", {"max_leaves": 1}))
+    state.param.update(across=True, ppn=2)
+    tiles = {tile.title: tile for tile in answer(state.view)}
+    assert tiles[AGAINST_DEFAULT].note == "1 of 8 cells slower"
+    assert tiles["Not tied"].note.startswith("of this map")
+    state.weigh(pd.DataFrame({"collective": "bcast", "comm_size": [2, 4], "message_size": [1, 8], "calls": [3, 1]}))
+    against = {tile.title: tile for tile in answer(state.view)}[AGAINST_DEFAULT]
+    assert "cells that are called slower" in against.note

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.selection import WITHOUT
 from dashboard.domain.errors import OptionError
 
 NAMES = ("default", "native", "ignore")
@@ -18,6 +19,22 @@ NAMES = ("default", "native", "ignore")
 def default_of(methods: Sequence[Method]) -> int | None:
     """Position of the method that leaves the decision to the library; None where none does."""
     return next((place for place, method in enumerate(methods) if method.algorithm.lower() in NAMES), None)
+
+
+def lacking(facts: Mapping[str, Any], otherwise: str) -> str:
+    """Why there is no decision of the library's own, and what helps.
+
+    Parameters
+    ----------
+    facts
+        Attributes of the cube, or what a problem remembers of it.
+    otherwise
+        What helps where it was not measured.
+    """
+    names = [name for name in str(facts.get(WITHOUT, "")).split(", ") if name.lower() in NAMES]
+    if names:
+        return f"the library's own decision is left out here; take {names[0]!r} back among the methods"
+    return f"the library's own decision was not measured here; {otherwise}"
 
 
 def is_default(decision: DecisionFunction) -> bool:
@@ -31,16 +48,14 @@ def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunct
     Raises
     ------
     OptionError
-        When nobody measured what it does then.
+        When nobody measured what it does then, or that is left out.
     """
     if progress is not None:
         progress(0.0, "the library's default")
     place = default_of(problem.methods)
     if place is None:
-        raise OptionError(
-            f"{problem.collective}: the library's own decision was not measured here; measure a method 'default' "
-            "beside the others to compare with it"
-        )
+        why = lacking(problem.provenance, "measure a method 'default' beside the others to compare with it")
+        raise OptionError(f"{problem.collective}: {why}")
     return problem.decided(Leaf(place), "default")
 
 

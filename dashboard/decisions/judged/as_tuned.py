@@ -6,7 +6,7 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.grown.default import default_of, lacking
 from dashboard.decisions.judged.improvement import DEFAULT, TUNED
 from dashboard.decisions.judged.penalty import penalty
 from dashboard.decisions.measured.doubles import DOUBLE_OF
@@ -35,16 +35,14 @@ def as_tuned(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None = Non
     Raises
     ------
     DecisionError
-        When nobody measured the library's default.
+        When nobody measured the library's default, or it is left out.
     """
     flat = select_ppn(cube, ppn)[0].drop_vars(DOUBLE_OF, errors="ignore")
     methods = methods_of(flat)
     place = default_of(methods)
     if place is None:
-        raise DecisionError(
-            "the library's own decision was not measured here; measure a method 'default' beside the others, or the "
-            "rules and the default in turns by 'colltune tune-check'"
-        )
+        otherwise = "measure a method 'default' beside the others, or the rules and the default in turns by"
+        raise DecisionError(lacking(flat.attrs, f"{otherwise} 'colltune tune-check'"))
     chosen = penalty(flat, decision)["chosen"].drop_vars("method", errors="ignore")
     known = (chosen >= 0) & (chosen != place)
     others = [name for name, coord in flat.coords.items() if coord.dims == ("method",)]
