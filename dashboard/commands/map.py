@@ -25,7 +25,6 @@ def decision_map(args: argparse.Namespace) -> None:
     prepared = preparation(argparse.Namespace(**{**vars(args), "ties": None if marks else args.ties}))
     (name,), dmap = prepared.measured, prepared.decision_map
     if args.statistical is not None:
-        say(f"note: {prepared.tested.attrs['note']}")
         dmap = dmap.assign(ties=prepared.ties)
     if not marks:
         dmap = dmap.assign(best=prepared.learnt.slices[0].dmap["best"])

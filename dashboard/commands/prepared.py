@@ -47,6 +47,7 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     if treatment.outliers:
         for name, table in prepared.outliers.items():
             _say_outliers(name, table)
+    _say_tests(prepared)
     if treatment.workload is not None:
         _say_workload(prepared.problem.provenance["workload"])
     if treatment.fills:
@@ -76,6 +77,14 @@ def _say_outliers(name: str, table: Any) -> None:
         say(f"  {row['method']}, {where}: {cli_text.time(row['time'])}, expected {cli_text.time(row['expected'])}")
     if len(table) > _LISTED:
         say(f"  and {len(table) - _LISTED} more; 'colltune info --outliers' lists them")
+
+
+def _say_tests(prepared: Prepared) -> None:
+    if prepared.treatment.statistical is None:
+        return
+    for part, test in zip(prepared.problem.slices, prepared.tests, strict=True):
+        where = "".join(f"{name} {value}: " for name, value in part.given.items()) if len(prepared.tests) > 1 else ""
+        say(f"note: {where}{test.attrs['note']}")
 
 
 def _say_workload(calls: Mapping[str, Any]) -> None:

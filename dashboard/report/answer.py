@@ -9,6 +9,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.grown import default
+from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_share
@@ -51,11 +52,13 @@ def _tiles(view: View) -> Iterator[Tile]:
 def _certain(view: View, penalties: xr.Dataset, cells: str) -> Iterator[Tile]:
     """How sure the best methods of the map are; where it shows that, by the same probabilities as it is faded by."""
     measured, unsure = int((penalties["best"] >= 0).sum()), "on most cells other methods may be as fast"
-    sureness, tied = view.sureness(), view.tied()
+    sureness, tied, tests = view.sureness(), view.tied(), view.needed().tests
     if sureness is not None and np.isfinite(sureness).any():
         sure = 100 * float(np.mean(sureness[np.isfinite(sureness)] >= SURE))
         note = f"{cells}: fastest with a probability of {SURE:.0%} or more"
         yield Tile("Certain", format_share(sure / 100), note, unsure if sure < MOST_CELLS else "")
+    elif tests and not any(test.attrs["tested"] for test in tests):
+        yield Tile("Not tied", "–", alarm=f"no cell can be tested: {UNTESTABLE}")
     elif tied is not None and tied[0].size:
         alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
         note = f"{cells} have one fastest method as measured; how sure that is: Show uncertainty"

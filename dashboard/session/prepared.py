@@ -172,9 +172,19 @@ class Prepared:
         problem = self.filled(problem)
         if not self.treatment.resolves_ties:
             return problem
+        if self.treatment.statistical is None:
+            return simplest(problem, self.treatment.tolerance)
+        tests = self.tests if problem is self.problem else self._tests(problem)
+        return simplest(problem, self.treatment.tolerance, ties=[test["tied"] for test in tests])
+
+    @cached_property
+    def tests(self) -> list[xr.Dataset]:
+        """As `tested`, of each table that is decided on; none where no test is asked for."""
+        return self._tests(self.problem)
+
+    def _tests(self, problem: Problem) -> list[xr.Dataset]:
         level = self.treatment.statistical
-        ties = None if level is None else [indistinguishable(part.cube, level)["tied"] for part in problem.slices]
-        return simplest(problem, self.treatment.tolerance, ties=ties)
+        return [] if level is None else [indistinguishable(part.cube, level) for part in problem.slices]
 
     def filled(self, problem: Problem) -> Problem:
         """Fill in what was not measured, as far as the treatment asks for it."""
@@ -330,7 +340,7 @@ class Prepared:
     def remarks(self) -> list[str]:
         """What was done to the measurements and labels, in words, as far as it is worked out."""
         outliers = next(iter(self.outliers.values())) if self.treatment.outliers else None
-        return remarks_on(self.shown, vars(self).get("learnt", self.problem), outliers)
+        return remarks_on(self.shown, vars(self).get("learnt", self.problem), outliers, self.tests)
 
     @property
     def slow(self) -> bool:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured import trust
+from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.decisions.measured.simplest import tied_words
@@ -16,7 +19,9 @@ from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 _BY_LABELS = ", ".join(family.title for family in FAMILIES.values() if family.labels)
 
 
-def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None = None) -> list[str]:
+def remarks_on(
+    cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None = None, tests: Sequence[xr.Dataset] = ()
+) -> list[str]:
     """Say what was done to the measurements and labels.
 
     Parameters
@@ -27,6 +32,8 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
         What trees learn, or are judged by; its provenance tells of ties and of a workload.
     outliers
         Those that are left out; None: they are not.
+    tests
+        What tests of ties found, of each table (`decisions.measured.noise.indistinguishable`).
     """
     chosen = {"selected": "Chosen of the results", "joined": "Put together although results differ in it"}
     said = [f"{words}: {cube.attrs[name]}." for name, words in chosen.items() if cube.attrs.get(name)]
@@ -40,6 +47,8 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
     if cube.attrs.get("interpolation"):
         said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
     labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
+    if tests and not any(test.attrs["tested"] for test in tests):
+        said.append(f"No cell can be tested for ties: {UNTESTABLE}.")
     if labels is not None:
         said.append(
             f"Trees that learn the method of each cell ({_BY_LABELS}) learn the simplest of the "
@@ -55,13 +64,14 @@ def remarks_on(cube: xr.Dataset, problem: Problem, outliers: pd.DataFrame | None
 
 
 def _outlier_words(table: pd.DataFrame) -> str:
-    """Say what is left out."""
+    """Say what is left out, and what could be looked for."""
+    looked = table.attrs["note"]
     single, cells = (int((table["kind"] == kind).sum()) for kind in ("repetition", "cell"))
     if not single + cells:
-        return "No outlier was found: nothing is left out."
+        return f"No outlier was found: nothing is left out ({looked})."
     parts = [
         f"{count:,} {what}{'' if count == 1 else 's'}"
         for count, what in ((single, "repetition"), (cells, "cell"))
         if count
     ]
-    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise."
+    return f"Outliers are left out: {' and '.join(parts)} of single methods, listed under Noise ({looked})."

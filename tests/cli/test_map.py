@@ -94,7 +94,9 @@ def test_trees_learn_the_simplest_map_and_are_judged_by_the_fastest(colltune: Ru
     assert simple["leaves"] == 1
     assert simple["penalty"]["max"] == pytest.approx(2.0)
     assert colltune(*common, "--tolerance", 3, "--ties", "fastest").json == colltune(*common).json
-    assert colltune(*common, "--statistical", 0.001).json["leaves"] == 1
+    tested = colltune(*common, "--statistical", 0.001)
+    assert tested.json["leaves"] == 1
+    assert "note: Welch's test" in tested.err
 
 
 def test_uncertainty_marks_cells_whose_method_may_not_be_the_fastest(colltune: Run, tmp_path: Path) -> None:

@@ -133,3 +133,14 @@ def test_all_tiles_are_over_what_the_tree_decides_or_say_of_which_it_is() -> Non
     state.weigh(pd.DataFrame({"collective": "bcast", "comm_size": [2, 4], "message_size": [1, 8], "calls": [3, 1]}))
     against = {tile.title: tile for tile in answer(state.view)}[AGAINST_DEFAULT]
     assert "cells that are called slower" in against.note
+
+
+def test_cells_of_which_none_can_be_tested_are_not_said_to_have_one_fastest_method() -> None:
+    cube = synthetic_cube(3, 4, 2, 1)
+    titles = []
+    for shown in (cube, cube.drop_vars("repetitions")):
+        state = state_of(bcast=shown)
+        state.statistical = 0.05
+        (tile,) = [tile for tile in answer(state.view) if tile.title == "Not tied"]
+        titles.append((tile.figure == "–", tile.alarm.startswith("no cell can be tested: one repetition")))
+    assert titles == [(False, False), (True, True)]

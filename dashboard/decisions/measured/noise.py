@@ -38,6 +38,9 @@ Moments = tuple[FloatArray, FloatArray, FloatArray]
 TRIM = 0.2
 """Share that Yuen's test trims from each end."""
 
+UNTESTABLE = "one repetition, or its number or spread is not known"
+"""Why a cell cannot be tested, in words."""
+
 
 @dataclass(frozen=True)
 class _Block:
@@ -84,7 +87,7 @@ def indistinguishable(
         ``tied`` (bool; the fastest always is), ``testable`` (bool: two repetitions and their spread are
         known of this method and of the fastest), ``p`` (corrected; NaN where not testable), ``ci_low``
         and ``ci_high`` (seconds, NaN where there is none). A method that is not testable is not tied.
-        Attributes: ``level``, ``test``, ``cells``, ``several`` (cells with more than one tied method),
+        Attributes: ``level``, ``test``, ``cells``, ``several`` (cells with more than one tied method), ``tested``,
         ``untestable`` (cells with two methods of which none could be tested) and ``note``, for people.
 
     Raises
@@ -275,13 +278,14 @@ def _dataset(
     used = what[test] if raw else "Welch's test of mean, standard deviation and number of repetitions"
     note = f"{used}, corrected by Holm for the methods of a cell, level {level:g}"
     if untestable:
-        note += f"; {untestable} of {cells} cells not testable: one repetition, or its number or spread is not known"
+        note += f"; {untestable} of {cells} cells not testable: {UNTESTABLE}"
     attrs = {
         **cube.attrs,
         "level": float(level),
         "test": test if raw else "welch",
         "cells": cells,
         "several": several,
+        "tested": int(compared.any(axis=0).sum()),
         "untestable": untestable,
         "note": note,
     }
