@@ -110,11 +110,16 @@ def cubes_of(
     return cubes
 
 
+def tells_ppn(cube: xr.Dataset) -> bool:
+    """Whether results tell their processes per node."""
+    return "ppn" in cube.dims or "ppn" in cube.coords or cube.attrs.get("ppn") is not None
+
+
 def _check_ppn(ppn: int | str, name: str, cube: xr.Dataset) -> None:
     """Usage when processes per node are asked for that the results do not tell; `OptionError` when they have others."""
     from dashboard.decisions import select_ppn
 
-    if "ppn" not in cube.dims and "ppn" not in cube.coords and cube.attrs.get("ppn") is None:
+    if not tells_ppn(cube):
         raise Usage(f"--ppn {ppn}: the results of {name} do not tell their processes per node, so none can be chosen")
     if ppn != "all":
         select_ppn(cube, int(ppn))

@@ -63,22 +63,31 @@ def portability(args: argparse.Namespace) -> None:
 
 
 def _both(args: argparse.Namespace) -> list[Prepared]:
-    """Both campaigns, at the processes per node that both have where none are asked for."""
-    from dashboard.commands.load import cubes_of, load
+    """Both campaigns, at the processes per node that both have where none are asked for.
+
+    Where one of them does not tell its own, those asked for are the other's, as on the page *Compare*.
+    """
+    from dashboard.commands.load import cubes_of, load, tells_ppn
     from dashboard.commands.output import say
     from dashboard.commands.treatment import preparation
-    from dashboard.decisions.judged.portability import ppn_of_both
+    from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
     # What is left out need not be known to both.
     other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
     sides = [args, argparse.Namespace(**{**vars(args), **other})]
     results = [load(each) for each in sides]
+    unasked = argparse.Namespace(**{**vars(args), "ppn": None})
+    cubes = [next(iter(cubes_of(unasked, args.collective, each).values())) for each in results]
+    known = [tells_ppn(cube) for cube in cubes]
     if args.ppn is None:
-        cubes = [next(iter(cubes_of(args, args.collective, each).values())) for each in results]
         shared, note = ppn_of_both(*cubes)
         if note:
             say(f"note: {note}{'; --ppn chooses' if shared else ''}")
         sides = [argparse.Namespace(**{**vars(each), "ppn": shared}) for each in sides]
+    elif any(known) and not all(known):
+        silent = known.index(False)
+        say(f"note: {SIDES[silent]} does not tell its processes per node: --ppn {args.ppn} is for the other campaign")
+        sides[silent] = argparse.Namespace(**{**vars(sides[silent]), "ppn": None})
     return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
 
 

@@ -9,6 +9,9 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map, penalty, quadtree, summarise
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import prepare
+from dashboard.session.treatment import Treatment
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import opposed_cubes, synthetic_cube
@@ -65,6 +68,23 @@ def test_both_campaigns_stand_at_the_same_processes_per_node(colltune: Run, tmp_
     assert "that both campaigns were measured at: A has 1 and B has 2" in apart.err
     assert apart.json["differs"] == [{"what": "processes per node", "A": "1", "B": "2"}]
     assert apart.json["gaps"]["B"]["points"] == pytest.approx(200)
+
+
+def test_processes_per_node_are_chosen_of_the_campaign_that_tells_them(colltune: Run, tmp_path: Path) -> None:
+    """As on the page: the other one stands as it is."""
+    several = opposed_cubes()["bcast"]
+    silent = several.isel(ppn=0, drop=True)
+    paths = [tmp_path / "several.nc", tmp_path / "silent.nc"]
+    for path, cube in zip(paths, (several, silent), strict=True):
+        save_results(xr.DataTree.from_dict({"/bcast": cube}), path)
+    treatment = Treatment(ppn=2)
+    page = prepare(several, treatment).against(prepare(silent, treatment), Choice.of("exact")).table
+    words = ["--tree", "exact", "--ppn", 2, "--json"]
+    answer = colltune("portability", paths[0], "--against", paths[1], *words)
+    assert [row["mean"] for row in answer.json["penalties"]] == pytest.approx(page["mean"].tolist())
+    assert "note: B does not tell its processes per node" in answer.err
+    neither = colltune("portability", paths[1], "--against", paths[1], *words)
+    assert_one_clear_line(neither, "--ppn 2", "do not tell their processes per node")
 
 
 def test_what_is_wrong_is_one_clear_line(colltune: Run, results: Path, other: Path) -> None:
