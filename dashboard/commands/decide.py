@@ -212,13 +212,19 @@ def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decided:
     lines = cli_text.decision_text(result, options.replace(",", ", ").replace("=", " "), in_c)
     if args.draw or (args.draw is None and decision.leaves <= _DRAWN_LEAVES):
         merged = decision.simplified()
-        drawn = merged.to_text(counts=decided.prepared.learnt.counts(merged)).splitlines()
-        return [
-            *lines,
-            "",
-            "with equal branches merged, cases of each leaf and how many have another best method:",
-            *map(cli_text.one_line, drawn),
-        ]
+        drawn = merged.to_text(counts=decided.counts(merged)).splitlines()
+        return [*lines, "", _head_of_tree(decided), *map(cli_text.one_line, drawn)]
     if args.draw is None:
         lines += ["", "--draw draws the tree"]
     return lines
+
+
+def _head_of_tree(decided: Decided) -> str:
+    """What a drawn tree counts, as `Decided.counts` has it."""
+    treatment = decided.prepared.treatment
+    if decided.choice.by_labels:
+        wrong = f"how many have another {'method as learnt' if treatment.resolves_ties else 'best method'}"
+    else:
+        ties = " nor tied with it" if treatment.tolerance or treatment.statistical is not None else ""
+        wrong = f"in how many its method is not the best{ties}"
+    return f"with equal branches merged, cases of each leaf and {wrong}:"

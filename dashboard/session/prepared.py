@@ -50,6 +50,8 @@ FAMILIES.register(MODEL, "dashboard.models.family:FAMILY")
 
 #: Trees that are there in milliseconds, kept of one preparation.
 _KEPT = 16
+#: Percent that no measurement tells: what rounding leaves.
+_TRACE = 1e-6
 
 
 def prepare(
@@ -174,15 +176,16 @@ class Prepared:
             return problem
         if self.treatment.statistical is None:
             return simplest(problem, self.treatment.tolerance)
-        tests = self.tests if problem is self.problem else self._tests(problem)
+        tests = self.tests if problem is self.problem else self.tests_of(problem)
         return simplest(problem, self.treatment.tolerance, ties=[test["tied"] for test in tests])
 
     @cached_property
     def tests(self) -> list[xr.Dataset]:
         """As `tested`, of each table that is decided on; none where no test is asked for."""
-        return self._tests(self.problem)
+        return self.tests_of(self.problem)
 
-    def _tests(self, problem: Problem) -> list[xr.Dataset]:
+    def tests_of(self, problem: Problem) -> list[xr.Dataset]:
+        """As `tests`, of these measurements or of a part of them."""
         level = self.treatment.statistical
         return [] if level is None else [indistinguishable(part.cube, level) for part in problem.slices]
 
@@ -422,6 +425,21 @@ class Decided:
         """Depth, leaves, nodes and penalty over all that the tree decides, as the commands print them."""
         return statistics_of(self.decision, self.penalties)
 
+    def counts(self, merged: DecisionFunction) -> dict[int, tuple[int, int]]:
+        """Cases of each leaf of the decision with equal branches merged, and how many are wrong (`Problem.counts`).
+
+        Wrong are other labels than those learnt; where times are weighed, methods that do not tie with the best.
+        """
+        learnt = self.prepared.learnt
+        if self.choice.by_labels:
+            return learnt.counts(merged)
+        tables, tests = learnt.penalties(merged), self.prepared.tests_of(learnt)
+        wrong = [~(table["penalty"].values <= self.prepared.treatment.tolerance + _TRACE) for table in tables]
+        if tests:
+            ties = (_ties(table["chosen"].values, test) for table, test in zip(tables, tests, strict=True))
+            wrong = [away & ~tied for away, tied in zip(wrong, ties, strict=True)]
+        return learnt.counts(merged, wrong)
+
     def answer(self) -> dict[str, Any]:
         """What ``colltune decide --json`` says of it."""
         decision = self.decision
@@ -434,3 +452,8 @@ class Decided:
             **report.in_percent(decision),
             "decision": decision.to_dict(),
         }
+
+
+def _ties(chosen: NDArray[np.int64], test: xr.Dataset) -> NDArray[np.bool_]:
+    """Whether what is chosen in each cell cannot be told from the best by a test."""
+    return np.take_along_axis(test["tied"].values, np.maximum(chosen, 0)[None], axis=0)[0] & (chosen >= 0)

@@ -112,3 +112,17 @@ def test_what_could_not_be_looked_at_is_said() -> None:
     assert "No cell can be tested for ties: one repetition" in said
     assert "No outlier was found: nothing is left out (no single repetitions in these results" in said
     assert "can be tested" not in " ".join(prepare(NEARLY, statistical=0.05).remarks)
+
+
+def test_where_times_are_weighed_what_ties_with_the_best_is_not_counted_as_wrong() -> None:
+    """4 % off at one size of three: wrong without a tolerance, and by what C4.5 learns where the fastest win ties."""
+    counts: dict[str, list[int]] = {"optimal": [], "c45": []}
+    for tree, options in (("optimal", {"leaves": 1}), ("c45", {"min_cases": 3})):
+        for tolerance, ties in ((0, "simplest"), (5, "simplest"), (5, "fastest")):
+            decided = prepare(NEARLY, tolerance=tolerance, ties=ties).decide(tree, **options)
+            ((cases, wrong),) = decided.counts(decided.decision.simplified()).values()
+            assert cases == 3
+            counts[tree].append(wrong)
+    assert counts == {"optimal": [1, 0, 0], "c45": [1, 0, 1]}
+    tied = prepare(cube_of([[[1.0, 1.01]], [[1.01, 1.0]]], [4], [1, 8]), statistical=0.001).decide("optimal", leaves=1)
+    assert tied.counts(tied.decision) == {0: (2, 0)}

@@ -21,7 +21,7 @@ from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
 from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
 from dashboard.decisions.surfaces.counted import Counted, Window
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
 #: Attributes that do not follow from the sizes, by which tables are told apart: in words, and how one is chosen.
@@ -252,12 +252,19 @@ class Problem:
         values, best, times, weights, where = (np.concatenate(column) for column in zip(*parts, strict=True))
         return Cases(names, values, best, times, weights, where, self.methods, dict(self.categories))
 
-    def counts(self, decision: DecisionFunction) -> dict[int, tuple[int, int]]:
-        """Cases that each leaf of a decision covers, and how many have another method; by node, as `to_text` has it."""
+    def counts(
+        self, decision: DecisionFunction, wrong: Sequence[BoolArray] | None = None
+    ) -> dict[int, tuple[int, int]]:
+        """Cases that each leaf of a decision covers, and how many are wrong; by node, as `to_text` has it.
+
+        `wrong` are these of each slice, ``(comm_size, message_size)``; default: those with another label.
+        """
         cases = self.cases(decision.attributes)
         nodes = decision.tree.walk(list(cases.values.T)) if decision.attributes else np.zeros(cases.best.size, np.int64)
-        wrong = decision.tree.codes[nodes] != cases.best
-        return {int(node): (int((nodes == node).sum()), int(wrong[nodes == node].sum())) for node in np.unique(nodes)}
+        errors = decision.tree.codes[nodes] != cases.best
+        if wrong is not None:
+            errors = np.array([wrong[number][row, column] for number, row, column in cases.where], dtype=np.bool_)
+        return {int(node): (int((nodes == node).sum()), int(errors[nodes == node].sum())) for node in np.unique(nodes)}
 
     def _cases(self, names: Sequence[str]) -> Iterator[tuple[Any, ...]]:
         for number, part in enumerate(self.slices):
