@@ -28,6 +28,7 @@ from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
 from dashboard.session.choice import Choice
+from dashboard.session.registry import Results
 from dashboard.session.view import View
 
 #: More rules than this nobody reads; the saved decision function beside them has them all.
@@ -252,13 +253,14 @@ def _measurements(view: View) -> Iterator[Part]:
     where = [(name.replace("_", " "), value) for name, value in facts.items() if name in _TOLD]
     if where:
         yield Part("Where", _table("System", [("", False), ("", False)], where))
-    told_of = ("format", "rows", "skipped", "sha256", "error")
+    told_of = ("format", "rows", "skipped", "digest", "error")
     rows = [
         (str(each.get("path") or "").rpartition("/")[2], *map(each.get, told_of))
-        for each in json.loads(tree.attrs.get("sources", "[]"))
+        for each in Results(tree, view.results_id).sources
+        if not each.get("unused")
     ]
-    heads = [("file", False), ("format", False), ("rows", True), ("skipped", True), ("SHA-256", False), ("", False)]
-    yield Part(f"Files: {len(rows)}", _table("Files", heads, rows), folded=True)
+    heads = [("file", False), ("format", False), ("rows", True), ("skipped", True), ("SHA-256 begins", False)]
+    yield Part(f"Files: {len(rows)}", _table("Files", [*heads, ("", False)], rows), folded=True)
 
 
 _TOLD = ("system", "network", "library", "library_version", "device", "placement", "campaign", "selected", "joined")

@@ -162,15 +162,20 @@ class Results:
 
     @property
     def sources(self) -> list[dict[str, Any]]:
-        """What each file gave."""
-        return list(json.loads(self.tree.attrs.get("sources", "[]")))
+        """What each file gave; ``unused`` where nothing of it is in the results, such as another system's."""
+        reports = list(json.loads(self.tree.attrs.get("sources", "[]")))
+        cubes = [node.to_dataset().attrs.get("sources", "[]") for node in self.tree.children.values()]
+        used = {each.get("path") for text in cubes for each in json.loads(text)}
+        unused = [bool(used) and not each.get("error") and each.get("path") not in used for each in reports]
+        return [{**each, "unused": True} if left else each for each, left in zip(reports, unused, strict=True)]
 
     @property
     def title(self) -> str:
         """What to call them: the machine and library that they tell, and where they came from."""
         cubes = [node.to_dataset() for node in self.tree.children.values()]
         facts = {str(cube.attrs[name]) for name in _NAMED_BY for cube in cubes if cube.attrs.get(name)}
-        used = [Path(str(each["path"])) for each in self.sources if each.get("path") and not each.get("error")]
+        given = [each for each in self.sources if not (each.get("error") or each.get("unused"))]
+        used = [Path(str(each["path"])) for each in given if each.get("path")]
         if len(used) == 1:
             facts_of_files = used[0].name
         else:

@@ -306,3 +306,32 @@ def test_a_pattern_that_fits_the_names_is_told(tmp_path: Path) -> None:
     page.hints.pattern.value = "bcast_{algorithm}_{comm_size}.txt"
     load(page)
     assert page.state.results["bcast"]["algorithm"].values.tolist() == ["chain", "ring"]
+
+
+def test_a_file_that_has_gone_since_it_was_listed_is_named(tmp_path: Path) -> None:
+    for name in ("bcast__linear__seg0.sko", "bcast__binomial__seg0.sko"):
+        shutil.copy(FAST_ETHERNET / name, tmp_path)
+    page = page_on(tmp_path)
+    (tmp_path / "bcast__linear__seg0.sko").unlink()
+    load(page)
+    assert page.overview.files["file"].tolist() == ["bcast__binomial__seg0.sko"]
+    assert page.error.object == plain("bcast__linear__seg0.sko is not there any more")
+    assert page.error.visible
+
+
+def test_files_of_which_nothing_was_chosen_are_not_counted_as_loaded(tmp_path: Path) -> None:
+    head = "collective,algorithm,segment_size,comm_size,message_size,system,time\n"
+    for system, factor in (("alpha", 1), ("beta", 9)):
+        rows = [f"bcast,linear,0,4,{size},{system},{factor * time}e-6\n" for size, time in ((8, 2), (64, 3))]
+        (tmp_path / f"{system}.csv").write_text(head + "".join(rows))
+    page = page_on(tmp_path)
+    load(page)
+    # Nothing is loaded: the systems are far apart.
+    assert page.state.results is None
+    assert page.overview.files["result"].tolist() == ["usable", "usable"]
+    page.hints.facets.widgets["system"].value = "alpha"
+    load(page)
+    assert page.overview.files["result"].tolist() == ["loaded", "left out"]
+    assert page.overview.files["rows"].tolist() == [2, 0]
+    assert page.overview.files["remarks"][1] == "none of its 2 rows is of what was chosen"
+    assert "from 1 file · no row skipped · 1 file left out" in page.headline.object

@@ -20,7 +20,7 @@ from dashboard.pages.parts.widgets import RadioButtonGroup, Select
 from dashboard.session.samples import SAMPLES, Start, sample_start
 
 SAMPLE, FOLDER, UPLOAD = "Sample data", "Folder", "Upload"
-#: Refused uploads that are told of.
+#: Refused files that are told of.
 MOST_REFUSALS = 10
 
 
@@ -35,7 +35,7 @@ class FileChooser(Viewer):
 
     kind = param.Selector(default=SAMPLE, objects=[SAMPLE, FOLDER, UPLOAD], doc="Where the files come from.")
     changed = param.Event(doc="Other files are chosen.")
-    refusal = param.String(default="", doc="Why an upload was not taken; empty: nothing was refused.")
+    refusal = param.String(default="", doc="Why files were not taken; empty: nothing was refused.")
 
     def __init__(self, start: Start, **params: Any) -> None:
         self.start = start
@@ -101,6 +101,12 @@ class FileChooser(Viewer):
         given = [path for path in self.start.paths if path.is_dir()]
         # Of several folders, names alone would not tell apart what they hold.
         return [*uploads, *(given if len(given) < 2 else (path.parent for path in given))]
+
+    def look_again(self) -> None:
+        """Say which of the chosen files have gone since they were listed."""
+        if self.kind == FOLDER:
+            gone = [each.name for each in (self.listed[index] for index in self._ticked) if not each.path.exists()]
+            self.refusal = "\n".join(f"{name} is not there any more" for name in gone[:MOST_REFUSALS])
 
     def close(self) -> None:
         """Remove the uploads."""

@@ -124,9 +124,11 @@ class Overview(Viewer):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.switch, self.waiting, self.body, sizing_mode="stretch_width", margin=0)
 
-    def show_reports(self, reports: Sequence[Mapping[str, Any]], folders: Sequence[Path]) -> None:
-        """Show what each file gave."""
-        self.files = files_table(reports, folders)
+    def show_reports(
+        self, reports: Sequence[Mapping[str, Any]], folders: Sequence[Path], *, loaded: bool = True
+    ) -> None:
+        """Show what each file gave, or could give where nothing was loaded."""
+        self.files = files_table(reports, folders, loaded=loaded)
         self.skipped, self.skipped_rows = skipped_table(reports, folders)
         self.skipped_text = skipped_text(reports, len(self.skipped))
         if self.section in (FILES, SKIPPED):

@@ -96,6 +96,7 @@ class DataPage(Viewer):
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""
         self._tried = 0
+        self.chooser.look_again()
         await self._load(self.chooser.paths)
 
     async def load_the_usable(self, event: param.parameterized.Event | None = None) -> None:
@@ -137,7 +138,7 @@ class DataPage(Viewer):
         self.hints.suggest(suggesting.pattern_of(self.failed))
         if self.failed:
             self._offer(self.failed)
-            self.overview.show_reports(self.failed, self.chooser.folders)
+            self.overview.show_reports(self.failed, self.chooser.folders, loaded=False)
             self.overview.section = FILES
             if self.state.results is not None:
                 self.headline.object = BEFORE + self._loaded()

@@ -15,8 +15,8 @@ from loaders import LoadError
 from loaders.hints import Hints
 
 MOST_SKIPS = 2_000
-#: What `verdict` says of a file of which nothing was taken.
-REFUSED = "refused"
+#: What `verdict` says of a file that cannot be read, and of what is not among what was chosen.
+REFUSED, UNUSED = "refused", "left out"
 Report = Mapping[str, Any]
 
 
@@ -40,14 +40,24 @@ def without_folders(text: str, folders: Iterable[Path]) -> str:
     return text
 
 
-def files_table(reports: Sequence[Report], folders: Sequence[Path] = ()) -> pd.DataFrame:
-    """One row for each file: ``file, result, format, rows, skipped, collectives, remarks``."""
+def files_table(reports: Sequence[Report], folders: Sequence[Path] = (), *, loaded: bool = True) -> pd.DataFrame:
+    """One row for each file: ``file, result, format, rows, skipped, collectives, remarks``.
+
+    Parameters
+    ----------
+    reports
+        Of all files.
+    folders
+        Names of files are said relative to these.
+    loaded
+        Whether results were made of them; else they are what could be.
+    """
     rows = [
         {
             "file": shown_name(str(report["path"]), folders),
-            "result": verdict(report),
+            "result": verdict(report, loaded=loaded),
             "format": report.get("format") or "",
-            "rows": report.get("rows", 0),
+            "rows": 0 if report.get("unused") else report.get("rows", 0),
             "skipped": report.get("skipped", 0),
             "collectives": ", ".join(report.get("collectives", ())),
             "remarks": without_folders(_remarks(report), folders),
@@ -58,12 +68,19 @@ def files_table(reports: Sequence[Report], folders: Sequence[Path] = ()) -> pd.D
     return pd.DataFrame(rows, columns=columns)
 
 
-def verdict(report: Report) -> str:
-    """One word for a file: ``loaded``, ``in part`` (rows were skipped), ``needs hints`` or ``refused``."""
+def verdict(report: Report, *, loaded: bool = True) -> str:
+    """One word for a file: ``loaded``, ``in part`` (rows were skipped), ``left out``, ``needs hints`` or ``refused``.
+
+    While nothing was `loaded`, ``usable`` is what can be.
+    """
     if report.get("error"):
         return REFUSED
     if report.get("needs"):
         return "needs hints"
+    if report.get("unused"):
+        return UNUSED
+    if not loaded:
+        return "usable"
     return "in part" if report.get("skipped") else "loaded"
 
 
@@ -71,6 +88,8 @@ def _remarks(report: Report) -> str:
     parts = [str(report["error"])] if report.get("error") else []
     if report.get("needs"):
         parts.append(f"does not say: {', '.join(report['needs'])}; give it as a hint")
+    if report.get("unused"):
+        parts.append(f"none of its {format_count(report['rows'], 'row')} is of what was chosen")
     parts += [f"{format_count(count, 'row')} skipped: {reason}" for reason, count in report.get("reasons", {}).items()]
     return "; ".join([*parts, *report.get("notes", ())])
 
@@ -108,7 +127,7 @@ def skipped_text(reports: Sequence[Report], listed: int) -> str:
     """
     skipped = sum(report.get("skipped", 0) for report in reports)
     if not skipped:
-        return "Every row of the files was loaded." if reports else ""
+        return "No row of the files was skipped." if reports else ""
     reasons: Counter[str] = Counter()
     for report in reports:
         reasons.update(report.get("reasons", {}))
@@ -129,16 +148,16 @@ def usable(reports: Sequence[Report]) -> list[Path]:
 
 def headline(reports: Sequence[Report], methods: int, cells: int, collectives: int) -> str:
     """One sentence on what is loaded."""
-    refused = sum(bool(report.get("error")) for report in reports)
+    refused, unused = (sum(bool(report.get(name)) for report in reports) for name in ("error", "unused"))
     skipped = sum(report.get("skipped", 0) for report in reports if not report.get("error"))
     parts = [
         f"{format_count(methods, 'method')} of {format_count(collectives, 'collective')}",
         format_count(cells, "measured cell"),
-        f"from {format_count(len(reports) - refused, 'file')}",
+        f"from {format_count(len(reports) - refused - unused, 'file')}",
     ]
     parts.append(f"{format_count(skipped, 'row')} skipped" if skipped else "no row skipped")
-    if refused:
-        parts.append(f"{format_count(refused, 'file')} refused")
+    parts += [f"{format_count(unused, 'file')} {UNUSED}"] if unused else []
+    parts += [f"{format_count(refused, 'file')} {REFUSED}"] if refused else []
     return " · ".join(parts)
 
 
