@@ -221,12 +221,17 @@ _WANTING = {
 
 
 def _allowed(state: Linked, name: str) -> str:
-    parameter = state.param[PARAMETERS[name]]
+    return possible(state.param[PARAMETERS[name]]) or _WANTING.get(name, "these results have no such cell")
+
+
+def possible(parameter: param.Parameter) -> str:
+    """Which values a param takes, in words; empty where it does not say so by itself."""
     if isinstance(parameter, param.Selector):
         names = [str(each) for each in parameter.objects if each is not None]
         return f"possible are {', '.join(names)}" if names else "there is no choice with these results"
     if isinstance(parameter, param.Number) and not isinstance(parameter, param.Boolean):
-        return f"possible are {parameter.bounds[0]:g} to {parameter.bounds[1]:g}"
+        low, high = parameter.bounds
+        return f"possible are {low:,.15g} {'or more' if high is None else f'to {high:,.15g}'}"
     if isinstance(parameter, param.Boolean):
         return "possible are true and false"
-    return _WANTING.get(name, "these results have no such cell")
+    return ""

@@ -10,6 +10,7 @@ from dashboard.models import MODEL_NAMES, MODELS, ModelName
 from dashboard.models.family import read_trust
 from dashboard.models.parameter_set import read_set, write_set
 from dashboard.pages.models.choice import ModelChoice
+from dashboard.session.address import possible
 
 _PLAIN = ("collective", "axis", "variant", "case", "by", "trust", "encode")
 _NUMBERS = ("comm_size", "message_size", "tab")
@@ -60,7 +61,9 @@ def read_view(choice: ModelChoice, text: str) -> list[str]:
             elif name not in {"collective", *_SHORT, _METHODS, _PARAMETERS}:
                 setattr(choice, name, choice.param[name].default)
         except (ValueError, TypeError) as error:
-            refused.append(f"The address asks the models for {name} = {given[name][:40]!r}: {error}.")
+            # What a param says of itself names the program's own parts.
+            why = possible(choice.param[name]) if name in choice.param else ""
+            refused.append(f"The address asks the models for {name} = {given[name][:40]!r}: {why or error}.")
     choice.fit_to_results()
     return refused
 

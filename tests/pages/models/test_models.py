@@ -234,18 +234,22 @@ def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, re
 def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
     state = State()
     state.show(results)
-    view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:99;methods:linear,garland;bush:1"
+    view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:-1;methods:linear,garland;bush:1"
     state.from_query({"page": "Models", "models": view})
     page = ModelsPage(state)
     for word in (
-        "axis = 'bush'",
-        "comm_size = '-1'",
+        "axis = 'bush': possible are message_size, comm_size",
+        "comm_size = '-1': possible are 1 to 16,777,216.",
+        "tab = '-1': possible are 0 or more.",
         "models = 'magic'",
         "no machine '/etc/passwd'",
         "garland",
         "'bush'",
     ):
         assert word in state.notice
+    # Nobody who reads an address knows the program's own parts.
+    assert "ModelChoice" not in state.notice
+    assert ".." not in state.notice
     assert page.choice.message_size == 1024
     assert [each.algorithm for each in page.choice.methods] == ["linear"]
 
