@@ -195,7 +195,8 @@ class TestSeveralTables:
     def test_a_tree_of_two_sizes_asks_for_one_of_them(self, colltune: Run, planes: Path) -> None:
         answer = colltune("decide", planes, "--ppn", "all", "--tree", "quadtree")
         assert_one_clear_line(answer, "quadtree decides over communicator and message size only", "2 tables")
-        assert "(processes per node: 1, 2); choose one (--ppn N), or a tree that tests these: octree, c45" in answer.err
+        assert "(processes per node: 1, 2); choose one (--ppn N; page Decisions: without One tree for all" in answer.err
+        assert "), or a tree that tests these: octree, c45" in answer.err
 
     @pytest.mark.parametrize("ppn", ["2", "all"])
     def test_processes_per_node_that_nobody_told_cannot_be_chosen(self, colltune: Run, results: Path, ppn: str) -> None:

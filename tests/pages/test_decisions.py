@@ -24,7 +24,7 @@ from dashboard.session.choice import Choice
 from dashboard.session.registry import Results, register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET_PATTERN
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, opposed_cubes, synthetic_cube
 from tests.states import state_of
 
 
@@ -399,3 +399,12 @@ def test_the_page_opens_with_the_figures_and_says_where_they_are_bad(page: Decis
     assert not tiles["Lost on average"].alarm
     assert tiles["Lost at worst"].figure == "0 %"
     assert "processes" not in tiles["Lost at worst"].note
+
+
+def test_what_a_tree_of_two_sizes_asks_for_is_a_control_of_the_page() -> None:
+    state = state_of(**opposed_cubes())
+    state.param.update(across=True, together=("reduce",))
+    page = DecisionsPage(state)
+    state.choose(Choice.of("optimal", {"leaves": 2}))
+    controls = page.controls.across.label, page.controls.together.label
+    assert f"page Decisions: without {' and '.join(controls)}" in page.message.object

@@ -24,8 +24,12 @@ from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
-#: Attributes that do not follow from the sizes, by which tables are told apart: in words, and how one is chosen.
-APART = {"ppn": ("processes per node", "--ppn N"), "collective": ("collectives", "-c NAME")}
+#: Attributes that do not follow from the sizes, by which tables are told apart: in words, and how one is chosen: the
+#: commands' option, and the control of the page that joins them.
+APART = {
+    "ppn": ("processes per node", "--ppn N", "One tree for all of them"),
+    "collective": ("collectives", "-c NAME", "Decided together with"),
+}
 #: Larger than rounding, smaller than anything that is shown.
 _TRACE = 1 + 1e-9
 
@@ -228,10 +232,10 @@ class Problem:
 
     def refusal(self, what: str) -> str:
         """Why `what` decides over sizes only, and so not over several tables, in words."""
-        chosen = " and ".join(APART[name][1] for name in self.differing)
+        options, controls = (" and ".join(APART[name][way] for name in self.differing) for way in (1, 2))
         return (
             f"{what} decides over communicator and message size only, but there are {len(self.slices)} tables "
-            f"({self.tables}); choose one ({chosen})"
+            f"({self.tables}); choose one ({options}; page Decisions: without {controls})"
         )
 
     def cases(self, attributes: Sequence[str] = SIZES) -> Cases:

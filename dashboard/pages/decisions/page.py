@@ -174,7 +174,8 @@ class DecisionsPage(Viewer):
         scene, decision = self.maps.scene, self.state.view.decision()
         yield from map(plain, self.state.view.remarks())
         if decision is None:
-            yield "The tree is not there yet: only the exact map is shown."
+            # It is still grown, or cannot be: which, the line above all pages says.
+            yield "The tree is not there: only the exact map is shown."
         elif decision.leaves > MOST_REGIONS:
             yield f"The tree has {decision.leaves:,} leaves; their outlines would cover the maps and are not drawn."
         if scene is not None and not scene.raster.complete:
