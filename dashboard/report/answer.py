@@ -46,11 +46,12 @@ def _tiles(view: View) -> Iterator[Tile]:
     if mean is not None:
         yield _worst(decided)
     yield _against_default(view, decided)
-    yield from _certain(view, decided.penalty, "of this map" if len(decided.penalties) > 1 else "of the cells")
+    yield from _certain(view, decided.penalty, among_others=len(decided.penalties) > 1)
 
 
-def _certain(view: View, penalties: xr.Dataset, cells: str) -> Iterator[Tile]:
+def _certain(view: View, penalties: xr.Dataset, *, among_others: bool) -> Iterator[Tile]:
     """How sure the best methods of the map are; where it shows that, by the same probabilities as it is faded by."""
+    cells = "of the cells of this map" if among_others else "of the cells"
     measured, unsure = int((penalties["best"] >= 0).sum()), "on most cells other methods may be as fast"
     sureness, tied, tests = view.sureness(), view.tied(), view.needed().tests
     if sureness is not None and np.isfinite(sureness).any():
@@ -114,7 +115,7 @@ def _against_default(view: View, decided: Decided) -> Tile:
     if not called.any():
         return Tile(AGAINST_DEFAULT, "–", "no call is at a cell that has both")
     gain = 100 * float(np.average(1 - after / before, weights=weights))
-    cells = "cells" if view.treatment.workload is None else "cells that are called"
+    cells = "cells" if view.treatment.workload is None else "called cells"
     slower = f"{int((after > before)[called].sum()):,} of {int(called.sum()):,} {cells} slower"
     return Tile(
         AGAINST_DEFAULT, f"{abs(gain):.1f} % {'less' if gain >= 0 else 'more'} time", slower, slower if gain < 0 else ""

@@ -24,6 +24,7 @@ from dashboard.decisions.grown.families import FAMILIES, GIVEN, check_tables
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout
+from dashboard.decisions.judged.penalty import untied
 from dashboard.decisions.judged.portability import Portability, portability
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.doubles import competing
@@ -50,8 +51,6 @@ FAMILIES.register(MODEL, "dashboard.models.family:FAMILY")
 
 #: Trees that are there in milliseconds, kept of one preparation.
 _KEPT = 16
-#: Percent that no measurement tells: what rounding leaves.
-_TRACE = 1e-6
 
 
 def prepare(
@@ -433,11 +432,8 @@ class Decided:
         learnt = self.prepared.learnt
         if self.choice.by_labels:
             return learnt.counts(merged)
-        tables, tests = learnt.penalties(merged), self.prepared.tests_of(learnt)
-        wrong = [~(table["penalty"].values <= self.prepared.treatment.tolerance + _TRACE) for table in tables]
-        if tests:
-            ties = (_ties(table["chosen"].values, test) for table, test in zip(tables, tests, strict=True))
-            wrong = [away & ~tied for away, tied in zip(wrong, ties, strict=True)]
+        tests = self.prepared.tests_of(learnt)
+        wrong = untied(learnt.penalties(merged), self.prepared.treatment.tolerance, tests)
         return learnt.counts(merged, wrong)
 
     def answer(self) -> dict[str, Any]:
@@ -452,8 +448,3 @@ class Decided:
             **report.in_percent(decision),
             "decision": decision.to_dict(),
         }
-
-
-def _ties(chosen: NDArray[np.int64], test: xr.Dataset) -> NDArray[np.bool_]:
-    """Whether what is chosen in each cell cannot be told from the best by a test."""
-    return np.take_along_axis(test["tied"].values, np.maximum(chosen, 0)[None], axis=0)[0] & (chosen >= 0)

@@ -8,7 +8,7 @@ import xarray as xr
 
 from dashboard.decisions import NothingMeasuredError, decision_map, quadtree
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.measured.selection import left_out, selectable, without_methods
+from dashboard.decisions.measured.selection import WITHOUT, left_out, selectable, without_methods, yardstick
 from dashboard.export import to_c
 from tests.cubes import method_names, synthetic_cube
 
@@ -58,3 +58,13 @@ def test_unknown_names_change_nothing_and_all_names_leave_nothing() -> None:
 def test_methods_are_offered_in_the_order_of_their_sizes(fast_ethernet_bcast: xr.Dataset) -> None:
     names = [name for name in selectable(fast_ethernet_bcast) if name.startswith("binomial")]
     assert names == ["binomial *", "binomial", "binomial 1KiB", "binomial 8KiB", "binomial 16KiB"]
+
+
+def test_what_any_of_several_tables_lacks_is_left_out_of_them_all() -> None:
+    cubes = {"bcast": synthetic_cube(3, 4, 3, 1), "reduce": synthetic_cube(3, 4, 2, 2)}
+    chosen = {name: without_methods(cube, ["binary"]) for name, cube in cubes.items()}
+    assert WITHOUT not in chosen["reduce"].attrs
+    facts = Problem.of(chosen).provenance
+    assert facts[WITHOUT] == "binary"
+    assert yardstick(facts) == "best of the methods not left out"
+    assert yardstick(Problem.of(cubes).provenance) == "best measured method"

@@ -16,6 +16,9 @@ from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError
 
+#: Percent that no measurement tells: what rounding leaves.
+_TRACE = 1e-6
+
 
 class PenaltySummary(NamedTuple):
     """Penalties of all measured cells; percent, NaN when there are none.
@@ -138,6 +141,35 @@ def _times_of(chosen: IntArray, flat: xr.Dataset) -> FloatArray:
         picked = np.take_along_axis(time, np.maximum(chosen[rows], 0)[None], axis=0)[0]
         times[rows] = np.where(chosen[rows] >= 0, picked, np.nan)
     return times
+
+
+def untied(tables: Sequence[xr.Dataset], tolerance: float, tests: Sequence[xr.Dataset] = ()) -> list[BoolArray]:
+    """Where the chosen method does not tie with the best.
+
+    Parameters
+    ----------
+    tables
+        What `penalty` gave, one for each table.
+    tolerance
+        Percent of the best within which methods tie with it.
+    tests
+        For each table what cannot be told from the best (`dashboard.decisions.measured.noise.indistinguishable`), which
+        ties with it, too; none: nothing was tested.
+
+    Returns
+    -------
+    list of ndarray
+        Shape ``(comm_size, message_size)``; so are cells without a penalty.
+    """
+    apart = [~(table["penalty"].values <= tolerance + _TRACE) for table in tables]
+    if not tests:
+        return apart
+    chosen = [table["chosen"].values for table in tables]
+    tied = [
+        np.take_along_axis(test["tied"].values, np.maximum(places, 0)[None], axis=0)[0] & (places >= 0)
+        for test, places in zip(tests, chosen, strict=True)
+    ]
+    return [cells & ~alike for cells, alike in zip(apart, tied, strict=True)]
 
 
 def summarise(penalties: xr.Dataset) -> PenaltySummary:

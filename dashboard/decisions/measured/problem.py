@@ -20,6 +20,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, 
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
 from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
+from dashboard.decisions.measured.selection import WITHOUT
 from dashboard.decisions.surfaces.counted import Counted, Window
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
@@ -394,5 +395,8 @@ def _provenance(slices: Sequence[Slice], measured: Sequence[int]) -> dict[str, A
             first[name] = [min(first[name][0], other[name][0]), max(first[name][1], other[name][1])]
         first = {key: value for key, value in first.items() if key in SIZES or other.get(key) == value}
     given = {name: [part.given.get(name) for part in slices] for name in ("ppn", "collective")}
+    # What one of them lacks, the penalty of all is not against.
+    gone = dict.fromkeys(name for part in slices for name in part.dmap.attrs.get(WITHOUT, "").split(", ") if name)
+    first |= {WITHOUT: ", ".join(gone)} if gone else {}
     several = {f"{name}s": list(dict.fromkeys(values)) for name, values in given.items() if None not in values}
     return {**first, **several, "cells": int(sum(measured))}
