@@ -164,7 +164,8 @@ def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[s
         if wanted and len(gone) == cube.sizes["method"]:
             raise Usage(f"--without leaves no method of {name}")
         if gone:
-            say(f"note: {name}: methods left out: {', '.join(gone)}")
+            against = selection.yardstick({selection.WITHOUT: gone})
+            say(f"note: {name}: methods left out: {', '.join(gone)}; penalties are against the {against}")
     return wanted
 
 
