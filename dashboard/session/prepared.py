@@ -342,7 +342,7 @@ class Prepared:
     def remarks(self) -> list[str]:
         """What was done to the measurements and labels, in words, as far as it is worked out."""
         outliers = next(iter(self.outliers.values())) if self.treatment.outliers else None
-        return remarks_on(self.shown, vars(self).get("learnt", self.problem), outliers, self.tests)
+        return remarks_on(self.shown, vars(self).get("learnt", self.problem), outliers, [] if self.slow else self.tests)
 
     @property
     def slow(self) -> bool:
@@ -359,6 +359,7 @@ class Prepared:
             "ties": "tied",
             "missing cells": "estimated",
             "what cannot be trusted": "untrusted",
+            "the tests of ties": "tests",
             "what trees learn": "learnt",
         }
         for number, (what, name) in enumerate(steps.items()):
