@@ -16,6 +16,7 @@ from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
 from dashboard.tuning import switches
+from dashboard.tuning.compared import cells_of
 from dashboard.tuning.decide import some_decided, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
@@ -224,9 +225,15 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
 def _gains(summary: Mapping[str, Any]) -> list[str]:
     lines = [
         f"- {name}: {format_percent(gain['mean'])} less time than the library's own decision (95 %: {gain['low']} to "
-        f"{gain['high']} %), in the mean of {gain['cells']} sizes, {summary['launches']} fresh launches"
+        f"{gain['high']} %), in {cells_of(gain)}, {summary['launches']} fresh launches of each comparison"
         for name, gain in summary["gain"].items()
         if gain["mean"] is not None
+    ]
+    lines += [
+        f"- {record['collective']}, {record['rule']}: {record['method']}, "
+        f"{format_percent(record['improvement'])} less in {format_count(record['cells'], 'size')} compared"
+        for record in summary["compared"]
+        if record["kept"]
     ]
     return lines or ["- nothing"]
 

@@ -24,9 +24,9 @@ from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge, leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import DIMS, select_ppn
-from dashboard.domain.units import format_count, format_percent
+from dashboard.domain.units import format_percent
 from dashboard.tuning import decide
-from dashboard.tuning.compared import PROMISING, Compared, marked
+from dashboard.tuning.compared import PROMISING, Compared, cells_of, marked
 from dashboard.tuning.folder import Result, digest
 from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finish
@@ -44,7 +44,7 @@ from dashboard.tuning.rules import (
     target_of,
     text_of,
 )
-from dashboard.tuning.sizes import plan_of
+from dashboard.tuning.sizes import element_of, plan_of
 from dashboard.tuning.stages import Work
 from loaders import open_results
 
@@ -95,13 +95,12 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         first = against(work, rules, mark)
     except PlanError as error:
         return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
-    own = _own(first)
-    if own and all(verdict.outcome == "faster" and not verdict.slower for verdict in own) and not _harmed(work, first):
+    own, last, harmed = _own(first), first, _harmed(work, first)
+    kept = _kept(rules, first, harmed, only_faster=True)
+    if own and all(verdict.outcome == "faster" for verdict in own) and _as_they_are(kept, first):
         file = _file(work, 0)
         put(file, rules.text)
         return _left(work, file, proof, (first, first), "proven")
-    harmed, last = _harmed(work, first), first
-    kept = _kept(rules, first, harmed, only_faster=True)
     for turn in range(1, _ROUNDS):
         if not kept:
             break
@@ -120,6 +119,12 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
             return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
     return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide or last.too_wide else "nothing")
+
+
+def _as_they_are(kept: Collection[DecisionFunction], compared: Compared) -> bool:
+    """Whether all rules are kept that were compared, and at all sizes."""
+    left = {decision.collective: decision.rules() for decision in kept}
+    return left == {name: decision.rules() for name, decision in compared.decisions.items()}
 
 
 def _file(work: Work, turn: int) -> Path:
@@ -185,8 +190,9 @@ def _harmed(work: Work, compared: Compared) -> set[str]:
 def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_faster: bool) -> list[DecisionFunction]:
     """The decisions without what a later comparison refutes; `only_faster`, of the first: with what promises to be.
 
-    Of a rule that does not as a whole the cells that are faster by themselves are kept then. Those of collectives that
-    are `harmed` where they are left to the library are not kept.
+    Of a rule that does not as a whole the cells that are faster by themselves are kept then. What is kept decides
+    between sizes that were compared. Those of collectives that are `harmed` where they are left to the library are not
+    kept, and later no rules of a collective that are not faster together.
     """
     kept = []
     for name, decision in rules.decisions.items():
@@ -202,8 +208,8 @@ def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_fas
                 replace(verdict, outcome="slower") if gone else verdict
                 for verdict, gone in zip(verdicts, lost, strict=True)
             ]
-        left = without_slower(decision, verdicts, comparison)[0]
-        if not is_default(left):
+        left = without_slower(decision, verdicts, comparison, element_of(name))[0]
+        if not is_default(left) and (only_faster or compared.narrowed({name: left}).faster(name)):
             kept.append(left)
     return kept
 
@@ -271,7 +277,7 @@ def _said(outcome: str, facts: Mapping[str, Any]) -> str:
     if outcome == "proven":
         gains = [
             f"{name} {format_percent(gain['mean'])} faster ({gain['low']:.1f} to {gain['high']:.1f}) in "
-            f"{format_count(gain['cells'], 'cell')}"
+            f"{cells_of(gain)}"
             for name, gain in facts["gain"].items()
             if gain["mean"] is not None
         ]

@@ -14,9 +14,13 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_at, leaves_of
 from dashboard.domain.arrays import BoolArray
+from dashboard.domain.units import format_bytes, format_count
 
+_SLOWER = OUTCOMES.index("slower")
 #: Variance of a gain below which none is surer.
 _SURE = 1e-12
+#: Standard errors in half of an interval at 95 %.
+_HALF = 1.96
 #: Levels (two-sided) at which a comparison by itself promises that a rule is faster, and at which both together say so.
 PROMISING, _KEPT = 0.3, 0.01
 #: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
@@ -57,7 +61,7 @@ class Compared:
                 errors = errors[np.isfinite(errors)]
                 lost = self.lost(name, verdict.node)
                 if errors.size + lost and not verdict.default:
-                    halves.append(np.inf if lost > errors.size else 1.96 * np.sqrt(errors.sum()) / errors.size)
+                    halves.append(np.inf if lost > errors.size else _HALF * np.sqrt(errors.sum()) / errors.size)
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
     def lost(self, name: str, node: int) -> int:
@@ -76,19 +80,24 @@ class Compared:
         decision, measured = self.decisions[name], self.measured(name)
         if self.before is None:
             return judge(replace(measured, level=level or measured.level), decision, corrected=False)
-        promises = judge(replace(measured, level=PROMISING), decision, corrected=False)
-        both = _together(self.improvements[name], self.before.improvements[name], decision)
-        verdicts = judge(replace(both, level=level or _KEPT), decision, corrected=False)
+        last = _filled(self.improvements[name], self.before.improvements[name], decision)
+        promises = judge(replace(last, level=PROMISING), decision, corrected=False)
+        verdicts = judge(replace(measured, level=level or _KEPT), decision, corrected=False)
         return [
             verdict if promise.outcome == "faster" else replace(verdict, outcome=promise.outcome)
             for promise, verdict in zip(promises, verdicts, strict=True)
         ]
 
     def measured(self, name: str) -> Improvement:
-        """What was measured; at sizes of which times could not be trusted, of the same rules before."""
+        """What was measured, together with what was of the same rules before.
+
+        A cell is slower that is by itself, not corrected for their number: of a rule that is faster as a whole nothing
+        else finds what it harms. It is in both comparisons together, or in one and in both no faster.
+        """
+        last = _with_slower(self.improvements[name], np.False_)
         if self.before is None:
-            return self.improvements[name]
-        return _filled(self.improvements[name], self.before.improvements[name], self.decisions[name])
+            return last
+        return _together(last, _with_slower(self.before.improvements[name], np.False_), self.decisions[name])
 
     def narrowed(self, decisions: Mapping[str, DecisionFunction]) -> Compared:
         """What it says of rules from which some were taken out since; nothing of what is left to the library."""
@@ -103,33 +112,48 @@ class Compared:
         if name not in self.decisions:
             return False
         cells = leaves_of(before.improvements[name], before.decisions[name]) == node
-        return bool((cells & _by_rules(self.decisions[name], before.improvements[name])).any())
+        return bool((cells & _by_rules(self.decisions[name], before.improvements[name].cells).values).any())
 
     def gain(self, name: str) -> dict[str, Any]:
-        """Mean improvement in percent over the cells that rules decide, with its interval, and how many they are."""
+        """Mean improvement in percent over the cells that rules decide, with its interval; how many, of which sizes.
+
+        Rules that are all faster by what they were judged by, as `alone` has it, have an interval above 0.
+        """
         own = [verdict.node for verdict in self.verdicts.get(name, ()) if not verdict.default]
         comparison = self.measured(name)
         cells = comparison.cells
         decided = np.isin(leaves_of(comparison, self.decisions[name]), own) & np.isfinite(cells["gain"].values)
         if not decided.any():
-            return {"cells": 0, "mean": None, "low": None, "high": None}
+            return {"cells": 0, "mean": None, "low": None, "high": None, "sizes": []}
         gains, errors = cells["gain"].values[decided], np.nan_to_num(cells["error"].values[decided])
-        mean, half = float(gains.mean()), 1.96 * float(np.sqrt(errors.sum())) / gains.size
+        mean, half = float(gains.mean()), _HALF * float(np.sqrt(errors.sum())) / gains.size
         ends = {"mean": mean, "low": mean - half, "high": mean + half}
-        return {"cells": int(decided.sum()), **{key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}}
+        sizes = cells[MESSAGE_SIZE].values[decided.any(axis=0)]
+        percents = {key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}
+        return {"cells": int(decided.sum()), **percents, "sizes": [int(sizes.min()), int(sizes.max())]}
+
+    def faster(self, name: str) -> bool:
+        """Whether the rules of a collective are faster together, beyond noise."""
+        return (self.gain(name)["low"] or 0.0) > 0
+
+
+def cells_of(gain: Mapping[str, Any]) -> str:
+    """How many cells a gain is the mean of, and of which sizes: ``3 sizes compared (2,052 B to 8 KiB)``."""
+    sizes = " to ".join(dict.fromkeys(map(format_bytes, filter(None, gain.get("sizes", ())))))
+    return f"{format_count(gain['cells'], 'size')} compared{sizes and f' ({sizes})'}"
 
 
 def marked(
     comparison: Improvement, verdicts: Sequence[Verdict], decision: DecisionFunction
 ) -> tuple[Improvement, list[Verdict]]:
     """The same, with all that is not faster called slower, so that it is left to the library."""
-    faster, slower = OUTCOMES.index("faster"), OUTCOMES.index("slower")
+    faster = OUTCOMES.index("faster")
     outcome, leaves, judged = comparison.cells["outcome"].values.copy(), leaves_of(comparison, decision), []
     for verdict in verdicts:
         part = leaves == verdict.node
         if verdict.outcome != "faster" and (outcome[part] == faster).any():
-            outcome[part & (outcome != faster)] = slower
-            judged.append(replace(verdict, outcome="no difference", slower=int((outcome[part] == slower).sum())))
+            outcome[part & (outcome != faster)] = _SLOWER
+            judged.append(replace(verdict, outcome="no difference", slower=int((outcome[part] == _SLOWER).sum())))
         else:
             judged.append(verdict if verdict.outcome == "faster" else replace(verdict, outcome="slower"))
     cells = comparison.cells.assign(outcome=(comparison.cells["outcome"].dims, outcome))
@@ -138,29 +162,42 @@ def marked(
 
 def _filled(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
     """Cells with those of another comparison where rules decide and nothing could be trusted."""
-    known = np.isfinite(improvement.cells["gain"]) | ~_by_rules(decision, improvement)
-    return replace(improvement, cells=improvement.cells.where(known, _at_cells(before, improvement)))
+    last, first = _both(improvement, before, decision)
+    there = {name: improvement.cells[name] for name in (COMM_SIZE, MESSAGE_SIZE)}
+    return replace(improvement, cells=last.where(np.isfinite(last["gain"]), first).sel(there))
 
 
 def _together(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> Improvement:
-    """Cells by two comparisons where rules decide: each gain weighs as it is sure; what is slower is so in the last."""
-    cells = _filled(improvement, before, decision).cells
-    tables = [improvement.cells, _at_cells(before, improvement).where(_by_rules(decision, improvement))]
-    weights = [(1 / table["error"].clip(_SURE)).fillna(0.0) for table in tables]
-    total = sum(weights)
-    gain = sum(weight * table["gain"].fillna(0.0) for weight, table in zip(weights, tables, strict=True)) / total
-    together = {"gain": gain, "error": 1 / total, "improvement": 100 * (1 - np.exp(-gain))}
-    return replace(improvement, cells=cells.assign(together).where(total > 0, cells))
+    """Cells by two comparisons where rules decide: each gain weighs as it is sure."""
+    last, first = _both(improvement, before, decision)
+    weights = [(1 / table["error"].clip(_SURE)).fillna(0.0) for table in (last, first)]
+    total = weights[0] + weights[1]
+    gain = (weights[0] * last["gain"].fillna(0.0) + weights[1] * first["gain"].fillna(0.0)) / total
+    together = xr.Dataset({"gain": gain, "error": 1 / total, "improvement": 100 * (1 - np.exp(-gain))})
+    cells = last.where(np.isfinite(last["gain"]), first)
+    cells = cells.assign(together.where(total > 0, cells[[*together]]))
+    slower = ((last["outcome"] == _SLOWER) | (first["outcome"] == _SLOWER)) & (gain < 0)
+    return _with_slower(replace(improvement, cells=cells), slower.values)
 
 
-def _at_cells(before: Improvement, improvement: Improvement) -> xr.Dataset:
-    """What a comparison measured, at the cells of another one."""
-    nothing = {"outcome": OUTCOMES.index("not measured"), "same": False}
-    return before.cells.reindex_like(improvement.cells, fill_value={**dict.fromkeys(before.cells, np.nan), **nothing})
+def _both(improvement: Improvement, before: Improvement, decision: DecisionFunction) -> tuple[xr.Dataset, xr.Dataset]:
+    """Cells of two comparisons at the sizes of both; of the earlier one where rules decide still."""
+    nothing = {**dict.fromkeys(before.cells, np.nan), "outcome": OUTCOMES.index("not measured"), "same": False}
+    last, first = xr.align(improvement.cells, before.cells, join="outer", fill_value=nothing)
+    return last, first.where(_by_rules(decision, first), xr.Dataset(nothing))
 
 
-def _by_rules(decision: DecisionFunction, improvement: Improvement) -> BoolArray:
+def _with_slower(improvement: Improvement, slower: BoolArray | np.bool_) -> Improvement:
+    """The same, with those cells called slower that are by themselves, not corrected for their number, and these."""
+    cells = improvement.cells
+    slower = slower | (cells["gain"].values < -_HALF * np.sqrt(cells["error"].values))
+    outcome = cells["outcome"].where(cells["outcome"] != _SLOWER, OUTCOMES.index("no difference"))
+    outcome = outcome.where(~slower, _SLOWER)
+    return replace(improvement, cells=cells.assign(outcome=outcome))
+
+
+def _by_rules(decision: DecisionFunction, cells: xr.Dataset) -> xr.DataArray:
     """Where rules decide and not the library: ``(comm_size, message_size)``."""
-    rows, columns = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
+    rows, columns = (cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
     rules = np.array([default_of([method]) is None for method in decision.methods])
-    return np.asarray(rules[decision.predict(rows[:, None], columns[None, :])])
+    return xr.DataArray(rules[decision.predict(rows[:, None], columns[None, :])], dims=(COMM_SIZE, MESSAGE_SIZE))

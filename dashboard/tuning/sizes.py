@@ -1,10 +1,14 @@
-"""Sizes at which rules are compared with the library's own decision: some of each rule, as many as the time allows."""
+"""Sizes at which rules are compared with the library's own decision: some of each rule, as many as the time allows.
+
+They are those of the grid, and the first and last ones that a rule decides between them: what it does there nobody has
+measured.
+"""
 
 from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -16,6 +20,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.proof.regions import holds_for, messages_of
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
@@ -24,15 +29,19 @@ from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.surfaces import Surfaces
+from dashboard.domain.campaign import DATATYPES
 from dashboard.export.rules.over import fitted
 from dashboard.tuning.rules import version_of
 from dashboard.tuning.stages import Work
 from loaders import open_results
+from loaders.collectives import REDUCING
 
 #: Seconds of a point at most, and at least.
 _POINT_S, _LEAST_POINT_S = 1.0, 0.05
 #: Part of the time that a rule is taken to save where nothing more is expected.
 _LEAST = 0.02
+#: Of the elements of reductions.
+_DATATYPE = "float32"
 #: Of a cell both methods are measured.
 _BOTH = (0, 1)
 
@@ -69,17 +78,19 @@ def plan_of(
         Whether sizes that the rules leave to the library are compared, too.
     """
     asked = work.asked
+    ends = {(name, size): _ends(each, size, asked.columns) for name, each in decisions.items() for size in asked.rows}
     wish = Wish(
         ranks=asked.ranks,
         collectives=tuple(decisions),
         comm_sizes=asked.rows,
-        message_sizes=asked.columns,
+        message_sizes=tuple(sorted({*asked.columns}.union(*ends.values()))),
+        datatype=_DATATYPE,
         protocol=Protocol(min_repetitions=9, max_repetitions=45, relative_error=0.02, seconds=_POINT_S),
         launches=asked.launches,
         checked=False,
     )
     plan = make_plan(wish, given)
-    cells = _affordable(_candidates(work, plan, decisions, everywhere=everywhere), asked.comparing)
+    cells = _affordable(_candidates(work, plan, decisions, ends, everywhere=everywhere), asked.comparing)
     only = {
         name: tuple((cell.comm_size, cell.message_size, _BOTH) for cell in cells if cell.collective == name)
         for name in decisions
@@ -105,11 +116,35 @@ def _worth(candidate: _Candidate) -> float:
     return candidate.worth
 
 
+def element_of(collective: str) -> int:
+    """Bytes of an element of the messages that are compared; 0: there are none."""
+    return DATATYPES[_DATATYPE] if collective in REDUCING else int(collective != "barrier")
+
+
+def _ends(decision: DecisionFunction, comm_size: int, grid: Sequence[int]) -> set[int]:
+    """Message sizes of whole elements, within a grid, at which the rules for a communicator size begin and end."""
+    element, ends = element_of(decision.collective), set[int]()
+    for rule in decision.rules() if element else ():
+        if default_of([decision.methods[rule.method]]) == 0 or not holds_for(rule.bounds, comm_size):
+            continue
+        low, high = messages_of(rule.bounds, comm_size)
+        first = element * math.ceil(max(low, min(grid)) / element)
+        last = element * math.floor(min(high, max(grid)) / element)
+        ends |= {first, last} if first <= last else set()
+    return ends
+
+
 def _candidates(
-    work: Work, plan: Plan, decisions: Mapping[str, DecisionFunction], *, everywhere: bool
+    work: Work,
+    plan: Plan,
+    decisions: Mapping[str, DecisionFunction],
+    ends: Mapping[tuple[str, int], Collection[int]],
+    *,
+    everywhere: bool,
 ) -> dict[str, list[_Candidate]]:
     """By collective the cells of its rules; where these decide none of the grid, those that the library decides."""
-    seconds, saved, calls = _seconds(work, plan), _saved(work, decisions), work.asked.calls()
+    seconds, saved, calls = _seconds(work, plan), _saved(work, decisions, plan.message_sizes), work.asked.calls()
+    grid = {*work.asked.columns}
 
     def worth(cell: Cell) -> float:
         """What its rule is expected to save there, as often as programs call it."""
@@ -118,14 +153,22 @@ def _candidates(
 
     candidates = {}
     for name, decision in decisions.items():
-        cells = [cell for cell in seconds if cell.collective == name]
+        cells = [
+            cell
+            for cell in seconds
+            if cell.collective == name and cell.message_size in grid.union(ends[name, cell.comm_size])
+        ]
         cells.sort(key=lambda cell: (cell.comm_size, cell.message_size))
         leaves = leaves_at(decision, [cell.comm_size for cell in cells], [cell.message_size for cell in cells])
         rules: defaultdict[int, list[Cell]] = defaultdict(list)
         left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):
             (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
-        weighed = [(sum(map(worth, each)), each) for each in rules.values()]
+        weighed = [
+            # The grid has as many sizes of a rule as it has of messages; how many ends a rule has says nothing.
+            (sum(worth(cell) for cell in each if cell.message_size in grid or name == "barrier"), each)
+            for each in rules.values()
+        ]
         if left and (everywhere or not weighed):
             # All that is left to the library counts as one rule more: it only must not be slower.
             weighed.append((sum(weight for weight, _ in weighed) / max(1, len(weighed)) or 1.0, left))
@@ -137,12 +180,14 @@ def _candidates(
     return candidates
 
 
-def _saved(work: Work, decisions: Mapping[str, DecisionFunction]) -> dict[tuple[str, int, int], float]:
-    """Part of the library's own time that rules are expected to save, by collective and sizes of the grid.
+def _saved(
+    work: Work, decisions: Mapping[str, DecisionFunction], message_sizes: Sequence[int]
+) -> dict[tuple[str, int, int], float]:
+    """Part of the library's own time that rules are expected to save, by collective and sizes.
 
     By the times that surfaces predict from what was measured; at least `_LEAST`. What they do not know is not there.
     """
-    rows, columns = np.array(work.asked.rows), np.array(work.asked.columns)
+    rows, columns = np.array(work.asked.rows), np.array(message_sizes)
     results = open_results(work.folder.results)
     saved = {}
     for name, decision in decisions.items():

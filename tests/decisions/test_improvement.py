@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.stats
@@ -138,6 +140,21 @@ def test_a_rule_that_wins_on_the_whole_loses_the_cells_at_which_it_is_slower(dec
     between = [kept.methods[kept.predict_one(COMM[0], size)].label for size in (MESSAGE[0] + 1, MESSAGE[1] + 1)]
     assert between == ["default", "default"]
     assert kept.provenance["rules_cut"] == 1
+
+
+def test_a_rule_decides_between_compared_sizes_that_are_not_slower_where_asked() -> None:
+    rule = DecisionFunction("bcast", [Method("ring", "ring")], Leaf(0))
+    sizes = (12, 64, 128, 256, 1000)
+    gains = improvement(pair(np.ones((1, 5)), [[2, 0.1, 2, 0.1, 0.1]], [4], sizes))
+    faster = [replace(verdict, outcome="faster") for verdict in judge(gains, rule)]
+
+    def decides(element: int) -> list[int]:
+        kept = without_slower(rule, faster, gains, element)[0]
+        places = kept.predict(4, np.array([4, 12, 60, 64, 65, 128, 255, 256, 1000, 1004]))
+        return np.flatnonzero([kept.methods[place].algorithm == "ring" for place in places]).tolist()
+
+    assert decides(0) == [3, 7, 8, 9]
+    assert decides(4) == [3, 7, 8]
 
 
 def test_beyond_what_was_measured_the_library_decides_where_asked(decision: DecisionFunction) -> None:

@@ -238,9 +238,12 @@ def test_what_a_second_comparison_does_not_confirm_is_left_to_the_library(tmp_pa
 
 def test_each_rule_is_compared_at_some_size_and_none_that_is_left_to_the_library(finished: Path) -> None:
     folder = Folder(finished)
-    plans = [Campaign(file.parent).plan() for file in (finished / "compare").glob("*/plan.json")]
-    rules = read_rules(finished / folder.facts("export")["rules"], version="5.0").decisions
-    first = next(plan for plan in plans if set(plan.only) == {"bcast", "allreduce"})
+    exported = finished / folder.facts("export")["rules"]
+    rules = read_rules(exported, version="5.0").decisions
+    given = next(
+        file for file in (finished / "compare").glob("*/rules.conf") if file.read_text() == exported.read_text()
+    )
+    first = Campaign(given.parent).plan()
     for name, decision in rules.items():
         compared = {
             leaf for row, column, _ in first.only[name] for leaf in leaves_at(decision, [row], [column]).tolist()
@@ -268,6 +271,65 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
     assert verdicts == {("slower", False), ("faster", True)}
     kept = [rule["improvement"] for rule in result["compared"] if rule["method"] == "ring" and rule["kept"]]
     assert kept == pytest.approx([100 / 3] * len(kept), abs=2)
+
+
+def test_rules_act_only_between_sizes_that_were_compared_and_are_not_slower(tmp_path: Path, machine: Machine) -> None:
+    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        # Ring is decided from half-way between two sizes on, by times of the larger one.
+        worse = 6.0 if algorithm == "ring" and message_size < 262144 else 1.0
+        return worse * better(collective, algorithm, comm_size, message_size)
+
+    machine.fresh = fresh
+    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
+    tune(work)
+    decided = read_rules(tmp_path / "export" / "rules.conf", version="5.0").decisions["allreduce"]
+    kept = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0").decisions["allreduce"]
+    before, after = (
+        [decision.methods[decision.predict_one(4, size)].algorithm for size in (131076, 262140, 262144)]
+        for decision in (decided, kept)
+    )
+    assert before == ["ring"] * 3
+    assert after == ["default", "default", "ring"]
+    text = (tmp_path / "bundle" / "README.md").read_text()
+    assert re.search(r"%\), in \d sizes compared \(64 B to 256 KiB\), 3 fresh launches of each comparison\n", text)
+    assert re.search(r"262,143 B < message ≤ 256 KiB: ring, 3\d.* % less in 1 size compared\n", text)
+
+
+def test_without_time_for_its_ends_a_rule_acts_at_the_sizes_compared(tmp_path: Path, machine: Machine) -> None:
+    tune(work_in(tmp_path, collectives=["allreduce"], comm_sizes="4", seconds=2.0, message_sizes="32KiB-256KiB:x2"))
+    gain = summary(tmp_path)["gain"]["allreduce"]
+    decision = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0").decisions["allreduce"]
+    chosen = {
+        size: decision.methods[decision.predict_one(4, size)].algorithm
+        for end, step in zip(gain["sizes"], (-4, 4), strict=True)
+        for size in (end, end + step)
+    }
+    assert {size for size, algorithm in chosen.items() if algorithm != "default"} == set(gain["sizes"])
+
+
+def test_what_one_of_two_comparisons_shows_to_be_slower_is_cut_unless_both_say_otherwise(
+    tmp_path: Path, machine: Machine
+) -> None:
+    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
+    tune(work)
+    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    improvement = first.improvements["allreduce"]
+    harmed = improvement.cells["message_size"] == 32768
+
+    def with_gain(gain: float, error: float) -> Compared:
+        """The same with another gain at one of the sizes, which is not slower when corrected for their number."""
+        table = {name: improvement.cells[name].where(~harmed, to) for name, to in (("gain", gain), ("error", error))}
+        table["outcome"] = xr.full_like(improvement.cells["outcome"], OUTCOMES.index("no difference"))
+        cells = improvement.cells.assign(table)
+        return replace(first, improvements={"allreduce": replace(improvement, cells=cells)})
+
+    def slower(last: Compared, before: Compared) -> int:
+        return sum(verdict.slower for verdict in replace(last, before=before).alone("allreduce"))
+
+    bad, noisy, good = with_gain(-0.2, 0.08**2), with_gain(0.1, 0.6**2), with_gain(0.2, 0.02**2)
+    assert sum(verdict.slower for verdict in bad.alone("allreduce")) == 1
+    assert slower(noisy, bad) == slower(bad, noisy) == 1
+    assert slower(good, bad) == slower(bad, good) == slower(good, noisy) == 0
 
 
 def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
@@ -338,8 +400,8 @@ def test_where_few_of_the_compared_times_can_be_trusted_nothing_is_said_to_be_no
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def falling(_collective: str, _algorithm: str, comm_size: int, message_size: int) -> float:
-        # A sixth from each size to the next: only one of them can be right, at which the rules change nothing.
-        return comm_size * 6.0 ** -float(np.log2(message_size))
+        # A sixth from each size to the next, and less where the second rule begins: none of the first can be right.
+        return comm_size * 6.0 ** -float(np.log2(message_size)) * (1.0 if message_size <= 24576 else 1e-3)
 
     Machine(fresh=falling).put(monkeypatch)
     work = work_in(tmp_path, collectives=["allreduce"])
@@ -463,7 +525,8 @@ def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Mac
     # A gain of 10 %, of which one comparison is sure by two standard errors, and both together by 2.8.
     cells = first.improvements["allreduce"].cells
     gain = np.log(1 / 0.9)
-    scattered = cells.assign(gain=xr.full_like(cells["gain"], gain), error=xr.full_like(cells["error"], 0.0))
+    known = cells["gain"].where(np.isnan(cells["gain"]), gain)
+    scattered = cells.assign(gain=known, error=xr.full_like(cells["error"], 0.0))
     for rule in first.alone("allreduce"):
         part = leaves_of(first.improvements["allreduce"], first.decisions["allreduce"]) == rule.node
         error = gain**2 * part.sum() / 4

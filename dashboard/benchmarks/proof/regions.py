@@ -76,7 +76,7 @@ def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per
     if decision.needs:
         why = f"depends on {', '.join(decision.needs)}, which one node cannot show"
         return Region(name, rule.bounds, method, (), why)
-    every = [size for size in range(2, ranks + 1) if _within(rule.bounds, size)]
+    every = [size for size in range(2, ranks + 1) if holds_for(rule.bounds, size)]
     sizes = [size for size in every if per_node > 1 and size > per_node and not size % per_node] or every
     candidates: list[Cell] = []
     reasons: list[str] = []
@@ -92,7 +92,7 @@ def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per
     return _out_of_reach(Region(name, rule.bounds, method, ()), ranks)
 
 
-def _within(bounds: Bounds, comm_size: int) -> bool:
+def holds_for(bounds: Bounds, comm_size: int) -> bool:
     """Whether a communicator size is inside of all bounds that depend on nothing else."""
     for name, (low, high) in bounds.items():
         if name in (MESSAGE_SIZE, _TOTAL):
@@ -110,7 +110,7 @@ def _out_of_reach(region: Region, ranks: int) -> Region:
     if high < 2:
         return replace(region, why_not="one process alone sends nothing")
     first = max(2, int(low) + 1) if math.isfinite(low) else 2
-    needed = next((size for size in range(first, first + _FAR) if _within(region.bounds, size)), None)
+    needed = next((size for size in range(first, first + _FAR) if holds_for(region.bounds, size)), None)
     if needed is None or needed <= ranks:
         return replace(region, why_not="holds for no communicator of two or more processes")
     return replace(region, why_not=f"needs {needed} processes; {ranks} are allowed (--ranks)", needs=needed)
@@ -120,7 +120,7 @@ def _cells(collective: str, bounds: Bounds, comm_size: int, memory: int) -> tupl
     """First and last message size of a region at one communicator size, or why there is none."""
     if collective == "barrier":
         return [Cell(collective, comm_size, 0)], ""
-    low, high = _messages(bounds, comm_size)
+    low, high = messages_of(bounds, comm_size)
     first, most = max(low, 1), memory // max(1, buffer_bytes(Cell(collective, comm_size, 1)))
     if first > high:
         return [], "holds for empty messages only, which are not sent"
@@ -131,8 +131,8 @@ def _cells(collective: str, bounds: Bounds, comm_size: int, memory: int) -> tupl
     return [Cell(collective, comm_size, int(size)) for size in sorted({first, last})], ""
 
 
-def _messages(bounds: Bounds, comm_size: int) -> tuple[float, float]:
-    """Smallest and largest message size in the bounds at one communicator size."""
+def messages_of(bounds: Bounds, comm_size: int) -> tuple[float, float]:
+    """Smallest and largest message size in the bounds at one communicator size; 0 and infinity: without bounds."""
     low, high = 0.0, math.inf
     for name, share in ((MESSAGE_SIZE, 1), (_TOTAL, comm_size)):
         under, upto = bounds.get(name, (-math.inf, math.inf))

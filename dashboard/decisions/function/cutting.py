@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
+from functools import partial
 
 import numpy as np
 import numpy.typing as npt
@@ -10,11 +11,14 @@ import numpy.typing as npt
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_at, leaves_of
 
 
 def without_slower(
-    decision: DecisionFunction, verdicts: Sequence[Verdict], improvement: Improvement | None = None
+    decision: DecisionFunction,
+    verdicts: Sequence[Verdict],
+    improvement: Improvement | None = None,
+    element: int = 0,
 ) -> tuple[DecisionFunction, list[Verdict], list[Verdict]]:
     """Leave to the library what rules decide that is slower than its own decision beyond noise.
 
@@ -26,31 +30,39 @@ def without_slower(
         On its rules, as `dashboard.decisions.judged.improvement.judge` gives them.
     improvement
         By which they were judged; without it no cells are cut.
+    element
+        Bytes of an element of the messages that were compared: what is left of a rule then decides between sizes
+        compared that are not slower, and nothing beyond them. 0: it reaches as far as it did.
 
     Returns
     -------
     decision
         Where a rule is slower as a whole the library decides. Of one that is not, but at some cells slower beyond noise
-        (corrected for the number of cells), the library decides these: up to their sizes, from the next smaller ones
-        measured on, as decision trees do between measured sizes.
+        by their outcomes, the library decides these, and what lies between them and the next sizes that are not.
     dropped, cut
         The rules that are gone, and those that lost cells.
     """
     chosen = [verdict for verdict in verdicts if not verdict.default]
     dropped = [verdict for verdict in chosen if verdict.outcome == "slower"]
-    cut = (
-        [verdict for verdict in chosen if verdict.outcome != "slower" and verdict.slower]
-        if improvement is not None
-        else []
-    )
+    left = [verdict for verdict in chosen if verdict.outcome != "slower" and verdict.cells]
+    cut = [verdict for verdict in left if verdict.slower] if improvement is not None else []
     methods, alone = _with_alone(decision)
     parts: dict[int, Node] = {verdict.node: alone for verdict in dropped}
-    if improvement is not None and cut:
+    if improvement is not None:
         leaf = leaves_of(improvement, decision)
         slower = improvement.cells["outcome"].values == OUTCOMES.index("slower")
-        for verdict in cut:
-            own = Leaf(int(decision.tree.codes[verdict.node]))
-            parts[verdict.node] = _cut(improvement, leaf == verdict.node, slower, own, alone)
+        comm_sizes, message_sizes = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
+
+        def reaches(place: int, size: int) -> bool:
+            return size > 0 and bool((leaves_at(decision, comm_sizes, size) == place).any())
+
+        for verdict in left if element else cut:
+            part, own = leaf == verdict.node, Leaf(int(decision.tree.codes[verdict.node]))
+            node = _cut(improvement, part, slower, own, alone)
+            if element:
+                sizes = message_sizes[(part & ~slower).any(axis=0)].tolist()
+                node = _within(node, alone, sizes, element, partial(reaches, verdict.node))
+            parts[verdict.node] = node
     facts = {**decision.provenance, "rules_dropped": len(dropped), "rules_cut": len(cut)}
     return decision.changed(methods=methods, root=decision.tree.to_node(parts), provenance=facts), dropped, cut
 
@@ -89,14 +101,30 @@ def _cut(
     improvement: Improvement, part: npt.NDArray[np.bool_], slower: npt.NDArray[np.bool_], own: Leaf, alone: Leaf
 ) -> Node:
     """What stands in the place of a rule: its own method, but for the cells that are slower."""
-    comm_sizes, message_sizes = (improvement.cells[name].values.tolist() for name in (COMM_SIZE, MESSAGE_SIZE))
+    comm_sizes, message_sizes = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
     rows: list[tuple[int, Node]] = []
-    for number, comm_size in enumerate(comm_sizes):
-        there = np.flatnonzero(part[number])
-        if there.size:
-            row = [(message_sizes[place], alone if slower[number, place] else own) for place in there.tolist()]
+    for number, comm_size in enumerate(comm_sizes.tolist()):
+        if part[number].any():
+            sizes, lost = message_sizes[part[number]].tolist(), slower[number, part[number]].tolist()
+            # What is slower reaches up to the next size that is not.
+            ends = [after - 1 if gone else size for size, after, gone in zip(sizes, [*sizes[1:], 0], lost, strict=True)]
+            row = [(end, alone if gone else own) for end, gone in zip(ends, lost, strict=True)]
             rows.append((comm_size, _ranges(MESSAGE_SIZE, row)))
     return _ranges(COMM_SIZE, rows)
+
+
+def _within(node: Node, alone: Leaf, sizes: Sequence[int], element: int, reaches: Callable[[int], bool]) -> Node:
+    """A node that leaves to the library what a rule decides beyond the first and the last of some message sizes.
+
+    What lies nearer to them than the next whole element is no message.
+    """
+    if not sizes:
+        return alone
+    if reaches(sizes[-1] + element):
+        node = Split((Test(MESSAGE_SIZE, float(sizes[-1])),), (node, alone))
+    if reaches(sizes[0] - element):
+        node = Split((Test(MESSAGE_SIZE, float(sizes[0] - 1)),), (alone, node))
+    return node
 
 
 def _ranges(name: str, parts: Sequence[tuple[int, Node]]) -> Node:
