@@ -1,8 +1,8 @@
 """``colltune tune``: from nothing to a proven gain, and back again whenever the machine changes.
 
 Exit status: 0 proven, and nothing slower; 3 nothing is better than the library's own decision; 4 unsafe or unproven;
-5 too noisy to say; 2 on bad usage or input, as everywhere. That of ``--status`` is the same: 0 while it runs, 2 where
-it ended before all was done.
+5 too noisy, or too little time, to say; 2 on bad usage or input, as everywhere. That of ``--status`` is the same: 0
+while it runs, 2 where it ended before all was done.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     more = " Called again it goes on where it was, and does only what has changed."
     ends = (
         "Exit status: 0 proven, nothing slower; 3 nothing better than the library's own decision; 4 unsafe or "
-        "unproven; 5 too noisy to say; 2 bad usage or input. With --status the same; 0 while it runs, 2 where it ended "
-        "before all was done."
+        "unproven; 5 too noisy, or too little time, to say; 2 bad usage or input. With --status the same; 0 while it "
+        "runs, 2 where it ended before all was done."
     )
     parser = cli_arguments.command(commands, "tune", about, common, more=more, epilog=ends)
     parser.add_argument("folder", metavar="FOLDER", help="where all of it is kept")

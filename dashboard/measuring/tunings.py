@@ -31,6 +31,7 @@ OUTCOMES = {
     "nothing": "nothing better than the library's own decision",
     "unproven": "unproven",
     "noise": "too noisy to say",
+    "short": "too little time to say",
 }
 #: What else there is to say of one that is not done, where no stage gives a reason.
 SAID = {

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.domain.tuning import COMPARED, RULES
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
@@ -115,7 +116,9 @@ def _further(work: Work, text: str, folder: Path) -> str | None:
 def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -> dict[str, Any]:
     """All that is known, as programs read it."""
     asked, measured = work.asked, work.facts("measure")
-    seen = next(iter(open_results(work.folder.results).children.values())).attrs
+    cubes = {name: child.to_dataset() for name, child in open_results(work.folder.results).children.items()}
+    seen = next(iter(cubes.values())).attrs
+    spans = {name: _ends(cube[MESSAGE_SIZE].values.tolist()) for name, cube in cubes.items()}
     # Jobs of an array run on no more nodes than they need.
     nodes = max(map(int, re.findall(r"\d+", str(seen.get("nodes", "")))), default=look["nodes"])
     records = [*measured["unsafe"]]
@@ -129,8 +132,9 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "nodes": nodes,
         "ranks": asked.ranks,
         "collectives": list(asked.collectives),
-        "comm_sizes": [min(asked.rows), max(asked.rows)],
-        "message_sizes": [min(asked.columns), max(asked.columns)],
+        "comm_sizes": _ends(size for cube in cubes.values() for size in cube[COMM_SIZE].values.tolist()),
+        "message_sizes": _ends(size for ends in spans.values() for size in ends),
+        "spans": spans,
         "workload": asked.workload,
         RULES_KEY: None,
         HAN_KEY: None,
@@ -158,6 +162,7 @@ OUTCOMES = {
     "proven": "The rules are proven, and nothing of them is slower than the library's own decision.",
     "nothing": "Nothing is faster than the library's own decision beyond noise: there is nothing to switch on.",
     "noise": "Times scattered too much to say what is faster: measure again on a quiet machine (--again).",
+    "short": "Whether anything is faster than the library's own decision is not known.",
     "unproven": "The rules are not proven, so that none are given.",
 }
 
@@ -174,15 +179,11 @@ def verdict(outcome: str, decided: Mapping[str, Mapping[str, Any]]) -> str:
 
 def readme(summary: Mapping[str, Any]) -> str:
     """Write what the bundle is, for administrators and users."""
-    messages = _span(list(map(format_bytes, summary["message_sizes"])))
-    lacking = unmeasured(summary["decided"])
-    measured_names = [name for name in summary["collectives"] if name not in lacking] or ["nothing"]
-    measured = f"{summary['ranks']} processes: {', '.join(measured_names)}"
     lines = [
         f"# MPI collectives tuned for {summary['library']} {summary['library_version']} on {summary['system']}",
         "",
         f"Made by {summary['generator']}. {verdict(summary['outcome'], summary['decided'])}",
-        f"Measured with {measured}, communicators of {_span(summary['comm_sizes'])}, messages of {messages}.",
+        f"Measured with {summary['ranks']} processes: {_measured(summary)}.",
         "What lies beyond is left to the library.",
         "",
     ]
@@ -190,6 +191,21 @@ def readme(summary: Mapping[str, Any]) -> str:
         lines += _switching(summary)
     lines += ["## What is gained", "", *_gains(summary), "", "## What is not", "", *_not(summary), ""]
     return "\n".join(lines)
+
+
+def _measured(summary: Mapping[str, Any]) -> str:
+    """Which collectives were measured at which sizes."""
+    named = {name: _span(list(map(format_bytes, ends))) for name, ends in summary["spans"].items()}
+    communicators = f"communicators of {_span(summary['comm_sizes'])}"
+    if len(set(named.values())) > 1:
+        return f"{', '.join(f'{name} ({sizes})' for name, sizes in named.items())}, {communicators}"
+    return f"{', '.join(named)}, {communicators}, messages of {next(iter(named.values()))}"
+
+
+def _ends(sizes: Iterable[int]) -> list[int]:
+    """The smallest and the largest."""
+    every = list(sizes)
+    return [min(every), max(every)]
 
 
 def _span(ends: Sequence[object]) -> str:

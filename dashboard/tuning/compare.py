@@ -60,7 +60,8 @@ def compare(work: Work) -> Result:
     file = file_of(work, "prove") or file_of(work)
     if file is None:
         # Where nothing could be decided, nobody knows whether anything is better.
-        outcome = "nothing" if decide.some_decided(work) else "noise"
+        lacking = decide.unmeasured(work.facts("decide")["collectives"])
+        outcome = "nothing" if decide.some_decided(work) else "short" if lacking else "noise"
         return Result({"rules": None, "compared": [], "gain": {}, "outcome": outcome, "said": "no rules to compare"})
     if not work.facts("prove")["holds"]:
         said = "not compared: the rules are not proven"

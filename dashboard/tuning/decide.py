@@ -31,12 +31,13 @@ from loaders.workload import read_workload
 #: Percent by which another method must be faster than the library's own decision to be taken instead.
 MARGIN = 3.0
 _FILE = "decisions.json"
-UNMEASURED = "nothing was measured in this time; ask for more (--budget)"
+_TOO_SHORT = "in this time; ask for more (--budget)"
+UNMEASURED = f"nothing was measured {_TOO_SHORT}"
 
 
 def unmeasured(decided: Mapping[str, Mapping[str, Any]]) -> list[str]:
     """The collectives for which the time was too short, of what the stage says of each."""
-    return [name for name, facts in decided.items() if facts.get("why_not") == UNMEASURED]
+    return [name for name, facts in decided.items() if str(facts.get("why_not", "")).endswith(_TOO_SHORT)]
 
 
 def decide(work: Work) -> Result:
@@ -51,6 +52,9 @@ def decide(work: Work) -> Result:
             facts[name] = {"why_not": f"{error}{why}"}
         else:
             facts[name] = _facts(prepared, decisions[-1])
+            if facts[name]["default"] and (few := _few(work, prepared.measured[name], name)):
+                # That nothing is faster is not known by so little.
+                facts[name] = {"why_not": few}
     called = {name for name, *_ in work.asked.calls()} or work.asked.collectives
     for name in work.asked.collectives:
         facts.setdefault(name, {"why_not": UNMEASURED if name in called else "the workload never calls it"})
@@ -76,6 +80,17 @@ def decided(prepared: Prepared) -> DecisionFunction:
         There is nothing to decide by.
     """
     return within_measured(recommended(favoured(prepared.learnt)))
+
+
+def _few(work: Work, cube: xr.Dataset, name: str) -> str:
+    """Say that less than half of the message sizes were measured; empty: they were."""
+    calls = {size for called, _, size in work.asked.calls() if called == name}
+    asked = {cell.message_size for cell in work.folder.campaign.plan().cells() if cell.collective == name}
+    asked = asked & calls or asked
+    known = asked.intersection(cube["message_size"].values.tolist())
+    return f"{len(known)} of {format_count(len(asked), 'message size')} were measured {_TOO_SHORT}" * (
+        2 * len(known) < len(asked)
+    )
 
 
 def favoured(problem: Problem) -> Problem:

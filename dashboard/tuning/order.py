@@ -23,7 +23,7 @@ STAGES = (
 )
 
 #: Exit status by what came of it.
-EXITS: Mapping[str, int] = {"proven": 0, "nothing": 3, "unproven": 4, "noise": 5}
+EXITS: Mapping[str, int] = {"proven": 0, "nothing": 3, "unproven": 4, "noise": 5, "short": 5}
 
 
 def tune(work: Work, until: str = "") -> dict[str, bool]:

@@ -32,10 +32,14 @@ def test_what_a_tuned_sample_gains_follows_from_the_campaign_that_judges_it(name
 def test_what_the_time_was_too_short_for_is_said_with_the_outcome() -> None:
     summary = json.loads((sample_data("fast-ethernet-tuned") / "tuned" / "bundle" / "summary.json").read_text())
     summary["decided"]["reduce"] = {"why_not": UNMEASURED}
+    summary["spans"] = dict.fromkeys(["bcast", "allreduce"], summary["message_sizes"])
     text = readme(summary)
     assert f"{verdict(summary['outcome'], summary['decided'])}\nMeasured with 16 processes: bcast, " in text
     assert "The time was too short to measure reduce (--budget)." in text
-    assert " reduce," not in text.partition("Measured with")[2].partition("\n")[0]
+    # Sizes that were really measured, which need not be those that were asked for.
+    assert "bcast, allreduce, communicators of 4 to 16, messages of 64 B to 64 KiB.\n" in text
+    summary["spans"]["reduce"] = [64, 128]
+    assert "bcast (64 B to 64 KiB), allreduce (64 B to 64 KiB), reduce (64 B to 128 B), commu" in readme(summary)
 
 
 def test_what_the_library_loses_by_itself_is_one_figure_wherever_it_is_said() -> None:

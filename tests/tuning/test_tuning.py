@@ -23,6 +23,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
+from dashboard.measuring import tunings
 from dashboard.tuning import (
     EXITS,
     STAGES,
@@ -200,6 +201,20 @@ def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
     assert EXITS[result["outcome"]] == 3
     assert sorted(file.name for file in (tmp_path / "bundle").iterdir()) == ["README.md", "summary.json"]
     assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
+
+
+def test_where_few_sizes_were_measured_nothing_is_said_but_that_the_time_was_too_short(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Machine(default_best).put(monkeypatch)
+    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4", seconds=1.0, message_sizes="4-1MiB:x2")
+    result = answer(work.folder, tune(work))
+    assert EXITS[result["outcome"]] == 5
+    assert "allreduce: 2 of 19 message sizes were measured in this time" in result["stages"]["decide"]["said"]
+    text = (tmp_path / "bundle" / "README.md").read_text()
+    assert "is not known. The time was too short to measure allreduce (--budget).\n" in text
+    assert "communicators of 4, messages of 4 B to 1 MiB." not in text
+    assert tunings.look(tmp_path).state == "short"
 
 
 def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(

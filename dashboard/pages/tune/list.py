@@ -13,6 +13,7 @@ _ICONS = {
     "nothing": ("check_circle", "default"),
     "unproven": ("gpp_maybe", "warning"),
     "noise": ("graphic_eq", "warning"),
+    "short": ("timer_off", "warning"),
     "failed": ("error", "error"),
     "cancelled": ("cancel", "warning"),
     "interrupted": ("pause_circle", "warning"),

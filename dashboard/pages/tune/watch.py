@@ -18,7 +18,7 @@ from dashboard.pages.tune.form import AGAIN, TITLES
 from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import verdict
 
-_SEVERITY = {"proven": "success", "nothing": "info", "noise": "warning", "unproven": "warning", "failed": "error"}
+_SEVERITY = {"proven": "success", "nothing": "info", "failed": "error"}
 _EMPTY = "<h3 style='margin: 0'>From the installed MPI to a bundle that is proven faster</h3>"
 
 
