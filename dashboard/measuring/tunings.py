@@ -141,7 +141,8 @@ def tunings(root: Path) -> tuple[list[Tuning], list[str]]:
 
 def _known(path: Path) -> Tuning:
     """A tuning; one that has ended is not looked at again until one of its files has changed."""
-    key = (path, *(stamp(path / name) for name in ("asked.json", "state.json", ".lock", _BEGUN, LOG, "bundle.zip")))
+    files = ("asked.json", "state.json", ".lock", _BEGUN, LOG, "bundle.zip", "measure/results.jsonl")
+    key = (path, *(stamp(path / name) for name in files))
     seen = _ENDED.get(key)
     if seen is None:
         seen = look(path)

@@ -31,8 +31,8 @@ def again(work: Work) -> dict[str, Any]:
 
     The rules are proven on the library that is there now and compared with its own decision by fresh launches. Of
     collectives that are no longer proven, slower somewhere, or no faster any more, everything is measured anew, in a
-    folder within this one; the others keep their rules. Where the last time left no rules, all is measured anew here,
-    and what was measured then is put into a folder within this one.
+    folder within this one; the others keep their rules. Where the last time left no rules, or its times are gone, all
+    is measured anew here, and what was measured then is put into a folder within this one.
 
     Returns
     -------
@@ -49,7 +49,7 @@ def again(work: Work) -> dict[str, Any]:
         raise CampaignError(f"{work.folder.path}: nothing was tuned here before; leave out --again")
     with work.folder.held():
         file, number = _rules_of(work.folder), len(history(work.folder)) + 1
-        if file is None:
+        if file is None or work.folder.lost:
             _without_rules(work, number)
             return _kept(work, {}, work.asked.collectives)
         before = work.facts("compare").get("gain", {})

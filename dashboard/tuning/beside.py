@@ -50,7 +50,7 @@ def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
 
 
 def _collectives(folder: Folder) -> list[str]:
-    if not folder.facts("measure") or not all(file.exists() for file in folder.results):
+    if not folder.facts("measure") or folder.lost:
         raise CampaignError(f"{folder.path} holds no measurements of colltune tune")
     return list(folder.facts("look")["methods"])
 

@@ -176,6 +176,11 @@ class Folder:
         return [self.path / name for name in ([named] if isinstance(named, str) else named)]
 
     @property
+    def lost(self) -> bool:
+        """Whether run files that stage *measure* left are gone."""
+        return bool(self.facts("measure")) and not (self.results and all(file.exists() for file in self.results))
+
+    @property
     def campaign(self) -> Campaign:
         """The campaign of stage *measure*."""
         return Campaign(self.results[0].parent).root()

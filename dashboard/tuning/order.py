@@ -47,7 +47,9 @@ def tune(work: Work, until: str = "") -> dict[str, bool]:
 
 def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
     """What ``colltune tune --json`` says."""
-    state, compared = folder.state(), folder.facts("compare")
+    state, compared, lost = folder.state(), folder.facts("compare"), folder.lost
+    if lost:
+        state["measure"] = {"state": "failed", "reason": "its results are gone; the same command measures anew"}
     proof = compared.get("proof") or folder.facts("prove")
     stages = {
         stage.name: {
@@ -63,7 +65,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "folder": str(folder.path),
         "stages": stages,
         "files": [str(folder.path / file) for file in named],
-        "outcome": folder.facts("bundle").get("outcome"),
+        "outcome": None if lost else folder.facts("bundle").get("outcome"),
         # Of what was proven last, whether any of it is kept or not; what is left to the library is not asked for.
         "proven": proof.get("ran", 0) if proof.get("holds") else 0,
         "regions": proof.get("regions", 0) - proof.get("left", 0),

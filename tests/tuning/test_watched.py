@@ -15,7 +15,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import processes
 from dashboard.cli import main
 from dashboard.measuring import tunings
-from dashboard.tuning import Asked, Folder, tune
+from dashboard.tuning import Asked, Folder, again, tune
 from tests.conftest import until
 from tests.tuning.machine import Machine, Times, better, default_best, work_in
 
@@ -31,6 +31,22 @@ def test_a_finished_one_says_what_came_of_it_and_has_its_bundle(tuned: Path) -> 
     assert seen.bundle == tuned / "bundle.zip"
     assert seen.campaign == tuned / "measure"
     assert seen.facts["gain"]["allreduce"]["mean"] > 0
+
+
+def test_where_its_times_are_gone_it_says_so_and_measures_them_anew(
+    tuned: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    (tuned / "measure" / "results.jsonl").unlink()
+    seen = tunings.look(tuned)
+    assert (seen.state, seen.reason) == ("failed", "measure: its results are gone; the same command measures anew")
+    assert main(["tune", str(tuned), "--status"]) == 2
+    assert "proven, and nothing" not in capsys.readouterr().out
+    assert not Campaign(tuned / "measure").settled(Campaign(tuned / "measure").plan().goal)
+    assert tune(work_in(tuned))["measure"]
+    assert tunings.look(tuned).state == "proven"
+    (tuned / "measure" / "results.jsonl").unlink()
+    assert again(work_in(tuned))["anew"] == ["bcast", "allreduce"]
+    assert tunings.look(tuned).state == "proven"
 
 
 @pytest.mark.parametrize(("times", "state"), [(default_best, "nothing")])

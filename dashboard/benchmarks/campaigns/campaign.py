@@ -146,8 +146,8 @@ class Campaign:
         return self.state_file.exists() or bool(self.result_files())
 
     def settled(self, goal: Goal | None) -> bool:
-        """Whether it is adaptive and has measured all that this goal asks for."""
-        record = self.choices() if goal is not None else {}
+        """Whether it is adaptive and has measured all that this goal asks for; not where its results are gone."""
+        record = self.choices() if goal is not None and self.result_files() else {}
         return goal is not None and bool(record.get("ended")) and Goal.from_json(record.get("goal")) == goal
 
     def planned_again(self) -> bool:
