@@ -101,6 +101,8 @@ def look(work: Work) -> Result:
 def _said(work: Work, facts: dict[str, Any], noted: dict[str, Any]) -> str:
     counts = sum(facts["methods"].values())
     where = format_count(facts["cores"], "core") if facts["nodes"] == 1 else f"{facts['nodes']} nodes"
+    if work.nodes_assumed:
+        where = f"what is taken to be {where}: the start command does not say (ppn in a site's file)"
     where = "Slurm" if facts["nodes"] is None else where
     busy = f", load {noted['load']:.1f}: times will scatter" if noted["busy"] else ""
     return (

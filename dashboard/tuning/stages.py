@@ -80,6 +80,12 @@ class Work:
         return math.ceil(ranks / ppn) if ppn else max(2, allocated_nodes())
 
     @property
+    def nodes_assumed(self) -> bool:
+        """Whether nothing says how many nodes the ranks are on."""
+        launcher = self.launcher
+        return not (launcher.one_node(self.asked.ranks) or launcher.ppn or allocated_nodes() > 1)
+
+    @property
     def cores(self) -> int | None:
         """Of this machine, where all ranks run on it."""
         return os.cpu_count() if self.launcher.one_node(self.asked.ranks) else None

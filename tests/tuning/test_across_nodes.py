@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.ranks.again import label
-from dashboard.tuning import again, answer, beside, tune
+from dashboard.tuning import again, answer, beside, look, tune
 from tests.tuning.machine import SEVERAL_NODES, Machine, across_nodes, better, rules_at
 
 _SLOWER = 2.0
@@ -86,6 +86,12 @@ def test_with_one_process_on_each_node_han_makes_no_calls_that_the_rules_could_s
     result = answer(work.folder, tune(replace(work, launcher=replace(SEVERAL_NODES, ppn=1))))
     assert result["gain"].keys() == {"bcast", "allreduce"}
     assert json.loads((tmp_path / "bundle" / "summary.json").read_text())["harmed"] == []
+
+
+def test_nodes_that_nothing_tells_of_are_not_said_as_a_fact(tmp_path: Path) -> None:
+    for ppn, words in ((None, "6 ranks on what is taken to be 2 nodes: the start command"), (3, "6 ranks on 2 nodes;")):
+        work = replace(across_nodes(tmp_path), launcher=replace(SEVERAL_NODES, ppn=ppn))
+        assert words in look.look(work).noted["said"]
 
 
 def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_last(tmp_path: Path) -> None:
