@@ -171,7 +171,7 @@ def verdict(outcome: str, decided: Mapping[str, Mapping[str, Any]]) -> str:
     """What came of it in words, and which collectives it says nothing of; empty where nothing came yet."""
     if outcome not in OUTCOMES:
         return ""
-    lacking = unmeasured(decided)
+    lacking = unmeasured(decided, outcome)
     return OUTCOMES[outcome] + (
         f" The time was too short to measure {', '.join(lacking)} (--budget)." if lacking else ""
     )

@@ -59,9 +59,7 @@ def compare(work: Work) -> Result:
     """Compare, cut, prove and compare again."""
     file = file_of(work, "prove") or file_of(work)
     if file is None:
-        # Where nothing could be decided, nobody knows whether anything is better.
-        lacking = decide.unmeasured(work.facts("decide")["collectives"])
-        outcome = "nothing" if decide.some_decided(work) else "short" if lacking else "noise"
+        outcome = decide.without_rules(work)
         return Result({"rules": None, "compared": [], "gain": {}, "outcome": outcome, "said": "no rules to compare"})
     if not work.facts("prove")["holds"]:
         said = "not compared: the rules are not proven"
@@ -88,7 +86,7 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
     facts
         ``rules`` (the file that is left, None where none is), ``proof`` of it, ``compared`` (every rule that was
         judged, with whether it is kept), ``gain`` by collective, and ``outcome``: ``proven``, ``nothing``, ``noise``,
-        ``unproven``.
+        ``short``, ``unproven``.
     files
         The rules that are left.
     """
@@ -119,7 +117,8 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
         if not harmed and not any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name)):
             return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
-    return _left(work, None, proof, (first, last), "noise" if kept or first.too_wide or last.too_wide else "nothing")
+    outcome = "noise" if kept or first.too_wide or last.too_wide else decide.without_rules(work)
+    return _left(work, None, proof, (first, last), outcome)
 
 
 def _as_they_are(kept: Collection[DecisionFunction], compared: Compared) -> bool:
@@ -286,5 +285,6 @@ def _said(outcome: str, facts: Mapping[str, Any]) -> str:
     return {
         "nothing": "nothing is faster than the library's own decision",
         "noise": "times scatter too much to say what is faster",
+        "short": "too little was measured to say that nothing is faster",
         "unproven": "what is left of the rules is not proven",
     }[outcome]

@@ -33,11 +33,25 @@ MARGIN = 3.0
 _FILE = "decisions.json"
 _TOO_SHORT = "in this time; ask for more (--budget)"
 UNMEASURED = f"nothing was measured {_TOO_SHORT}"
+#: Of what the stage says of a collective: that less than half of its sizes were measured, in words.
+_FEW = "few"
 
 
-def unmeasured(decided: Mapping[str, Mapping[str, Any]]) -> list[str]:
-    """The collectives for which the time was too short, of what the stage says of each."""
-    return [name for name, facts in decided.items() if str(facts.get("why_not", "")).endswith(_TOO_SHORT)]
+def unmeasured(decided: Mapping[str, Mapping[str, Any]], outcome: str) -> list[str]:
+    """The collectives for which the time was too short, by what the stage says of each and what came of all."""
+    return [
+        name
+        for name, facts in decided.items()
+        if facts.get("why_not") == UNMEASURED or (_FEW in facts and (facts["default"] or outcome != "proven"))
+    ]
+
+
+def without_rules(work: Work) -> str:
+    """What came of it where no rules are faster: that nothing is, is known by enough sizes only."""
+    decided = work.facts("decide")["collectives"]
+    if any("why_not" not in facts and _FEW not in facts for facts in decided.values()):
+        return "nothing"
+    return "short" if unmeasured(decided, "short") else "noise"
 
 
 def decide(work: Work) -> Result:
@@ -52,9 +66,7 @@ def decide(work: Work) -> Result:
             facts[name] = {"why_not": f"{error}{why}"}
         else:
             facts[name] = _facts(prepared, decisions[-1])
-            if facts[name]["default"] and (few := _few(work, prepared.measured[name], name)):
-                # That nothing is faster is not known by so little.
-                facts[name] = {"why_not": few}
+            facts[name] |= _few(work, prepared.measured[name], name)
     called = {name for name, *_ in work.asked.calls()} or work.asked.collectives
     for name in work.asked.collectives:
         facts.setdefault(name, {"why_not": UNMEASURED if name in called else "the workload never calls it"})
@@ -82,15 +94,15 @@ def decided(prepared: Prepared) -> DecisionFunction:
     return within_measured(recommended(favoured(prepared.learnt)))
 
 
-def _few(work: Work, cube: xr.Dataset, name: str) -> str:
-    """Say that less than half of the message sizes were measured; empty: they were."""
+def _few(work: Work, cube: xr.Dataset, name: str) -> dict[str, str]:
+    """Say that less than half of the message sizes were measured, where that is so."""
     calls = {size for called, _, size in work.asked.calls() if called == name}
     asked = {cell.message_size for cell in work.folder.campaign.plan().cells() if cell.collective == name}
     asked = asked & calls or asked
     known = asked.intersection(cube["message_size"].values.tolist())
-    return f"{len(known)} of {format_count(len(asked), 'message size')} were measured {_TOO_SHORT}" * (
-        2 * len(known) < len(asked)
-    )
+    if 2 * len(known) >= len(asked):
+        return {}
+    return {_FEW: f"{len(known)} of {format_count(len(asked), 'message size')} were measured {_TOO_SHORT}"}
 
 
 def favoured(problem: Problem) -> Problem:
@@ -162,5 +174,6 @@ def _said(facts: dict[str, dict[str, Any]]) -> str:
         own = "the library's own" if row["penalty_of_default"] is None else format_percent(row["penalty_of_default"])
         leaves = "all left to the library" if row["default"] else format_count(row["leaves"], "leaf", "leaves")
         mean = format_percent(float("nan") if row["penalty"] is None else row["penalty"])
-        parts.append(f"{name} {leaves}, {mean} from the best (by itself {own})")
+        few = f"; {row[_FEW]}" if _FEW in row else ""
+        parts.append(f"{name} {leaves}, {mean} from the best (by itself {own}){few}")
     return "; ".join(parts)

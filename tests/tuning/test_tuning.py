@@ -41,7 +41,7 @@ from dashboard.tuning import (
     tune,
 )
 from dashboard.tuning.compared import Compared
-from tests.tuning.machine import INSTALLATION, Machine, better, default_best, work_in
+from tests.tuning.machine import INSTALLATION, Machine, Times, better, default_best, work_in
 
 pytestmark = pytest.mark.slow
 
@@ -203,14 +203,18 @@ def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
     assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
 
 
+@pytest.mark.parametrize("times", [better, default_best])
 def test_where_few_sizes_were_measured_nothing_is_said_but_that_the_time_was_too_short(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, times: Times
 ) -> None:
-    Machine(default_best).put(monkeypatch)
+    Machine(times, fresh=default_best).put(monkeypatch)
     work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4", seconds=1.0, message_sizes="4-1MiB:x2")
     result = answer(work.folder, tune(work))
     assert EXITS[result["outcome"]] == 5
-    assert "allreduce: 2 of 19 message sizes were measured in this time" in result["stages"]["decide"]["said"]
+    assert (
+        "; 2 of 19 message sizes were measured in this time; ask for more (--budget)"
+        in result["stages"]["decide"]["said"]
+    )
     text = (tmp_path / "bundle" / "README.md").read_text()
     assert "is not known. The time was too short to measure allreduce (--budget).\n" in text
     assert "communicators of 4, messages of 4 B to 1 MiB." not in text
