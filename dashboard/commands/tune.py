@@ -207,7 +207,7 @@ def _preview(args: argparse.Namespace, work: Work) -> None:
     show(args, preview, lambda: [looked.noted["said"], text])
 
 
-def _report(results: Sequence[Path], output: Path) -> None:
+def _report(results: Sequence[Path], collectives: Sequence[str], output: Path) -> None:
     """Write the report of the bundle."""
     from dashboard.commands.output import write
     from dashboard.report import Contents, to_html
@@ -219,4 +219,4 @@ def _report(results: Sequence[Path], output: Path) -> None:
     state = State()
     state.show(register(open_results(results)))
     state.choose(Choice.of("recommended"))
-    write(output, to_html(state.view, Contents(frontier=False, held_out=None)))
+    write(output, to_html(state.view, Contents(tuple(collectives), frontier=False, held_out=None)))

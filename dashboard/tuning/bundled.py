@@ -18,7 +18,7 @@ from dashboard.export import ExportError
 from dashboard.export.provenance import generator
 from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
-from dashboard.tuning.decide import some_decided, unmeasured
+from dashboard.tuning.decide import names_decided, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
@@ -76,9 +76,9 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary["preload"] = _preload(work, text, folder / _PRELOAD)
         summary["further"] = _further(work, text, folder)
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
-    if work.report is not None and some_decided(work):
+    if work.report is not None and (names := names_decided(work)):
         work.at("bundle", 0.5, "the report")
-        work.report(work.folder.results, folder / _REPORT)
+        work.report(work.folder.results, names, folder / _REPORT)
         summary["report"] = _REPORT
     return summary
 

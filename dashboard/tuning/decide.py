@@ -128,9 +128,9 @@ def load(file: Path) -> list[DecisionFunction]:
     return [DecisionFunction.from_dict(document) for document in disk.read_json(file)]
 
 
-def some_decided(work: Work) -> bool:
-    """Whether any of the collectives could be decided."""
-    return any("why_not" not in row for row in work.facts("decide")["collectives"].values())
+def names_decided(work: Work) -> list[str]:
+    """The collectives that could be decided."""
+    return [name for name, row in work.facts("decide")["collectives"].items() if "why_not" not in row]
 
 
 def decisions_of(work: Work) -> list[DecisionFunction]:

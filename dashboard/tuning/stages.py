@@ -18,8 +18,8 @@ from dashboard.tuning.folder import Folder, Result, digest
 
 #: Told the stage, how far it is (0 to 1, None: it has ended), and in words.
 Tell = Callable[[str, float | None, str], None]
-#: Writes a report on results into a file; given by who may draw.
-Report = Callable[[Sequence[Path], Path], None]
+#: Writes a report on collectives of results into a file; given by who may draw.
+Report = Callable[[Sequence[Path], Sequence[str], Path], None]
 
 
 def _silent(_stage: str, _share: float | None, _words: str) -> None:

@@ -402,7 +402,8 @@ def test_where_no_time_can_be_trusted_that_is_said_and_again_all_is_measured(
     machine = Machine(noise=6.0)
     machine.put(monkeypatch)
     work = replace(
-        work_in(tmp_path, ranks=3, collectives=["allreduce"]), report=lambda _results, file: reports.append(file)
+        work_in(tmp_path, ranks=3, collectives=["allreduce"]),
+        report=lambda _results, _names, file: reports.append(file),
     )
     assert answer(work.folder, tune(work))["outcome"] == "noise"
     assert "cannot be trusted" in work.facts("decide")["collectives"]["allreduce"]["why_not"]
@@ -434,6 +435,15 @@ def test_where_few_of_the_compared_times_can_be_trusted_nothing_is_said_to_be_no
     assert "--budget" not in text
 
 
+def test_the_report_of_a_bundle_is_on_what_could_be_decided(tuned: Path, machine: Machine) -> None:
+    record = json.loads((tuned / "state.json").read_text())
+    record["stages"]["decide"]["facts"]["collectives"]["bcast"] = {"why_not": "no time of it can be trusted"}
+    (tuned / "state.json").write_text(json.dumps(record))
+    reported: list[str] = []
+    bundled.bundled(replace(work_in(tuned), report=lambda _results, names, _file: reported.extend(names)))
+    assert reported == ["allreduce"]
+
+
 def test_the_script_switches_the_rules_on_and_off(tuned: Path, machine: Machine) -> None:
     (tuned / "bundle" / "README.md").unlink()
     tune(work_in(tuned))
@@ -461,7 +471,7 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
-    monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, file: file.write_text("report"))
+    monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, _names, file: file.write_text("report"))
     words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "4", "--budget", "30s", "--json"]
     monkeypatch.chdir(tmp_path)
     assert cli.main(["tune", "t", *words[2:], "--dry-run"]) == 0
