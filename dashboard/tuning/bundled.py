@@ -195,11 +195,11 @@ def readme(summary: Mapping[str, Any]) -> str:
 
 def _measured(summary: Mapping[str, Any]) -> str:
     """Which collectives were measured at which sizes."""
-    named = {name: _span(list(map(format_bytes, ends))) for name, ends in summary["spans"].items()}
+    named = {name: any(ends) and _span(list(map(format_bytes, ends))) for name, ends in summary["spans"].items()}
     communicators = f"communicators of {_span(summary['comm_sizes'])}"
-    if len(set(named.values())) > 1:
-        return f"{', '.join(f'{name} ({sizes})' for name, sizes in named.items())}, {communicators}"
-    return f"{', '.join(named)}, {communicators}, messages of {next(iter(named.values()))}"
+    if len(same := {*filter(None, named.values())}) == 1:
+        return f"{', '.join(named)}, {communicators}, messages of {same.pop()}"
+    return f"{', '.join(f'{name} ({sizes})' if sizes else name for name, sizes in named.items())}, {communicators}"
 
 
 def _ends(sizes: Iterable[int]) -> list[int]:

@@ -144,7 +144,8 @@ def _candidates(
 ) -> dict[str, list[_Candidate]]:
     """By collective the cells of its rules; where these decide none of the grid, those that the library decides."""
     seconds, saved, calls = _seconds(work, plan), _saved(work, decisions, plan.message_sizes), work.asked.calls()
-    grid = {*work.asked.columns}
+    # A barrier has no messages.
+    grid = {0, *work.asked.columns}
 
     def worth(cell: Cell) -> float:
         """What its rule is expected to save there, as often as programs call it."""
@@ -166,7 +167,7 @@ def _candidates(
             (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
         weighed = [
             # The grid has as many sizes of a rule as it has of messages; how many ends a rule has says nothing.
-            (sum(worth(cell) for cell in each if cell.message_size in grid or name == "barrier"), each)
+            (sum(worth(cell) for cell in each if cell.message_size in grid), each)
             for each in rules.values()
         ]
         if left and (everywhere or not weighed):
