@@ -17,7 +17,7 @@ import numpy as np
 
 from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.errors import PlanError
-from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.function.cutting import without, without_slower
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
@@ -192,7 +192,7 @@ def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_fas
 
     Of a rule that does not as a whole the cells that are faster by themselves are kept then. What is kept decides
     between sizes that were compared. Those of collectives that are `harmed` where they are left to the library are not
-    kept, and later no rules of a collective that are not faster together.
+    kept, and later nothing of a rule that is not faster by itself.
     """
     kept = []
     for name, decision in rules.decisions.items():
@@ -209,7 +209,11 @@ def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_fas
                 for verdict, gone in zip(verdicts, lost, strict=True)
             ]
         left = without_slower(decision, verdicts, comparison, element_of(name))[0]
-        if not is_default(left) and (only_faster or compared.narrowed({name: left}).faster(name)):
+        if not only_faster and not is_default(left):
+            # What is left of a rule is compared no more.
+            again = compared.narrowed({name: left}).alone(name)
+            left = without(left, [verdict.node for verdict in again if verdict.outcome != "faster"])
+        if not is_default(left):
             kept.append(left)
     return kept
 

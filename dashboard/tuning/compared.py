@@ -132,10 +132,6 @@ class Compared:
         percents = {key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}
         return {"cells": int(decided.sum()), **percents, "sizes": [int(sizes.min()), int(sizes.max())]}
 
-    def faster(self, name: str) -> bool:
-        """Whether the rules of a collective are faster together, beyond noise."""
-        return (self.gain(name)["low"] or 0.0) > 0
-
 
 def cells_of(gain: Mapping[str, Any]) -> str:
     """How many cells a gain is the mean of, and of which sizes: ``3 sizes compared (2,052 B to 8 KiB)``."""

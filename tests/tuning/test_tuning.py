@@ -351,6 +351,22 @@ def test_what_one_of_two_comparisons_shows_to_be_slower_is_cut_unless_both_say_o
     assert slower(good, bad) == slower(bad, good) == slower(good, noisy) == 0
 
 
+def test_what_is_left_of_a_rule_that_is_cut_is_faster_by_itself(tmp_path: Path, machine: Machine) -> None:
+    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
+    tune(work)
+    rules = compare.read(work, (tmp_path / "export" / "rules.conf").read_text())
+    first = compare.against(work, rules, "")
+    improvement = first.improvements["allreduce"]
+    sizes = improvement.cells["message_size"]
+    gain = xr.where(sizes == 64, -0.03, xr.where(sizes == 512, -0.3, 0.2))
+    table = {"gain": gain, "error": xr.where(sizes == 64, 0.05**2, 0.01**2)}
+    cells = improvement.cells.assign({name: 0 * improvement.cells[name] + to for name, to in table.items()})
+    single = replace(first, improvements={"allreduce": replace(improvement, cells=cells)})
+    (kept,) = compare._kept(rules, replace(single, before=single), set(), only_faster=False)
+    chosen = [kept.methods[kept.predict_one(4, size)].algorithm for size in (64, 512, 4096, 262144)]
+    assert chosen == ["default", "default", "recursive_doubling", "ring"]
+
+
 def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
