@@ -211,6 +211,7 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
     assert (plan.goal, plan.protocol.race) == (Goal(120.0, 1.5), True)
     chosen = {"goal": {"seconds": 120.0, "percent": 1.5}, "loss": {"bcast": 1.25}, "spent": 9.0, "ended": "enough"}
     (folder / "chosen.json").write_text(json.dumps(chosen))
+    (folder / "results.jsonl").touch()
     capsys.readouterr()
     assert cli.main(["bench", "status", str(folder)]) == 0
     assert "bcast 1.25 % after 9 s of measuring; ended: enough" in capsys.readouterr().out

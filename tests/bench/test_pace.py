@@ -142,6 +142,7 @@ def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, mo
     write_json(campaign.progress_file, {"done": 4, "points": 12, "elapsed": 100.0, "now": "bcast", "ended": ""})
 
     def left(folder: Campaign, spent: float, ended: str = "") -> float | None:
+        folder.results.touch()
         write_json(folder.chosen, {"goal": asdict(goal), "spent": spent, "ended": ended, "written": spent})
         seen = control.status(campaign)["remaining"]
         assert Following(campaign).look().status["remaining"] == seen
