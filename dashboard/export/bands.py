@@ -158,9 +158,9 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
     if sizes[-1] > INT_MAX:
         sizes = [size for size in sizes if size <= INT_MAX]
         notes.append(f"no communicator has more than {INT_MAX:,} processes; what is decided beyond is left out")
-    if not all_of_them:
-        notes.append(f"communicators of more than {sizes[-1]:,} processes are decided as those of {sizes[-1]:,}")
     bands = tuple(_banded(decision, compared, sizes))
+    if not (all_of_them or (len(bands[-1].rules) == 1 and set(decision.attributes) <= {COMM_SIZE, MESSAGE_SIZE})):
+        notes.append(f"communicators of more than {sizes[-1]:,} processes are decided as those of {sizes[-1]:,}")
     return merged(Bands(compared, bands, tuple(notes)))
 
 
@@ -170,7 +170,7 @@ def _comm_sizes(decision: DecisionFunction, compared: Compared) -> tuple[list[in
     tested = set(decision.attributes)
     if tested <= {COMM_SIZE, MESSAGE_SIZE} and (compared != "total" or MESSAGE_SIZE not in tested):
         return [1, *cuts], True
-    if compared == "total" and tested <= {COMM_SIZE, "total_size"}:
+    if compared == "total" and _of_totals(decision):
         return [1, *cuts], True
     measured = decision.provenance.get("comm_size")
     known = measured if isinstance(measured, list | tuple) and len(measured) == 2 else (1, UNMEASURED_COMM_SIZES)
@@ -227,8 +227,26 @@ def _round(low: IntArray, high: IntArray) -> list[int]:
     return round_sizes
 
 
+def _of_totals(decision: DecisionFunction) -> bool:
+    """Whether it changes with totals and not with blocks, as rules that compare totals do."""
+    return "total_size" in decision.attributes and set(decision.attributes) <= {COMM_SIZE, "total_size"}
+
+
+def _profile_of_totals(decision: DecisionFunction, comm_size: int) -> tuple[IntArray, IntArray, IntArray]:
+    """As `_profile`: its own totals, since what serves one communicator size as well need not serve the next."""
+    cuts = _cuts(decision, "total_size")
+    totals = np.array(sorted({0, *(cut + 1 for cut in cuts if 0 <= cut < LARGEST)}), dtype=np.int64)
+    columns = {COMM_SIZE: np.full(totals.size, comm_size, dtype=np.int64), "total_size": totals}
+    nodes = decision.tree.walk([columns[name] for name in decision.tree.attributes])
+    methods = decision.tree.codes[nodes].astype(np.int64)
+    kept = np.concatenate([[True], methods[1:] != methods[:-1]])
+    return methods[kept], totals[kept], totals[kept]
+
+
 def _profile(decision: DecisionFunction, compared: Compared, comm_size: int) -> tuple[IntArray, IntArray, IntArray]:
     """Methods at one communicator size in the order of message sizes, and between which sizes each may begin."""
+    if compared == "total" and _of_totals(decision):
+        return _profile_of_totals(decision, comm_size)
     starts = {0, *(cut + 1 for cut in _cuts(decision, MESSAGE_SIZE))}
     starts |= {cut // comm_size + 1 for cut in _cuts(decision, "total_size")}
     messages = np.array(sorted(start for start in starts if start >= 0), dtype=np.int64)

@@ -51,6 +51,20 @@ def test_neighbours_share_a_band_where_one_total_serves_them_all() -> None:
     assert "more than 9 processes" in bands.notes[0]
 
 
+@pytest.mark.parametrize("seed", range(12))
+def test_rules_that_compare_totals_keep_their_borders(seed: int) -> None:
+    """To a byte: a border that serves the first communicator size of a set need not serve its others."""
+    decision = random_decision("allgather", seed, ("comm_size", "total_size"), depth=5)
+    again = bands_of(decision, "total").decision("allgather", decision.methods)
+    comm, message = random_sizes(seed, 20_000, highest=10 * HIGHEST)
+    assert (again.predict(comm, message) == decision.predict(comm, message)).all()
+
+
+def test_one_method_for_all_larger_communicators_is_said_as_it_is() -> None:
+    beyond = Split((Test("comm_size", 16),), (Split((Test("message_size", 64),), (Leaf(0), Leaf(1))), Leaf(1)))
+    assert bands_of(DecisionFunction("allgather", METHODS, beyond), "total").notes == ()
+
+
 def test_a_total_that_is_tested_needs_one_band_only() -> None:
     tree = Split((Test("total_size", 4096),), (Leaf(0), Leaf(1)))
     bands = bands_of(DecisionFunction("alltoall", METHODS, tree, provenance={"comm_size": [2, 64]}), "total")

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.known_faults import known_fault
 from dashboard.export.rules.lint import read_text
@@ -45,6 +45,19 @@ def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:
     cube = measured(["sparbit", "ring", "bruck"])
     read = read_text(TARGETS["openmpi"].write([decision("allgather", "sparbit", 7)], cubes={"allgather": cube}))
     assert {int(method.parameters["library_id"]) for method in read.decisions["allgather"].methods} == {4}
+
+
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "openmpi-nodes"])
+def test_neither_is_it_among_the_best_of_so_many_rules(target: str) -> None:
+    cube = measured(["sparbit", "ring", "bruck"])
+    cube["time"].values[1:, 0, 1] = 3.0, 2.0
+    methods = [Method("sparbit", "sparbit", 0, {"library_id": 7}), Method("ring", "ring"), Method("bruck", "bruck")]
+    changing = Split((Test("message_size", 8),), (Leaf(1), Leaf(2)))
+    decided = DecisionFunction("allgather", methods, changing, provenance=MADE_BY)
+    text = TARGETS[target].write([decided], cubes={"allgather": cube}, most_rules=1)
+    rules = read_text(text, version="6.0" if target == "openmpi-json" else "5.0")
+    assert not rules.errors
+    assert 7 not in {method.parameters["library_id"] for method in rules.decisions["allgather"].methods}
 
 
 def test_what_is_right_for_operations_that_commute_is_written_and_the_head_says_so() -> None:

@@ -18,6 +18,7 @@ from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
+from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, normal, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
@@ -226,8 +227,12 @@ def _one_default(
 
 
 def _offered(decision: DecisionFunction, method: Method, version: str, measured: _Measured | None) -> Choice | None:
-    """What rules of tuned say of a method; None where they cannot."""
-    return None if measured is not None and method in measured.hidden else choice_in(decision, method, version)
+    """What rules of tuned say of a method; None where they cannot, or where a search must not choose it."""
+    choice = None if measured is not None and method in measured.hidden else choice_in(decision, method, version)
+    if choice is None or measured is None:
+        return choice
+    fault = known_fault("Open MPI", version, decision.collective, number=choice.algorithm)
+    return None if fault is not None and not fault.only_commutative else choice
 
 
 def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
