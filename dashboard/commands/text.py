@@ -379,7 +379,7 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     if noise["median"] is not None:
         about.append(f"spread / time: median {percent(noise['median'])}, 90 % below {percent(noise['p90'])}")
     axes = [
-        f"{len(cube['methods'])} methods",
+        format_count(len(cube["methods"]), "method"),
         f"communicator sizes {span(cube['comm_size'], '{:,}'.format)}",
         f"message sizes {span(cube['message_size'], format_bytes)}",
     ]

@@ -13,6 +13,7 @@ from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.decisions.measured.simplest import tied_words
+from dashboard.domain.units import format_count
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
 #: Families whose trees depend on how ties are settled.
@@ -50,10 +51,11 @@ def remarks_on(
     if tests and not any(test.attrs["tested"] for test in tests):
         said.append(f"No cell can be tested for ties: {UNTESTABLE}.")
     if labels is not None:
+        count = labels["relabelled"]
         said.append(
             f"Trees that learn the method of each cell ({_BY_LABELS}) learn the simplest of the "
-            f"{tied_words(labels['tolerance'], tested=labels['ties'])}: {labels['relabelled']:,} cells have another "
-            "than the fastest. All others weigh times, whatever ties."
+            f"{tied_words(labels['tolerance'], tested=labels['ties'])}: {format_count(count, 'cell')} "
+            f"{'has' if count == 1 else 'have'} another than the fastest. All others weigh times, whatever ties."
         )
     if workload is not None:
         said.append(

@@ -124,7 +124,7 @@ def test_too_few_repetitions_are_not_judged_and_this_is_said() -> None:
     cube = with_samples([[[[1.0, 1.0, 1.0, 50.0, NAN]], [[1.0, 1.0, 1.0, 1.0, 50.0]]]])
     table = outlier_repetitions(cube)
     assert table["comm_size"].tolist() == [3]
-    assert "(1 cells have too few repetitions)" in table.attrs["note"]
+    assert "(1 cell with too few repetitions)" in table.attrs["note"]
     assert "no single repetitions" in outlier_repetitions(synthetic_cube(2, 2, 2, 0)).attrs["note"]
 
 

@@ -21,6 +21,7 @@ from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_bl
 from dashboard.decisions.measured.samples import has_samples, sample_blocks, summed_up
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.units import format_count
 
 COLUMNS = ("kind", "method", *SIZES, "repetition", "time", "expected", "ratio", "reason")
 FEWEST = 5
@@ -99,7 +100,7 @@ def outlier_repetitions(cube: xr.Dataset, *, reach: float = 3.0, least: float = 
             few += int(((number > 0) & (number < FEWEST)).sum())
             parts.append(_beyond(flat, samples, number, (reach, least), (rows.start, columns.start), ppn))
     note = f"repetitions more than {reach:g} interquartile ranges outside the quartiles and {least:g} % off the median"
-    return _table(cube, parts, note + (f" ({few} cells have too few repetitions)" if few else ""))
+    return _table(cube, parts, note + (f" ({format_count(few, 'cell')} with too few repetitions)" if few else ""))
 
 
 def outlier_cells(cube: xr.Dataset, *, factor: float = 2.0, along: Sequence[str] = (MESSAGE_SIZE,)) -> pd.DataFrame:
