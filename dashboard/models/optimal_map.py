@@ -1,6 +1,6 @@
 """The optimal implementation: for every cell the algorithm and the segment size that a model calls fastest.
 
-Segment sizes are those of the closed forms, not a given few (dissertation, 6.1.2 and Figure 6.2).
+Segment sizes are the best of all, not a given few (dissertation, 6.1.2 and Figure 6.2).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from dashboard.models.collectives.model import CollectiveModel
 from dashboard.models.errors import ModelError, SizeError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import model_of, models_of
-from dashboard.models.segments import optimal_segment
+from dashboard.models.segments import counted_segment
 
 
 def optimal_map(
@@ -112,20 +112,4 @@ def _segments(
     """The best segment size of one algorithm in each cell, B; 0 = none."""
     if model.segmented in ("", "first"):
         return np.zeros(count.shape)
-    optimum = optimal_segment(model.collective, model.algorithm, parameters, count, size)
-    sizes = _around(model.largest_segment(count, size), optimum, multiple)
-    times = np.stack([model.predict(parameters, count, size, each) for each in sizes])
-    least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
-    return np.asarray(np.take_along_axis(sizes, least, axis=0)[0])
-
-
-def _around(total: FloatArray, optimum: FloatArray, multiple: int) -> FloatArray:
-    """Segment sizes to try: none, the optimum, and those of the whole numbers of segments next to it.
-
-    The closed forms have numbers of segments that need not be whole; with few segments that counts.
-    """
-    wanted = np.where(optimum > 0, optimum, np.maximum(total, 1.0))
-    number = np.maximum(total, 1.0) / wanted
-    tried = [wanted, total / np.floor(number), total / np.ceil(number)]
-    sizes = [np.where(optimum > 0, np.maximum(np.ceil(each / multiple), 1) * multiple, 0.0) for each in tried]
-    return np.stack([np.zeros_like(wanted), *sizes])
+    return counted_segment(model.collective, model.algorithm, parameters, count, size, multiple=multiple)

@@ -8,10 +8,11 @@ import pytest
 import xarray as xr
 
 from dashboard.models import MACHINES
+from dashboard.models.segments import Segmentation
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.curves import View
 from dashboard.plots.models.methods import ModelMethod
-from dashboard.plots.models.segments import Segmentation, segment_chart, segment_columns, segment_table
+from dashboard.plots.models.segments import segment_chart, segment_columns, segment_table
 
 hv.extension("bokeh")
 GRIG = MACHINES["grig-tcp"]
@@ -21,7 +22,7 @@ GRIG = MACHINES["grig-tcp"]
 def test_the_optimum_is_that_of_table_6_1(message_size: int, printed: int) -> None:
     """Split-binary broadcast on 64 processes of Grig, Fast Ethernet, under Hockney."""
     segments = Segmentation.of("bcast", "split_binary", GRIG.hockney, 64, message_size)
-    assert segments.optimum == pytest.approx(printed, rel=0.005)
+    assert segments.formula == pytest.approx(printed, rel=0.005)
     assert segments.pays
     assert segments.time < segments.whole_time
 
@@ -53,6 +54,18 @@ def test_the_chart_shows_measurements_too(fast_ethernet_bcast: xr.Dataset) -> No
     hv.renderer("bokeh").get_plot(segment_chart(view, columns, live))
     (plot,) = live._plots["hockney best"]
     assert plot.handles["source"].data["at"].tolist() == [segments["hockney"].optimum]
+
+
+def test_the_optimum_counts_whole_segments_though_those_of_the_formula_do_not_pay() -> None:
+    segments = Segmentation.of("allreduce", "ring_segmented", GRIG.hockney, 4, 65536)
+    assert segments.formula_time > segments.whole_time > segments.time
+    # Three segments of each block of 16 KiB.
+    assert (segments.optimum, segments.pays) == (5462, True)
+    assert segments.optimum == segments.curve.best
+    assert segments.within(5)[0] <= 5462 <= segments.within(5)[1]
+    table = segment_table({"hockney": segments})
+    assert "5,462 B" in table
+    assert "6,508 B: 13.86 ms" in table
 
 
 @pytest.mark.parametrize("message_size", [1, 2, 15])

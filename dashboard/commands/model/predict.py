@@ -12,13 +12,11 @@ from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
-    import numpy as np
-    import numpy.typing as npt
-
     from dashboard.domain.arrays import FloatArray
     from dashboard.models import CollectiveModel, PointToPointModel
     from dashboard.models.errata import Erratum
     from dashboard.models.parameter_set import ParameterSet
+    from dashboard.models.segments import Segmentation
     from dashboard.models.undetermined import Predict
 
 _RANGES = (5, 10)
@@ -164,64 +162,57 @@ def predict(args: argparse.Namespace) -> None:
 
 def segments(args: argparse.Namespace) -> None:
     """Find the optimal segment size."""
-    import numpy as np
-
     from dashboard.models.parameter_set import find_parameters
-    from dashboard.models.segments import optimal_segment, segment_curve
+    from dashboard.models.segments import Segmentation
 
     model, message = _model(args), _message(args)
     network = find_parameters(args.parameters, args.model)
     about, parameters = _about(args, model, network), network.of(args.model)
     names = (model.collective, model.algorithm)
-    best = float(optimal_segment(*names, parameters, args.comm_size, message, variant=args.variant))
+    sizes = args.comm_size, message
+    best = Segmentation.of(*names, parameters, *sizes, args.variant)
     if args.comm_size < 2 or message < 1:
         raise Usage("segments need two processes or more, and a message of 1 B or more")
     if not model.applies(args.comm_size):
         raise Usage(f"{' '.join(names)} works on {model.validity} of processes; found {args.comm_size}")
-    curve = segment_curve(*names, parameters, args.comm_size, message, variant=args.variant, optimum=best)
-    rounded = int(best + 0.5)
-    sizes = args.comm_size, message
 
     def predicted(network: PointToPointModel) -> FloatArray:
-        return model.predict(network, *sizes, np.array([rounded, 0]), variant=args.variant)
+        return model.predict(network, *sizes, best.optimum, variant=args.variant)
 
-    times = [float(each) for each in predicted(parameters)]
-    within = {f"within_{percent}": _ends(curve.within(percent)) for percent in _RANGES}
     result = {
-        "segment_size": best,
-        "time": times[0],
-        "time_without": times[1],
-        "curve_best": curve.best,
-        **within,
+        "segment_size": best.optimum if best.pays else 0.0,
+        "time": best.time,
+        "time_without": best.whole_time,
+        "formula_segment_size": best.formula,
+        "formula_time": best.formula_time,
+        "curve_best": best.curve.best,
+        **{f"within_{percent}": list(best.within(percent)) for percent in _RANGES},
         **about,
-        "undetermined": say_undetermined(network, args.model, lambda each: predicted(each)[0]),
+        "undetermined": say_undetermined(network, args.model, predicted),
         "curve": {
-            "segment_size": curve.segment_size.tolist(),
-            "time": [finite(each) for each in curve.time],
+            "segment_size": best.curve.segment_size.tolist(),
+            "time": [finite(each) for each in best.curve.time],
         },
     }
+    what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
+    show(args, result, lambda: [f"{what} ({args.model}, {network.name})", *_segment_lines(best)])
 
-    def lines() -> list[str]:
-        """The same for people."""
-        what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
-        text_lines = [f"{what} ({args.model}, {network.name})"]
-        cut, unsegmented = map(cli_text.time, times)
-        slower = " (by the closed form; whole segments do not pay)" if times[0] > times[1] else ""
-        text_lines.append(
-            f"optimal segment size {format_bytes(round(best))}: {cut}, without segments {unsegmented}{slower}"
-            if best
-            else f"segments do not pay: {unsegmented} without"
+
+def _segment_lines(best: Segmentation) -> list[str]:
+    unsegmented = cli_text.time(best.whole_time)
+    lines = [
+        f"optimal segment size {format_bytes(best.optimum)}: {cli_text.time(best.time)}, without segments {unsegmented}"
+        if best.pays
+        else f"segments do not pay: {unsegmented} without"
+    ]
+    if best.formula:
+        by_formula = cli_text.time(best.formula_time)
+        lines.append(
+            f"by the formula, whose segments need not be whole: {format_bytes(round(best.formula))}, "
+            f"{by_formula} with whole ones"
         )
-        text_lines.append(f"least time of the curve, whole segments counted: {format_bytes(round(curve.best))}")
-        for percent in _RANGES:
-            low, high = within[f"within_{percent}"]
-            ends = " to ".join(format_bytes(round(each)) for each in (low, high))
-            gaps = ", with gaps, since segments are whole" if curve.gaps(percent) else ""
-            text_lines.append(f"at most {percent} % above that: from {ends}{gaps}")
-        return text_lines
-
-    show(args, result, lines)
-
-
-def _ends(sizes: npt.NDArray[np.float64]) -> list[float]:
-    return [float(sizes.min()), float(sizes.max())]
+    for percent in _RANGES:
+        ends = " to ".join(format_bytes(round(each)) for each in best.within(percent))
+        gaps = ", with gaps, since segments are whole" if best.curve.gaps(percent) else ""
+        lines.append(f"at most {percent} % above the least time: from {ends}{gaps}")
+    return lines

@@ -17,6 +17,9 @@ from dashboard.models.segments.closed import Segments, closed_form
 
 NO_SEGMENTS = 0.0
 LARGE = 2.0**40
+#: Beside the optimum of the formula, in bytes and in numbers of segments: what that rounds to need not be the best.
+_STEPS = range(-4, 6)
+_SPREAD = 240
 
 
 class Curve(NamedTuple):
@@ -96,6 +99,70 @@ def optimal_segment(
     return np.where(pays, np.maximum(optimum, 1.0), NO_SEGMENTS)
 
 
+def counted_segment(
+    collective: str,
+    algorithm: str,
+    parameters: PointToPointModel,
+    comm_size: npt.ArrayLike,
+    message_size: npt.ArrayLike,
+    *,
+    multiple: int = 1,
+    variant: Variant = "corrected",
+) -> FloatArray:
+    """Segment size in bytes of the least duration where segments are whole; 0 where no size pays.
+
+    The numbers of segments that `optimal_segment` takes need not be whole; with few segments that counts. So whole
+    numbers of segments and whole sizes around its are tried.
+
+    Parameters
+    ----------
+    collective, algorithm, parameters, comm_size, message_size, variant
+        As for `optimal_segment`; as published, sizes far from the printed ones are tried too.
+    multiple
+        Sizes are multiples of so many bytes, such as 8 for doubles.
+
+    Returns
+    -------
+    ndarray
+        Whole bytes.
+
+    Raises
+    ------
+    ModelError
+        As of `optimal_segment`.
+    """
+    model = model_of(collective, algorithm)
+    count, size = np.broadcast_arrays(np.asarray(comm_size), np.asarray(message_size))
+    optimum = optimal_segment(collective, algorithm, parameters, count, size, variant=variant)
+    total = model.largest_segment(count, size) / multiple
+    sizes = _around(total, np.where(optimum > 0, optimum / multiple, total))
+    if variant == "as_published":
+        sizes = np.concatenate([sizes, _spread(total)])
+    tried = np.concatenate([np.zeros((1, *count.shape)), sizes * multiple])
+    times = np.stack([model.predict(parameters, count, size, each, variant=variant) for each in tried])
+    least = np.where(np.isnan(times), np.inf, times).argmin(axis=0)[None]
+    return np.asarray(np.take_along_axis(tried, least, axis=0)[0])
+
+
+def _around(total: Any, wanted: Any) -> FloatArray:
+    """Sizes next to one, and those of numbers of segments next to its; the least of each number of segments."""
+    wanted = np.maximum(wanted, 1.0)
+    sizes = [np.floor(wanted) + step for step in _STEPS]
+    numbers = [np.ceil(total / np.maximum(each, 1.0)) for each in sizes]
+    numbers += [np.floor(total / wanted) + step for step in _STEPS]
+    return np.stack([_least_of(total, each) for each in numbers])
+
+
+def _spread(total: Any) -> FloatArray:
+    """Sizes from 1 to the whole."""
+    shares = np.linspace(0.0, 1.0, _SPREAD).reshape(-1, *(1,) * np.ndim(total))
+    return _least_of(total, np.round(np.maximum(total, 1.0) ** shares))
+
+
+def _least_of(total: Any, numbers: Any) -> FloatArray:
+    return np.asarray(np.maximum(np.ceil(total / np.maximum(numbers, 1.0)), 1.0))
+
+
 def segment_curve(
     collective: str,
     algorithm: str,
@@ -109,7 +176,7 @@ def segment_curve(
 ) -> Curve:
     """Duration over segment sizes (Figure 6.1); without sizes, 240 of them from 16 B to the whole, and the optimum.
 
-    `optimum` is what `optimal_segment` gives, where it is known.
+    `optimum` is what `counted_segment` gives, where it is known.
 
     Raises
     ------
@@ -120,9 +187,9 @@ def segment_curve(
     if segment_sizes is None:
         largest = max(float(np.ceil(np.max(model.largest_segment(float(comm_size), float(message_size))))), 1.0)
         where = collective, algorithm, parameters, comm_size, message_size
-        best = float(optimal_segment(*where, variant=variant)) if optimum is None else optimum
+        best = float(counted_segment(*where, variant=variant)) if optimum is None else optimum
         ends = np.round(np.geomspace(min(16.0, largest), largest, 240))
-        segment_sizes = np.unique(np.append(ends, max(round(best), 1) if best else largest))
+        segment_sizes = np.unique(np.append(ends, best or largest))
     sizes = sizes_of("segment size", segment_sizes, 1)
     if sizes.ndim != 1 or sizes.size == 0:
         raise SizeError("there is no segment size; expected one or more")

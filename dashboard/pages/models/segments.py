@@ -11,6 +11,7 @@ from panel.io import hold
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes
 from dashboard.models import MODELS, PointToPointModel
+from dashboard.models.segments import Segmentation
 from dashboard.models.segments.closed import BY_NAME
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html
@@ -33,8 +34,9 @@ class OptimalSegments(Part):
         self.algorithm = self.menu(
             "Algorithm",
             200,
-            "Algorithms that cut the message into segments of a size that can be chosen. Where the "
-            "best size has a closed form (dissertation, chapter 4) it is taken, elsewhere it is searched for.",
+            "Algorithms that cut the message into segments of a size that can be chosen. The optimal size has the "
+            "least time with whole segments; beside it what the formula says, whose numbers of segments need not be "
+            "whole: its closed form (dissertation, chapter 5), or a search where there is none.",
         )
         self.held = Held(choice)
         sizes = {format_bytes(size): size for size in CUT_SIZES}
@@ -88,10 +90,7 @@ class OptimalSegments(Part):
         view = choice.view(axis="segment_size")
         method, effective = ModelMethod(algorithm), choice.effective()
         sizes = view.comm_size, view.message_size, view.variant
-        curves = {
-            name: model_segments.Segmentation.of(view.collective, algorithm, effective[name], *sizes)
-            for name in view.models
-        }
+        curves = {name: Segmentation.of(view.collective, algorithm, effective[name], *sizes) for name in view.models}
         columns = model_segments.segment_columns(curves, view, method, choice.cube())
         key = (view.collective, view.models)
         with hold(pn.state.curdoc):

@@ -3,21 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import holoviews as hv
 import numpy as np
 import xarray as xr
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
-from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
-from dashboard.models.collectives.model import Variant
-from dashboard.models.segments import Curve, optimal_segment, segment_curve
+from dashboard.models import MODEL_TITLES, ModelName
+from dashboard.models.segments import Segmentation
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.models.chart import DASHES, FORMULAS, LOG_Y, LOOKS, Columns, follow_data, size_ticks, time_ticks
-from dashboard.plots.models.curves import FloatArray, Points, View, bars, measured
+from dashboard.plots.models.curves import Points, View, bars, measured
 from dashboard.plots.models.legend import dash
 from dashboard.plots.models.methods import ModelMethod
 
@@ -27,67 +25,6 @@ _LOOK: Mapping[ModelName, int] = {"hockney": 0, "loggp": 1, "plogp": 2}
 _WIDTHS, _ALPHAS = {10: 9, 5: 15}, {10: 0.3, 5: 0.45}
 _X = hv.Dimension("at", label="segment size")
 _Y = hv.Dimension("time", label="time")
-
-
-@dataclass(frozen=True)
-class Segmentation:
-    """One algorithm under one model.
-
-    Attributes
-    ----------
-    curve
-        Duration over segment sizes.
-    optimum
-        Segment size of the least duration by the closed form or search, B; the whole where segments do not pay.
-    time, whole_time
-        Duration there, and without segments, s.
-    pays
-        Whether segments pay.
-    """
-
-    curve: Curve
-    optimum: float
-    time: float
-    whole_time: float
-    pays: bool
-
-    @classmethod
-    def of(
-        cls,
-        collective: str,
-        algorithm: str,
-        parameters: PointToPointModel,
-        comm_size: int,
-        message_size: int,
-        variant: Variant = "corrected",
-    ) -> Segmentation:
-        """Compute it."""
-        model, where = model_of(collective, algorithm), (collective, algorithm, parameters, comm_size, message_size)
-        optimum = float(optimal_segment(*where, variant=variant))
-        largest = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
-        at = max(round(optimum), 1) if optimum else largest
-        curve = segment_curve(*where, variant=variant, optimum=optimum)
-        time, longest = (
-            float(model.predict(parameters, comm_size, message_size, each, variant=variant)) for each in (at, 0)
-        )
-        return cls(curve, float(at), time, longest, bool(optimum))
-
-    def within(self, percent: float) -> tuple[float, float]:
-        """Least and largest segment size around the best one whose duration is at most so much above the least."""
-        low, high = self._around(percent)
-        return float(self.curve.segment_size[low]), float(self.curve.segment_size[high])
-
-    def stretch(self, percent: float) -> tuple[FloatArray, FloatArray]:
-        """The part of the curve that `within` tells of; NaN where it is above in between."""
-        low, high = self._around(percent)
-        sizes, time = self.curve.segment_size[low : high + 1], self.curve.time[low : high + 1]
-        return sizes, np.where(time <= np.nanmin(self.curve.time) * (1 + percent / 100), time, np.nan)
-
-    def _around(self, percent: float) -> tuple[int, int]:
-        # Numbers of segments are whole, so the curve is ragged: what lies between first and last may be above.
-        sizes = self.curve.within(percent)
-        low, high = np.searchsorted(self.curve.segment_size, [sizes[0], sizes[-1]])
-        return int(low), int(high)
 
 
 def segment_columns(
@@ -147,7 +84,7 @@ def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
     """Write optimum, ranges and gain of each model."""
     heads = [("model", False), ("optimal segment size", True), ("time", True)]
     heads += [(f"within {percent} %", False) for percent in sorted(RANGES)]
-    heads += [("without segments", True), ("gain", True)]
+    heads += [("without segments", True), ("gain", True), ("by the formula", True)]
     rows = []
     for model, each in segmentations.items():
         name = f"{LOOKS[_LOOK[model]].mark} {dash(model)} {MODEL_TITLES[model]}"
@@ -158,5 +95,7 @@ def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
         ]
         best = format_bytes(round(each.optimum)) if each.pays else "segments do not pay"
         gain = format_percent(100 * (1 - each.time / each.whole_time)) if each.whole_time else "–"
-        rows.append([name, best, format_time(each.time), *ranges, format_time(each.whole_time), gain])
+        # Its number of segments need not be whole, so that with whole ones it may cost more than none.
+        by = f"{format_bytes(round(each.formula))}: {format_time(each.formula_time)}" if each.formula else "–"
+        rows.append([name, best, format_time(each.time), *ranges, format_time(each.whole_time), gain, by])
     return table("Optimal segment size: ○ stands for what was measured", heads, rows)

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from dashboard.models.errors import SizeError
 from dashboard.models.p2p import LogGP, PLogP
 from dashboard.models.registry import model_of
-from dashboard.models.segments import optimal_segment, plogp_candidates, segment_curve
+from dashboard.models.segments import counted_segment, optimal_segment, plogp_candidates, segment_curve
 from tests.models.networks import HOCKNEY, LOGGP, PLOGP
 
 MB = 1 << 20
@@ -92,3 +92,14 @@ def test_a_curve_can_be_had_over_chosen_sizes() -> None:
     with pytest.raises(SizeError, match="there is no segment size"):
         segment_curve("bcast", "pipeline", HOCKNEY, 8, MB, [])
     assert segment_curve("bcast", "pipeline", HOCKNEY, 8, 0).time.shape == (1,)
+
+
+@pytest.mark.parametrize(("collective", "algorithm"), CUT)
+def test_no_size_of_whole_segments_takes_less_than_the_counted_one(collective: str, algorithm: str) -> None:
+    model = model_of(collective, algorithm)
+    for network in (HOCKNEY, LOGGP, PLOGP):
+        for variant in ("corrected", "as_published"):
+            for processes, size in ((3, 100), (4, 65536), (16, 20_001), (64, 4000)):
+                segment = counted_segment(collective, algorithm, network, processes, size, variant=variant)  # type: ignore[arg-type]
+                least = model.predict(network, processes, size, np.arange(size + 1), variant=variant).min()  # type: ignore[arg-type]
+                assert model.predict(network, processes, size, segment, variant=variant) <= least * 1.001  # type: ignore[arg-type]
