@@ -179,8 +179,20 @@ class LogGP(PointToPoint):
         return Hockney(alpha, self.gap_per_byte, self.gamma, self.delta)
 
     def to_plogp(self, sizes: Sequence[float] = (0.0, 1.0, 1048576.0)) -> PLogP:
-        """Table 4.1 read backwards: g(m) = g + (m - 1) G, o_s = o_r = o, L = L + 2 o - g."""
+        """Table 4.1 read backwards: g(m) = g + (m - 1) G, o_s = o_r = o, L = L + 2 o - g.
+
+        PLogP's gap covers both overheads (4.2.1), LogGP's may be less than o. Up to the size at which the gap reaches
+        o, o_s and o_r are therefore the gap; from there on they are o.
+
+        Parameters
+        ----------
+        sizes
+            Message sizes of the samples, B; that size, and a longer one, are added where the gap begins below o.
+        """
         at = np.asarray(sizes, dtype=float)
+        if 0 < self.overhead - self.gap < self.gap_per_byte * FAR / 4:
+            reached = 1.0 + (self.overhead - self.gap) / self.gap_per_byte
+            at = np.union1d(at, [reached, 2 * reached])
         gaps = self.gap + np.maximum(at - 1.0, 0.0) * self.gap_per_byte
         overheads = np.minimum(self.overhead, gaps)
         latency = self.latency + 2 * self.overhead - self.gap

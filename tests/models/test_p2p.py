@@ -59,6 +59,16 @@ def test_conversions_keep_the_message_time(
     assert back.values() == pytest.approx(network.values(), rel=1e-6)
 
 
+def test_overheads_of_a_conversion_are_cut_only_where_the_gap_is_shorter() -> None:
+    network = LogGP.of_microseconds(latency=30, overhead=19.5, gap=1, gap_per_byte=0.0859)
+    lines = network.to_plogp()
+    sizes = np.array([0, 1, 100, 216, 1024, 1 << 20, 1 << 24])
+    cut = np.minimum(19.5e-6, lines.gap_at(sizes))
+    for overhead in (lines.send_overhead_at(sizes), lines.receive_overhead_at(sizes)):
+        assert overhead == pytest.approx(cut)
+    assert cut[-3:] == pytest.approx(19.5e-6)
+
+
 @pytest.mark.parametrize("network", NETWORKS.values(), ids=lambda network: network.name)
 def test_parameters_come_back_from_json(network: Hockney | LogGP | PLogP) -> None:
     assert of_dict(json.loads(json.dumps(network.to_dict()))) == network
