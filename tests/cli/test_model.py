@@ -13,7 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.models.deciding import model_penalties
 from dashboard.models.errata import errata
 from dashboard.models.parameter_set import find_parameters, load_parameters
-from dashboard.plots.models.segments import Segmentation
+from dashboard.models.segments import Segmentation
 from dashboard.session.prepared import prepare
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
@@ -90,9 +90,9 @@ def test_an_algorithm_on_processes_that_it_does_not_work_on(colltune: Run) -> No
 def test_segments_of_table_6_1(colltune: Run) -> None:
     words = split("model segments -c bcast --algorithm split_binary --model hockney --comm-size 64 --json")
     answer = colltune(*words, "--message-size", "768KiB", "--parameters", "grig-mx").json
-    assert answer["segment_size"] == pytest.approx(10308, rel=0.005)
+    assert answer["formula_segment_size"] == pytest.approx(10308, rel=0.005)
     low, high = answer["within_10"]
-    assert low < answer["within_5"][0] < answer["curve_best"] < answer["within_5"][1] < high
+    assert low < answer["within_5"][0] < answer["segment_size"] == answer["curve_best"] < answer["within_5"][1] < high
     curve = answer["curve"]
     inside = [time for size, time in zip(curve["segment_size"], curve["time"], strict=True) if low <= size <= high]
     assert min(inside) == min(curve["time"])
@@ -100,7 +100,7 @@ def test_segments_of_table_6_1(colltune: Run) -> None:
     page = Segmentation.of("bcast", "split_binary", find_parameters("grig-mx", "hockney").of("hockney"), 64, 768 << 10)
     assert [answer[f"within_{percent}"] for percent in (5, 10)] == [list(page.within(percent)) for percent in (5, 10)]
     text = colltune(*words[:-1], "--message-size", "768KiB", "--parameters", "grig-mx").out
-    assert "optimal segment size 10,277 B" in text
+    assert "whole: 10,277 B" in text
     none = colltune(*words, "--message-size", "8", "--parameters", "grig-mx").json
     assert none["segment_size"] == 0
     words = split("model segments -c allgather --algorithm ring --model hockney --comm-size 64 --message-size 9")
@@ -299,7 +299,9 @@ def test_the_optimal_implementation(colltune: Run, tmp_path: Path) -> None:
     assert hockney["segment_size"][0][1] > loggp["segment_size"][0][1] > 0
     assert hockney["segment_size"][0][1] % 8 == 0
     assert "optimal segment sizes in bytes" in colltune(*words, "--model", "loggp").out
-    assert_one_clear_line(colltune(*words), "there is no model 'vote'")
+    assert_one_clear_line(colltune(*words), "--optimal needs --model hockney or loggp or plogp")
+    kib = colltune(*words, "--multiple", "1KiB", "--model", "hockney", "--json").json
+    assert kib["segment_size"][0][1] % 1024 == 0
     assert_one_clear_line(colltune(*words, "--model", "loggp", "--trust", "loggp=2"), "--optimal takes no")
     made = tmp_path / "optimal.json"
     assert colltune(*words, "--model", "loggp", "-o", made).status == 0

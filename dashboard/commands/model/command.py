@@ -208,8 +208,8 @@ def _map(parser: argparse.ArgumentParser) -> None:
         action="store_true",
         help="each algorithm with its optimal segment size (dissertation, Figure 6.2); needs one --model",
     )
-    parser.add_argument(
-        "--multiple", type=cli_values.count, default=1, metavar="BYTES", help="of which those are multiples (default 1)"
+    message(
+        "--multiple", type=cli_values.size, default=1, metavar="BYTES", help="of which those are multiples (default 1)"
     )
     parser.add_argument("-o", "--output", metavar="FILE.json", help="save the decision function")
     _network(parser)

@@ -23,8 +23,11 @@ if TYPE_CHECKING:
 
 def model_map(args: argparse.Namespace) -> None:
     """Show the map, and save its decision function if asked to."""
+    from dashboard.models import MODEL_NAMES
     from dashboard.models.parameter_set import find_parameters
 
+    if args.optimal and args.model not in MODEL_NAMES:
+        raise Usage(f"--optimal needs --model {' or '.join(MODEL_NAMES)}: models that vote have no one segment size")
     network = find_parameters(args.parameters, args.model)
     sizes = sorted(set(args.comm_sizes)), sorted(set(args.message_sizes))
     if args.optimal:
