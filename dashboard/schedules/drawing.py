@@ -158,6 +158,8 @@ def movement_text(schedule: Schedule) -> Iterator[str]:
 def graph_text(schedule: Schedule) -> Iterator[str]:
     """Who sends to whom, step by step."""
     ways = edges(schedule)
+    if not ways:
+        yield "one process sends nothing" if schedule.call.processes == 1 else "nothing is sent"
     for step in sorted({step for *_, step in ways}):
         yield f"step {step}: " + ", ".join(f"{source} → {to}" for source, to, at in ways if at == step)
 

@@ -152,5 +152,6 @@ def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
     answer = colltune(*words, "--movement", "-o", picture)
     assert (answer.status, answer.out) == (0, "")
     assert "after step 2" in picture.read_text()
+    assert colltune(*words[:-1], "1").out == "one process sends nothing\n"
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")
