@@ -36,6 +36,7 @@ __all__ = [
     "errors",
     "family",
     "fit",
+    "fitted_runtime",
     "formula",
     "grid_simulation",
     "grids",

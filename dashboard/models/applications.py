@@ -14,7 +14,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from dashboard.models.grids import phases
+from dashboard.models.fitted_runtime import unfitted
+from dashboard.models.grids import sizes
 from dashboard.models.published import Runtime
 from dashboard.schedules.layout import Grid
 
@@ -98,12 +99,21 @@ def predicted(
     total = computing / order["processes"]
     for use in uses(order, way):
         function = runtime(use.collective)
-        if grid:
-            each = sum(phases(function, use.collective, Grid.of(grid), use.message_size))
-        else:
-            each = function.seconds(use.processes, use.message_size)
-        total += use.times * each
+        total += use.times * sum(function.seconds(*call) for call in _calls(use, grid))
     return float(total)
+
+
+def beyond(order: Mapping[str, Any], way: str, grid: str, runtime: Callable[[str], Runtime]) -> dict[str, str]:
+    """Sizes of the collectives of a step that nothing was fitted to (`dashboard.models.fitted_runtime.unfitted`)."""
+    words: dict[str, str] = {}
+    for use in uses(order, way):
+        words |= unfitted(runtime(use.collective), *_calls(use, grid))
+    return words
+
+
+def _calls(use: Use, grid: str) -> list[tuple[int, float]]:
+    """Processes and bytes of what a collective runs as: its phases, or itself."""
+    return sizes(use.collective, Grid.of(grid), use.message_size) if grid else [(use.processes, use.message_size)]
 
 
 def phase_times(way: Mapping[str, Any]) -> dict[str, float]:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,9 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.models.errors import ModelError
+from dashboard.models.fitted_runtime import fitted, unfitted
 from dashboard.models.placement import nodes_recorded, shares
 from dashboard.models.published import Runtime, composed, improvement
-from dashboard.models.runtime_functions import RuntimeFunction, runtime_functions
 from dashboard.schedules.layout import Grid, layouts
 
 #: Collectives that grids are made of, and whether a phase carries the blocks of all ranks that a member stands for.
@@ -28,25 +28,6 @@ CARRIES_BLOCKS = {
 
 #: What the original, and what runs inside of its grids, is called where all is predicted.
 ORIGINAL = "original"
-
-
-@dataclass(frozen=True)
-class Fitted:
-    """Runtime functions fitted to ranges of communicator sizes; beyond them the nearest one holds."""
-
-    functions: tuple[RuntimeFunction, ...]
-
-    def seconds(self, comm_size: int, message_size: float) -> float:
-        """As `dashboard.models.published.Runtime`; `ModelError` where the fitted function is not above 0."""
-        here = next(
-            (function for function in self.functions if comm_size <= function.comm_range[1]), self.functions[-1]
-        )
-        time = float(here.predict(comm_size, message_size))
-        if time <= 0:
-            raise ModelError(
-                f"the fitted function {here.text()} gives no time above 0 for {comm_size} processes, {message_size:g} B"
-            )
-        return time
 
 
 @dataclass(frozen=True)
@@ -67,6 +48,8 @@ class Predicted:
         Why there is no time; empty when there is.
     inside
         Algorithm of each phase, where it is known.
+    unfitted
+        As of `dashboard.models.fitted_runtime.unfitted`, of all phases.
     """
 
     grid: Grid
@@ -75,26 +58,21 @@ class Predicted:
     phases: tuple[float, ...] = ()
     missing: str = ""
     inside: tuple[str, ...] = ()
+    unfitted: Mapping[str, str] = field(default_factory=dict)
 
 
-def fitted(cube: xr.Dataset, method: str) -> Fitted:
-    """Runtime function of a method of results, fitted by `dashboard.models.runtime_functions`.
-
-    Raises
-    ------
-    ModelError
-        When there is no such method, or too little was measured of it.
-    """
-    return Fitted(runtime_functions(cube, [method])[method])
+def sizes(collective: str, grid: Grid, message_size: float) -> list[tuple[int, float]]:
+    """Processes and bytes of each phase of a grid."""
+    carries = CARRIES_BLOCKS[collective]
+    return [
+        (factor, message_size * stride if carries else message_size)
+        for factor, stride in zip(grid.factors, grid.strides, strict=True)
+    ]
 
 
 def phases(function: Runtime, collective: str, grid: Grid, message_size: float) -> tuple[float, ...]:
     """Seconds of each phase of a grid; `ModelError` where one is not known."""
-    carries = CARRIES_BLOCKS[collective]
-    return tuple(
-        function.seconds(factor, message_size * stride if carries else message_size)
-        for factor, stride in zip(grid.factors, grid.strides, strict=True)
-    )
+    return tuple(function.seconds(*each) for each in sizes(collective, grid, message_size))
 
 
 def predict(
@@ -133,7 +111,8 @@ def predict(
         except ModelError as error:
             predictions.append(Predicted(grid, None, None, missing=str(error)))
         else:
-            predictions.append(Predicted(grid, sum(each), improvement(original, sum(each)), each))
+            beyond = unfitted(function, *sizes(collective, grid, message_size))
+            predictions.append(Predicted(grid, sum(each), improvement(original, sum(each)), each, unfitted=beyond))
     return original, predictions
 
 
@@ -226,7 +205,7 @@ def deviation(cube: xr.Dataset, method: str, inner: str, message_size: int, pred
     predicted
         As `predict` gives it.
     """
-    grid, carries = predicted.grid, CARRIES_BLOCKS[str(cube.attrs["collective"])]
+    grid, collective = predicted.grid, str(cube.attrs["collective"])
     labels = cube["method"].values.astype(str)
     wanted = (
         (cube["grid"].values.astype(str) == str(grid)) & (cube["inner"].values.astype(str) == inner)
@@ -234,15 +213,12 @@ def deviation(cube: xr.Dataset, method: str, inner: str, message_size: int, pred
         else np.zeros(labels.size, dtype=bool)
     )
     measured = _measured(cube, wanted, grid.processes, message_size)
-    alone = [
-        _measured(cube, labels == method, factor, message_size * stride if carries else message_size)
-        for factor, stride in zip(grid.factors, grid.strides, strict=True)
-    ]
+    alone = [_measured(cube, labels == method, *each) for each in sizes(collective, grid, message_size)]
     each = tuple(_deviation(*pair) for pair in zip(alone, predicted.phases or [None] * len(alone), strict=True))
     return Deviation(measured, _deviation(measured, predicted.time), each)
 
 
-def _measured(cube: xr.Dataset, chosen: npt.NDArray[np.bool_], comm_size: int, message_size: int) -> float | None:
+def _measured(cube: xr.Dataset, chosen: npt.NDArray[np.bool_], comm_size: int, message_size: float) -> float | None:
     known = cube["comm_size"].values == comm_size, cube["message_size"].values == message_size
     times = cube["time"].transpose("method", "comm_size", "message_size").values[np.ix_(chosen, *known)].ravel()
     times = times[np.isfinite(times)]

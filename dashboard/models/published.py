@@ -7,7 +7,7 @@ Coefficients are in µs/B, times that bytes do not count in (τ1) in s; a KB is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -91,10 +91,12 @@ class Sum:
 
     def seconds(self, comm_size: int, message_size: float) -> float:
         """As `Runtime`."""
-        return sum(
-            function.seconds(comm_size, comm_size * message_size if blocks else message_size)
-            for function, blocks in self.parts
-        )
+        return sum(function.seconds(*call) for function, call in self.calls(comm_size, message_size))
+
+    def calls(self, comm_size: int, message_size: float) -> Iterator[tuple[Runtime, tuple[int, float]]]:
+        """Each function with the processes and bytes that it is called for."""
+        for function, blocks in self.parts:
+            yield function, (comm_size, comm_size * message_size if blocks else message_size)
 
 
 def up_to(limit: int, below: Runtime, above: Runtime) -> Pieces:

@@ -160,6 +160,20 @@ def test_simulated_grids_are_those_of_linear_broadcasts(ask: Ask) -> None:
     assert times[8, 2] < times[2, 8]
 
 
+def test_predictions_beyond_what_was_fitted_are_noted(ask: Ask, colltune: Run) -> None:
+    machine = "sample_data/fast-ethernet-grids/results.jsonl"
+    words = f"orthogonal predict -c allgather --processes 25 --message-size 100000 --machine {machine}"
+    answer = ask(words)
+    assert list(answer["unfitted"]) == ["25 processes"]
+    assert [list(each["unfitted"]) for each in answer["layouts"]] == [["5 processes", "500,000 B"]]
+    text = colltune(*words.split())
+    assert "(not fitted to: 25 processes)" in text.out
+    assert "nothing was fitted to 25 processes, 5 processes, 500,000 B, but to 2 to 4 and 8 to 16" in text.err
+    inside = words.replace("--processes 25", "--processes 16").replace("-c allgather", "-c bcast")
+    assert ask(inside)["unfitted"] == {}
+    assert "fitted" not in colltune(*inside.split()).err
+
+
 def test_what_runs_in_a_phase_in_the_place_of_another_is_told(ask: Ask, colltune: Run) -> None:
     words = "orthogonal simulate -c allgather --processes 6 --message-size 1000 --between alpha=1e-5,beta=1e-9 --inner "
     inside = {tuple(each["layout"]): each["inside"] for each in ask(words + "neighbor_exchange")["layouts"]}
@@ -186,10 +200,11 @@ def test_a_prime_number_of_processes_is_said_to_have_no_grid(colltune: Run) -> N
 
 
 @pytest.mark.parametrize("collective", ["bcast", "scatter", "gather", "reduce", "allreduce", "allgather"])
-def test_each_collective_has_an_algorithm_inside_where_none_is_named(ask: Ask, collective: str) -> None:
+def test_each_collective_has_an_algorithm_inside_where_none_is_named(ask: Ask, colltune: Run, collective: str) -> None:
     words = f"orthogonal simulate -c {collective} --processes 6 --message-size 1000 --between alpha=1e-5,beta=1e-9"
     answer = ask(words)
     assert answer["layouts"][0]["inside"][0] == answer["inner"]
+    assert f", {answer['inner']} inside\n" in colltune(*words.split()).out
 
 
 @pytest.mark.parametrize("machine", ["clic-lam", "xeon-scampi"])

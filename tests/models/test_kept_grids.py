@@ -10,7 +10,8 @@ from dashboard.decisions.grown.families import family
 from dashboard.decisions.grown.intervals import beyond_noise
 from dashboard.decisions.measured.problem import Problem
 from dashboard.models.applications import answers_in, gain
-from dashboard.models.grids import deviation, fitted, gains, predict, summary
+from dashboard.models.fitted_runtime import fitted, unfitted, unfitted_note
+from dashboard.models.grids import deviation, gains, of_results, predict, summary
 from dashboard.models.placement import nodes_recorded, shares
 from dashboard.schedules.layout import Grid
 from dashboard.session.samples import sample_data
@@ -65,6 +66,24 @@ def test_the_selection_is_nowhere_slower_than_the_original_beyond_noise(results:
             slower = beyond_noise(cube, labels.index(place), 0.05)[original] & (names == place)
             assert not slower.any(), (place, np.argwhere(slower))
     assert (names != "default").any()
+
+
+def test_the_nearest_range_holds_for_sizes_that_nothing_was_fitted_to(results: dict[str, xr.Dataset]) -> None:
+    function = fitted(results["allgather"], "default")
+    assert [each.comm_range for each in function.functions] == [(2, 4), (8, 16)]
+    # 5 is nearer to 4, 6 to 8 in doublings.
+    assert [function.at(size) is function.functions[0] for size in (2, 4, 5, 6, 8, 64)] == [True] * 3 + [False] * 3
+    assert function.seconds(5, 100_000) > function.seconds(4, 100_000)
+    assert unfitted(function, (4, 100_000), (16, 1000)) == {}
+    processes, message = unfitted(function, (25, 500), (16, 1000)).items()
+    assert processes == ("25 processes", "2 to 4 and 8 to 16 processes")
+    assert message == ("500 B", "messages of 1,000 to 100,000 B")
+    _, (square,) = predict(function, "allgather", 25, 100_000)
+    assert list(square.unfitted) == ["5 processes", "500,000 B"]
+    assert "the function of the nearest range is continued" in unfitted_note(square.unfitted)
+    # What is made of others is fitted to what they are.
+    parts = of_results({name: results[name] for name in ("bcast", "reduce")}, "allreduce", "default")
+    assert "25 processes" in unfitted(parts, (25, 1000))
 
 
 def test_linear_grids_take_what_their_phases_take(results: dict[str, xr.Dataset]) -> None:

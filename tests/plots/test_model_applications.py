@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from dashboard.models.applications import answers_in, phase_times
-from dashboard.models.grids import fitted
+from dashboard.models.fitted_runtime import fitted
 from dashboard.plots.models.applications import group_times, improvements, step_phases, step_times
 from dashboard.session.samples import sample_data
 from loaders import open_results

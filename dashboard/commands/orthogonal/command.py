@@ -34,7 +34,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     _nodes(listing)
     simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
     _call(simulate)
-    about = "inside of each phase (default: that of grids of the collective, such as binomial)"
+    about = "alone and inside of each phase (default: that of grids of the collective, which the answer names)"
     simulate.add_argument("--inner", metavar="METHOD", help=about)
     simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
     simulate.add_argument(
@@ -155,6 +155,7 @@ def _simulate(args: argparse.Namespace) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
+    from dashboard.models.fitted_runtime import unfitted, unfitted_note
     from dashboard.models.grids import deviation, predict
     from dashboard.models.published import machine_named
 
@@ -169,6 +170,7 @@ def _predict(args: argparse.Namespace) -> None:
         row = _row(each)
         row |= {"phases": list(each.phases)} if each.phases else {}
         row |= {"missing": each.missing} if each.missing else {}
+        row |= {"unfitted": dict(each.unfitted)} if each.unfitted else {}
         if cube is not None:
             compared = deviation(cube, args.method, args.inner, args.message_size, each)
             row |= {
@@ -178,7 +180,10 @@ def _predict(args: argparse.Namespace) -> None:
             }
         rows.append(row)
     about = {name: getattr(args, name) for name in ("collective", "processes", "message_size", "machine")}
-    result = {**about, "original": original, "layouts": rows}
+    beyond = unfitted(function, (args.processes, args.message_size))
+    if note := unfitted_note({**beyond, **{word: to for each in predictions for word, to in each.unfitted.items()}}):
+        say(f"note: {note}")
+    result = {**about, "original": original, "unfitted": beyond, "layouts": rows}
     show(args, result, lambda: _predicted_lines(result, args.dimensions))
 
 
@@ -215,7 +220,7 @@ def _cubes(args: argparse.Namespace) -> dict[str, Any]:
 
 
 def _predicted_lines(result: Mapping[str, Any], dimensions: int | None) -> list[str]:
-    head = f"{result['collective']}, {result['processes']} processes, {format_bytes(result['message_size'])}: "
+    about = f"{result['collective']}, {result['processes']} processes, {format_bytes(result['message_size'])}: "
     rows = [
         [
             "x".join(map(str, row["layout"])),
@@ -225,14 +230,18 @@ def _predicted_lines(result: Mapping[str, Any], dimensions: int | None) -> list[
             _percent(row.get("deviation")),
             ", ".join(_percent(each) or "–" for each in row.get("phase_deviations", [])),
             row.get("missing", ""),
+            ", ".join(row.get("unfitted", ())),
             _others(row.get("inside", ()), result),
         ]
         for row in result["layouts"]
     ]
-    lines = [f"{head}original {cli_text.time(result['original'])}"]
+    inside = f", {result['inner']} inside" if "inner" in result else ""
+    beyond = f" (not fitted to: {', '.join(words)})" if (words := result.get("unfitted")) else ""
+    lines = [f"{about}original {cli_text.time(result['original'])}{beyond}{inside}"]
     if not rows:
         return [*lines, _no_grid(result["processes"], dimensions)]
-    return [*lines, *_without_empty(["grid", "time", "gain (%)", *_DEVIATION, "", "runs in its phases"], rows)]
+    head = ["grid", "time", "gain (%)", *_DEVIATION, "", "not fitted to", "runs in its phases"]
+    return [*lines, *_without_empty(head, rows)]
 
 
 def _others(inside: Sequence[str], result: Mapping[str, Any]) -> str:

@@ -7,6 +7,7 @@ import json
 import math
 import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -149,24 +150,28 @@ def _predictions(
     args: argparse.Namespace, answer: Mapping[str, Any], runtime: Callable[[str, str], Runtime]
 ) -> Iterator[float | None]:
     """Seconds of a step of each way; None without a machine, or where it is not known."""
-    from dashboard.models.applications import predicted
+    from dashboard.models.applications import beyond, predicted
     from dashboard.models.errors import ModelError
+    from dashboard.models.fitted_runtime import unfitted_note
     from dashboard.models.grids import CARRIES_BLOCKS
 
     methods = _by_collective(args.method, tuple(CARRIES_BLOCKS))
     alone = answer["alone"]["seconds"] / answer["alone"]["steps"]
+
+    @cache
+    def of(collective: str) -> Runtime:
+        return runtime(collective, methods.get(collective, methods.get("", "default")))
+
     for way in answer["ways"]:
         if args.machine is None:
             yield None
             continue
+        what = answer["order"], way["way"], way["grid"], of
         try:
-            yield predicted(
-                answer["order"],
-                way["way"],
-                way["grid"],
-                lambda name: runtime(name, methods.get(name, methods.get("", "default"))),
-                alone,
-            )
+            if words := beyond(*what):
+                way["unfitted"] = words
+                say(f"note: {way['way']}: {unfitted_note(words)}")
+            yield predicted(*what, alone)
         except ModelError as error:
             say(f"note: {way['way']} is not predicted: {error}")
             yield None

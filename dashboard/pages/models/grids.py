@@ -13,7 +13,8 @@ from panel.io import hold
 from dashboard.decisions.grown.intervals import intervals, penalties
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import ModelError
-from dashboard.models.grids import CARRIES_BLOCKS, deviation, fitted, gains, predict, predicted_cube, summary
+from dashboard.models.fitted_runtime import fitted, unfitted_note
+from dashboard.models.grids import CARRIES_BLOCKS, deviation, gains, predict, predicted_cube, summary
 from dashboard.models.published import MACHINES, TITLES, machine
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
@@ -219,12 +220,16 @@ class Grids(Part):
         except ModelError as error:
             return f"<p>{escape(title)}: {escape(str(error))}</p>"
         rows = []
+        beyond: dict[str, str] = {}
         for each in predictions:
             if str(each.grid) in names:
+                beyond |= each.unfitted
                 beside = deviation(cube, self.original.value, self.inner.value, size, each)  # type: ignore[arg-type]
                 rows.append((str(each.grid), each.time, beside.measured, beside.total, beside.phases))
         formulas = "; ".join(part.text() for part in function.functions)
-        return drawn.prediction_table(title, rows) + f"<p>{escape(formulas)}</p>"
+        note = unfitted_note(beyond)
+        texts = [formulas, note[:1].upper() + note[1:]] if note else [formulas]
+        return drawn.prediction_table(title, rows) + "".join(f"<p>{escape(text)}</p>" for text in texts)
 
 
 def _selected(table: Any) -> list[int]:

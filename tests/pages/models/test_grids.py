@@ -99,6 +99,11 @@ def test_predictions_and_deviations_of_kept_results() -> None:
     assert " p) b" in tab.predicted.object
 
 
+def test_predictions_beyond_what_was_fitted_are_noted() -> None:
+    tab = open_tab(ModelsPage(sample_state("fast-ethernet-grids", page="Models", collective="allgather")), "Grids")
+    assert "Nothing was fitted to 800,000 B, 400,000 B, 200,000 B, but to messages of" in tab.predicted.object
+
+
 def test_too_many_grids_are_left_out_and_counted(tmp_path: Path) -> None:
     tab = open_tab(page_of(tmp_path, 48, all_layouts=True), "Grids")
     every = len(layouts(48))
