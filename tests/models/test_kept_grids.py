@@ -9,7 +9,7 @@ import xarray as xr
 from dashboard.decisions.grown.families import family
 from dashboard.decisions.grown.intervals import beyond_noise
 from dashboard.decisions.measured.problem import Problem
-from dashboard.models.applications import answers_in, gain
+from dashboard.models.applications import answers_in, beyond, gain
 from dashboard.models.fitted_runtime import fitted, unfitted, unfitted_note
 from dashboard.models.grids import deviation, gains, of_results, predict, summary
 from dashboard.models.placement import nodes_recorded, shares
@@ -84,6 +84,9 @@ def test_the_nearest_range_holds_for_sizes_that_nothing_was_fitted_to(results: d
     # What is made of others is fitted to what they are.
     parts = of_results({name: results[name] for name in ("bcast", "reduce")}, "allreduce", "default")
     assert "25 processes" in unfitted(parts, (25, 1000))
+    order = {"application": "jacobi", "variant": "row", "size": 1600, "processes": 16}
+    assert list(beyond(order, "4x4", "4x4", lambda _: function)) == ["800 B"]
+    assert list(beyond(order, "original", "", lambda _: function)) == ["800 B"]
 
 
 def test_linear_grids_take_what_their_phases_take(results: dict[str, xr.Dataset]) -> None:
