@@ -122,6 +122,11 @@ class ModelChoice(param.Parameterized):
         if collective != self.collective:
             self.param.update(collective=collective, methods=())
 
+    def show_first(self) -> None:
+        """Show the collective that all pages show, or the usual one where there are no models of it."""
+        shared, known = self._state.collective, self.param.collective
+        self.show(shared if shared in known.objects else known.default)
+
     def fit_to_results(self) -> None:
         """Follow other results or another collective: keep what can still be shown."""
         offered, cube = self.offered(), self.cube()

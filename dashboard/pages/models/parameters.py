@@ -120,7 +120,7 @@ class ParameterPanel(Viewer):
         return pn.Column(*head, self.message, *self.groups.values(), width=WIDTH + 20, margin=0)
 
     def _titles(self) -> dict[str, str]:
-        return {name: name for name in self.choice.sets}
+        return {name: name for name in (*self.choice.sets, self.choice.current().name)}
 
     def _group(self, model: ModelName) -> Iterator[Any]:
         yield self.notes[model]
@@ -165,7 +165,7 @@ class ParameterPanel(Viewer):
         self._moved.clear()
         self._quiet = True
         try:
-            self.machine.param.update(options=self._titles(), value=choice.name_of_set)
+            self.machine.param.update(options=self._titles(), value=choice.current().name)
             self.source.object = _provenance_of(choice.current())
             self.fit.visible = choice.cube() is not None
             self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children

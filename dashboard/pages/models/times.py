@@ -136,7 +136,7 @@ class TimeLines(Viewer):
             share = f"{measured.time / simulated.time:.2g} times what" if simulated.time else "beside what"
             note = (
                 f"{trace.call.processes} processes, {size}, {where}: {format_time(measured.time)}, {share} the model "
-                f"says with the parameters of {self._choice.name_of_set}."
+                f"says with the parameters of {self._choice.current().name}."
             )
             self._show(note, simulated, measured, where)
 

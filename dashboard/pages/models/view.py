@@ -9,7 +9,7 @@ from urllib.parse import quote, unquote
 from dashboard.models import MODEL_NAMES, MODELS, ModelName
 from dashboard.models.family import read_trust
 from dashboard.models.parameter_set import read_set, write_set
-from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.models.choice import FIRST_MACHINE, ModelChoice
 from dashboard.session.address import possible
 
 _PLAIN = ("collective", "axis", "variant", "case", "by", "trust", "encode")
@@ -58,7 +58,11 @@ def read_view(choice: ModelChoice, text: str) -> list[str]:
         try:
             if name in given:
                 _set(choice, name, given[name])
-            elif name not in {"collective", *_SHORT, _METHODS, _PARAMETERS}:
+            elif name == "collective":
+                choice.show_first()
+            elif name == _PARAMETERS:
+                choice.take(FIRST_MACHINE)
+            else:
                 setattr(choice, name, choice.param[name].default)
         except (ValueError, TypeError) as error:
             # What a param says of itself names the program's own parts.

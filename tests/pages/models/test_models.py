@@ -233,6 +233,22 @@ def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, re
     assert other.to_query() == query
 
 
+def test_an_address_without_a_view_brings_back_how_the_page_begins(page: ModelsPage, state: State) -> None:
+    choice = page.choice
+    names = ("collective", "methods", "parameters", "name_of_set", "comm_size", "message_size", "by")
+    began, before = {name: getattr(choice, name) for name in names}, state.to_query()
+    page.panel.typed["hockney"].value = "alpha=1e-4,beta=8e-8"
+    page.methods.value = ["linear"]
+    choice.param.update(comm_size=2, message_size=1024, by="loggp")
+    page.collective.value = "barrier"
+    page._write()
+    assert "models" not in before
+    assert "changed" in state.to_query()["models"]
+    assert state.from_query(before) == []
+    assert {name: getattr(choice, name) for name in names} == began
+    assert state.to_query() == before
+
+
 def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
     state = State()
     state.show(results)
@@ -312,6 +328,7 @@ def test_parameters_that_are_moved_are_called_changed(page: ModelsPage) -> None:
     page.panel.refresh()
     assert "changed by hand" in page.panel.source.object
     assert "began as grig-tcp: published" in page.panel.source.object
+    assert page.panel.machine.value == "grig-tcp (changed)"
     assert write_set(page.choice.current()).startswith("grig-tcp (changed): ")
     # What is not typed stays; typed it goes.
     assert page.choice.parameters["hockney"].gamma == gamma > 0
@@ -320,6 +337,9 @@ def test_parameters_that_are_moved_are_called_changed(page: ModelsPage) -> None:
     page.choice.add("mine", page.choice.current())
     page.choice.put("hockney", alpha=2e-4)
     assert page.choice.current().name == "grig-tcp (changed)"
+    page.panel.refresh()
+    page.panel.machine.value = "grig-tcp"
+    assert page.choice.current().name == "grig-tcp"
 
 
 def test_times_that_rest_on_what_was_not_fitted_are_warned_of(page: ModelsPage, state: State) -> None:
