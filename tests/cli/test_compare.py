@@ -56,6 +56,22 @@ def test_several_are_a_table(colltune: Run, results: Path) -> None:
     assert "held out: mean (%)" in text
 
 
+@pytest.mark.parametrize(
+    ("trees", "fitted"),
+    [
+        (["exact", "model:model=loggp,parameters=grig-tcp"], False),
+        (["exact", "model:model=loggp"], True),
+        (["model:model=loggp", "model:model=loggp,parameters=grig-tcp"], True),
+    ],
+)
+def test_only_models_without_parameters_of_their_own_are_said_to_be_fitted(
+    colltune: Run, results: Path, trees: list[str], *, fitted: bool
+) -> None:
+    answer = colltune("compare", results, "-c", "reduce", "--trees", *trees)
+    assert answer.status == 0
+    assert ("fitted to the measurements" in answer.err) is fitted
+
+
 def test_saved_decisions_take_part(colltune: Run, results: Path, tmp_path: Path) -> None:
     quadtree(decision_map(open_results(results)["reduce"].to_dataset())).save(tmp_path / "mine.json")
     saved = str(tmp_path / "mine.json")

@@ -42,7 +42,8 @@ def model(args: argparse.Namespace) -> None:
 @contextmanager
 def known(args: argparse.Namespace) -> Iterator[None]:
     """While a command runs, models are a way of deciding as all others, if it is told parameters or asks for them."""
-    if args.command == "model" or not (getattr(args, "parameters", None) or _asked(args)):
+    trees, complete = _asked(args), getattr(args, "complete", None)
+    if args.command == "model" or not (getattr(args, "parameters", None) or trees or complete):
         yield
         return
     from dashboard.decisions.grown.families import FAMILIES
@@ -50,21 +51,28 @@ def known(args: argparse.Namespace) -> Iterator[None]:
     from dashboard.models.parameter_set import find_parameters
 
     if args.parameters:
-        asked = [getattr(args, "tree_model", None), args.complete]
+        asked = [getattr(args, "tree_model", None), complete]
         named = next((name for name in asked if name in MODEL_NAMES), MODEL_NAMES[0])
         network = find_parameters(args.parameters, named)
     else:
-        say("note: no --parameters: those of the models are fitted to the measurements themselves")
+        if complete or not all(_names_parameters(tree) for tree in trees):
+            say("note: no --parameters: those of the models are fitted to the measurements themselves")
         network = None
     with FAMILIES.also(family_of(network)):
         yield
 
 
-def _asked(args: argparse.Namespace) -> bool:
-    """Whether the command is to decide or to complete by models."""
+def _asked(args: argparse.Namespace) -> list[str]:
+    """Trees of the command that decide by models, each with its options behind a colon."""
     trees = [getattr(args, "tree", None) or "", *(getattr(args, "trees", None) or [])]
     trees += getattr(args, "families", None) or []
-    return any(tree.partition(":")[0] == TREE for tree in trees) or bool(getattr(args, "complete", None))
+    return [tree for tree in trees if tree.partition(":")[0] == TREE]
+
+
+def _names_parameters(tree: str) -> bool:
+    """Whether the options of a tree say of which network its parameters are, as in ``model:parameters=grig-tcp``."""
+    words = tree.partition(":")[2].split(",")
+    return any(word.partition("=")[0].strip() == "parameters" for word in words)
 
 
 def add_options(parser: argparse.ArgumentParser, common: Sequence[Any], hints: Sequence[Any]) -> None:
