@@ -195,12 +195,21 @@ class ModelChoice(param.Parameterized):
         how = {"how": "changed by hand", "from": {"name": known.name, **known.provenance}}
         return ParameterSet(f"{known.name.removesuffix(_CHANGED)}{_CHANGED}", self.parameters, how)
 
-    def network(self) -> ParameterSet:
-        """The set that decisions are made with: PLogP converted from LogGP only where it alone is asked."""
+    def network(self, by: str = "") -> ParameterSet:
+        """The set that a model (default: what decides) is asked with: PLogP's are converted only where it is alone.
+
+        They are written out then, since nobody else who is told the name of the set converts them.
+        """
         known = self.current()
-        if self.by == "plogp" and "plogp" not in known.parameters and "plogp" in self.effective():
-            return ParameterSet(known.name, self.effective(), known.provenance)
+        if (by or self.by) == "plogp" and self.conversion():
+            return ParameterSet(f"{known.name}, PLogP of LogP / LogGP", self.effective(), known.provenance)
         return known
+
+    def conversion(self) -> str:
+        """That PLogP's parameters are those of LogGP, as a sentence; empty where they are not, or there are none."""
+        if "plogp" in self.parameters or "plogp" not in self.effective():
+            return ""
+        return "PLogP is converted from LogP / LogGP (Table 4.1), so it has no vote of its own."
 
     def ensemble(self) -> Ensemble:
         """The models that decide.
@@ -231,9 +240,9 @@ class ModelChoice(param.Parameterized):
         }
         return Choice.of(KIND, options)
 
-    def words(self) -> list[str]:
-        """Its parameters and formulas as the commands take them."""
-        return ["--parameters", write_set(self.network()), *self._printed()]
+    def words(self, model: ModelName) -> list[str]:
+        """Parameters of a model, and formulas, as the commands take them."""
+        return ["--parameters", write_set(self.network(model)), *self._printed()]
 
     def _printed(self) -> list[str]:
         return ["--as-published"] if self.variant == "as_published" else []
@@ -248,7 +257,7 @@ class ModelChoice(param.Parameterized):
         cut = ["--segment-size", str(method.segment_size)] if method.segment_size else []
         best = ["--best-case"] if self.case == "best" else []
         what = ["-c", self.collective, "--algorithm", method.algorithm, "--model", model]
-        return ["model", "predict", *what, "--comm-size", str(comm_size), *size, *cut, *best, *self.words()]
+        return ["model", "predict", *what, "--comm-size", str(comm_size), *size, *cut, *best, *self.words(model)]
 
     def measured_words(self) -> list[str]:
         """The measurements of the collective on show as the commands take them."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from html import escape
 from typing import Any
 
 import panel as pn
@@ -13,7 +12,7 @@ from panel.io import hold
 from dashboard.decisions.measured.map import methods_of
 from dashboard.models.aliases import covered
 from dashboard.pages.models.choice import ModelChoice
-from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html
+from dashboard.pages.models.parts import REST, Held, Part, chart, heading, html, paragraph
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.widgets import RadioButtonGroup, Switch
 from dashboard.plots.models import chart as model_chart
@@ -91,13 +90,12 @@ class Curves(Part):
     def _tell(self, _: Any = None) -> None:
         view, cube = self._choice.view(), self._choice.cube()
         lines = evaluate(view, self._choice.effective(), cube)
-        self.legend.object = legend_table(view, lines) + _uncovered(view.collective, cube)
+        converted = self._choice.conversion() if "plogp" in view.models else ""
+        self.legend.object = legend_table(view, lines) + paragraph(converted) + _uncovered(view.collective, cube)
 
 
 def _uncovered(collective: str, cube: xr.Dataset | None) -> str:
     missing = [] if cube is None else covered(collective, methods_of(cube))[1]
-    return (
-        f"<p>No model covers {escape(', '.join(missing))}; chosen in Methods, they are drawn as measured.</p>"
-        if missing
-        else ""
+    return paragraph(
+        f"No model covers {', '.join(missing)}; chosen in Methods, they are drawn as measured." if missing else ""
     )

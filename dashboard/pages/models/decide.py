@@ -16,10 +16,11 @@ from dashboard.domain.units import format_count, format_names
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
 from dashboard.models.family import ENCODINGS, FAMILY, read_trust
+from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.predicting import Covered, methods_named
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
-from dashboard.pages.models.parts import REST, Part, chart, html, side_by_side, tables
+from dashboard.pages.models.parts import REST, Part, chart, html, paragraph, side_by_side, tables
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
@@ -265,13 +266,17 @@ class Deciding(Part):
         choice, problem = self._choice, self._state.view.problem()
         if problem is None:
             return ""
-        trust = read_trust(choice.trust)
+        judge = partial(model_penalties, problem, trust=read_trust(choice.trust), variant=choice.variant)
         try:
-            penalties = model_penalties(problem, choice.current(), trust=trust, variant=choice.variant)
+            penalties = judge(choice.current())
+            if converted := choice.conversion():
+                alone = ParameterSet(choice.current().name, {"plogp": choice.effective()["plogp"]})
+                penalties |= judge(alone)
         except ModelError as error:
             # Methods that were not measured can be chosen all the same.
             return f"<p>Penalty of each model among what was measured: {escape(str(error))}.</p>"
-        return model_decision.penalties_table(penalties)
+        rows = {name: penalties[name] for name in BY.values() if name in penalties}
+        return model_decision.penalties_table(rows) + paragraph(converted)
 
     def _show_alone(self) -> None:
         choice = self._choice

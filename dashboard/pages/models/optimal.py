@@ -14,7 +14,7 @@ from panel.io import hold
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import decision_of_optimal
 from dashboard.models.optimal_map import optimal_map, times_of
-from dashboard.models.parameter_set import ParameterSet, write_set
+from dashboard.models.parameter_set import write_set
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Rested
@@ -79,11 +79,12 @@ class Optimal(Part):
             return []
         what = ["-c", choice.collective, "--optimal", "--model", self.model.value]
         sizes = ["--comm-size", *map(str, comm_sizes), "--message-size", *map(str, message_sizes)]
-        parameters = ["--parameters", write_set(choice.network()), "--multiple", str(self.multiple.value)]
-        return [["model", "map", *what, *sizes, *parameters]]
+        network = write_set(choice.network(self.model.value))
+        further = ["--parameters", network, "--multiple", str(self.multiple.value)]
+        return [["model", "map", *what, *sizes, *further]]
 
     def _save(self) -> io.BytesIO:
-        network = ParameterSet(self._choice.current().name, self._choice.effective())
+        network = self._choice.network(self.model.value)
         return io.BytesIO(decision_of_optimal(self.optimal, network).to_json().encode())
 
     def _sizes(self) -> tuple[Any, Any]:

@@ -163,6 +163,11 @@ def html(**options: Any) -> pn.pane.HTML:
     )
 
 
+def paragraph(text: str) -> str:
+    """A sentence below a table; none where there is nothing to say."""
+    return f"<p>{escape(text)}</p>" if text else ""
+
+
 def tables(count: int) -> list[pn.pane.HTML]:
     """Rooms for tables that stand side by side where the page is wide."""
     return [html(min_width=330, styles={"flex": "1 1 380px"}) for _ in range(count)]

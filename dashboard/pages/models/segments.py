@@ -83,7 +83,8 @@ class OptimalSegments(Part):
             return []
         what = ["-c", choice.collective, "--algorithm", str(self.algorithm.value)]
         sizes = ["--comm-size", str(choice.comm_size), "--message-size", str(choice.message_size)]
-        return [["model", "segments", *what, "--model", name, *sizes, *choice.words()] for name in choice.view().models]
+        models = choice.view().models
+        return [["model", "segments", *what, "--model", name, *sizes, *choice.words(name)] for name in models]
 
     def _draw(self, algorithm: str) -> None:
         choice = self._choice

@@ -94,6 +94,17 @@ def test_of_one_method_on_several_numbers_of_processes(page: ModelsPage, state: 
     assert "model predict" not in as_command(state)
 
 
+@pytest.mark.parametrize("tab", ["Curves", "Processes", "Segment size", "Optimal"])
+def test_of_plogp_that_is_converted(page: ModelsPage, state: State, answers: Answers, tab: str) -> None:
+    page.choice.take("grig-tcp")
+    page.models.value = ["plogp"]
+    part = open_tab(page, tab)
+    if tab in ("Processes", "Optimal"):
+        part.model.value = "plogp"
+    page._say()
+    assert {answer["model"] for answer in answers(state)} == {"plogp"}
+
+
 def test_of_the_optimal_implementation(page: ModelsPage, state: State, answers: Answers) -> None:
     part = open_tab(page, "Optimal")
     part.multiple.value = 1024

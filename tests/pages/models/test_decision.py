@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.units import format_percent
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command, as_python, tree_words
 from dashboard.session.registry import Results
@@ -78,6 +79,16 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     *lines, last = [line for line in python.splitlines() if not line.startswith("results =")]
     exec("\n".join(lines), names)  # noqa: S102 - it is what is tested
     assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
+
+
+def test_plogp_that_is_converted_has_its_figures_and_no_vote(page: ModelsPage, state: State) -> None:
+    page.choice.take("grig-tcp")
+    part = open_tab(page, "Decision")
+    assert "PLogP is converted from LogP / LogGP (Table 4.1), so it has no vote" in part.figures.object
+    part.by.value = "plogp"
+    mean = float(state.view.penalty(page.choice.decision())["penalty"].mean())
+    row = part.figures.object.partition("<td>PLogP</td>")[2].partition("</tr>")[0]
+    assert format_percent(mean) in row
 
 
 def test_bad_weights_are_told(page: ModelsPage) -> None:
