@@ -12,6 +12,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
 from dashboard.commands.treatment import preparation
+from dashboard.domain.held_out import over
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.frontier import Frontier
@@ -97,7 +98,8 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier,
 def _about(args: argparse.Namespace, tried: Frontier) -> str:
     if tried.scheme is None:
         return ", over the cells they are made from; --held-out judges them by others"
-    return f", held out: {tried.scheme}, {args.folds} folds"
+    words = over(tried.scheme)
+    return f", held out: {tried.scheme}, {args.folds} folds{words and ' '}{words}"
 
 
 def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns

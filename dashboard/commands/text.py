@@ -14,6 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from dashboard.domain.held_out import BETWEEN, over
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time, size_parts
 from dashboard.domain.unmeasured import unmeasured
 
@@ -206,6 +207,7 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
     for table in facts.get("recommended", []):
         about = " ".join(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)
         rows.append((f"left out{about and ' '}{about}", table["said"]))
+        rows += [("", BETWEEN)] if table["tried"] else []
     if "held_out" in answer:
         rows += _held_out(answer["held_out"])
     if source_lines is not None:
@@ -225,6 +227,8 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     names = {"mean": "mean", "median": "median", "p95": "95 % of cells below", "max": "max"}
     text = ", ".join(f"{title} {percent(figures[name])}" for name, title in names.items())
     rows = [("held out", f"{text} ({figures['scheme']}, {len(figures['folds'])} folds)")]
+    if words := over(figures["scheme"]):
+        rows.append(("", f"{words}; between others alone: mean {percent(figures['within']['mean'])}"))
     if figures["unmeasured"]:
         rows.append(("", unmeasured(figures["unmeasured"])))
     if figures["floor"] is not None:

@@ -204,7 +204,7 @@ class FrontierPage(Viewer):
             frontier.table["told"] = [self._choice(row).described() for row in range(len(frontier.table))]
             titles = {name: FAMILIES[name].title for name in dict.fromkeys(frontier.table["family"])}
             self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
-            self.front.object = drawn.front_table(frontier.table, frontier.value, titles)
+            self.front.object = drawn.front_table(frontier.table, frontier.value, titles, frontier.scheme)
             if frontier.missing:
                 rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
                 self._tell(f"Still to come: {rest}. It stands still while another page is on show.", "info")

@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.decisions.grown.families import FAMILIES
+from dashboard.domain.held_out import over
 from dashboard.domain.units import format_percent
 from dashboard.plots.decision_map import MARK
 from dashboard.plots.frame import framed
@@ -203,8 +204,8 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     return table("Families", heads, rows) + note
 
 
-def front_table(points: pd.DataFrame, value: str, titles: Mapping[str, str]) -> str:
-    """Write the points that no other one beats: the chart for those who read."""
+def front_table(points: pd.DataFrame, value: str, titles: Mapping[str, str], scheme: str | None = None) -> str:
+    """Write the points that no other one beats: the chart for those who read; below what was left out, if anything."""
     best = front(points, value)
     heads = [("leaves", True), ("tree", False), ("tests on the way", True), ("in sample, mean", True)]
     outside = "held_out_mean" in points and bool(points["held_out_mean"].notna().any())
@@ -214,4 +215,5 @@ def front_table(points: pd.DataFrame, value: str, titles: Mapping[str, str]) -> 
         cells = [f"{row['leaves']:,}", escape(str(row["told"])), f"{row['expected_depth']:.1f}"]
         cells.append(format_percent(row["penalty_mean"]))
         rows.append([*cells, format_percent(row["held_out_mean"])] if outside else cells)
-    return table("On the frontier", heads, rows)
+    words = over(scheme)
+    return table("On the frontier", heads, rows) + (f"<p>Held out: {words}.</p>" if words else "")

@@ -191,7 +191,7 @@ def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progre
     notes = "".join(f"<p>{escape(note)}</p>" for note in tried.notes)
     keys = (
         frontier.family_table(falls_below(tried), titles, tried.skipped),
-        frontier.front_table(table, tried.value, titles),
+        frontier.front_table(table, tried.value, titles, tried.scheme),
     )
     yield Part(
         "All ways of deciding",

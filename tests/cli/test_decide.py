@@ -14,6 +14,7 @@ from dashboard.decisions import DecisionFunction, decision_map, quadtree, statis
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.heldout import heldout
 from dashboard.decisions.measured.problem import Problem
+from dashboard.domain.held_out import BETWEEN, EVERY
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of
@@ -227,7 +228,11 @@ def test_without_a_tree_one_is_recommended_and_says_why(colltune: Run, results: 
     assert answer == named
     assert answer["tree"] == "recommended"
     assert answer["leaves"] <= 15
-    assert "by kind of communicator size: " in colltune("decide", results, "-c", "reduce").out
+    text = colltune("decide", results, "-c", "reduce").out
+    assert "by kind of communicator size: " in text
+    # Their figures are over fewer sizes than those of `--held-out`.
+    assert BETWEEN in text
+    assert EVERY not in text
     assert colltune("decide", results, "-c", "reduce", "--threshold", 1.0, "--json").json["tree"] == "quadtree"
 
 
@@ -245,6 +250,7 @@ def test_held_out_penalty_stands_beside_that_in_sample(colltune: Run, results: P
     ).out
     assert f"held out        mean {expected.mean:.2f} %" in text
     assert "(message_size, 3 folds)" in text
+    assert f"{EVERY}; between others alone: mean {expected.within.mean:.2f} %" in text
 
 
 def test_repetitions_that_are_not_there_cannot_be_held_out(colltune: Run, results: Path) -> None:

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions.grown.families import FAMILIES
+from dashboard.domain.held_out import EVERY
 from dashboard.plots.frontier import (
     FLOOR,
     family_table,
@@ -80,6 +81,9 @@ def test_tables_tell_the_front_and_where_families_fall_below(points: pd.DataFram
     text = front_table(points, "penalty_mean", TITLES)
     assert "one" in text
     assert "three" not in text
+    assert EVERY not in text
+    assert EVERY in front_table(points, "penalty_mean", TITLES, "lines")
+    assert EVERY not in front_table(points, "penalty_mean", TITLES, "repetitions")
     falls = pd.DataFrame({"family": ["cart"], "below_5": [pd.NA], "least": [5.0], "least_leaves": [4]})
     table = family_table(falls, TITLES, {"octree": "needs <ppn>"})
     assert "leaves for &lt; 5 %" in table

@@ -15,6 +15,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import select_ppn
 from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
+from dashboard.domain.held_out import BETWEEN
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
@@ -126,7 +127,7 @@ class Between(Viewer):
     def _said(words: dict[str, Any], slicing: Slicing) -> str:
         tried = "; ".join(f"{escape(each.name)} {format_percent(each.mean)}" for each in slicing.judged)
         text = f"Times between measured sizes: {escape(words['predictor'])}"
-        text += f" (fastest methods at left-out lines: {tried}). " if tried else ". "
+        text += f" (fastest methods {BETWEEN}: {tried}). " if tried else ". "
         text += "Bands hold 90 % of such times; right of the dotted line nothing was measured. "
         text += "The upper ribbon is what the tree on show takes, the lower one what is expected to be the fastest. "
         text += f"Who is fastest is sure on {words['sure']} of the sizes. "

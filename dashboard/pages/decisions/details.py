@@ -15,6 +15,7 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
+from dashboard.domain.held_out import over
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
@@ -92,7 +93,9 @@ class Statistics(Viewer):
         own = None if shown is None else shown._asdict()
         self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, figures, own)
         self.judge.visible = statistics is not None and held is None
-        notes = [] if held is None else [f"{len(held.folds)} folds by lines of the grid", *held.notes]
+        notes = (
+            [] if held is None else [f"{len(held.folds)} folds by lines of the grid", over(held.scheme), *held.notes]
+        )
         self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
 
     def _judge(self, *_: Any) -> None:
