@@ -128,7 +128,7 @@ def read(text: str) -> tuple[str, dict[str, Any]]:
 
     tree, _, words = text.partition(":")
     grown, options = family(tree), {}
-    for word in filter(None, words.split(",")):
+    for word in _options_of(words, grown):
         name, equals, value = word.partition("=")
         if not equals:
             raise Usage(f"{word!r} is not of the form option=value, such as leaves=13")
@@ -138,6 +138,21 @@ def read(text: str) -> tuple[str, dict[str, Any]]:
         except argparse.ArgumentTypeError as error:
             raise Usage(f"{name}: {error}") from None
     return tree, options
+
+
+def _options_of(words: str, family: Family) -> list[str]:
+    """Each ``option=value``; what follows the comma after free text is of it, unless it names another option."""
+    kinds = {option.name: option.kind for option in family.options}
+    parts: list[str] = []
+    last = ""
+    for word in filter(None, words.split(",")):
+        name = word.partition("=")[0].strip().replace("-", "_")
+        if kinds.get(last) == "name" and name not in kinds:
+            parts[-1] += f",{word}"
+        else:
+            parts.append(word)
+            last = name
+    return parts
 
 
 def words_of(options: Mapping[str, Any], family: Family) -> str:

@@ -7,10 +7,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.commands.trees import read
 from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, quadtree
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.compare import compare, difference
 from dashboard.decisions.measured.problem import Problem
+from dashboard.models.family import FAMILY
+from dashboard.session.choice import Choice
+from dashboard.session.recipes import compact
 from loaders import open_results
 from tests.cli.command import Run, assert_one_clear_line
 
@@ -88,6 +92,19 @@ def test_methods_that_the_results_do_not_have_are_named(colltune: Run, results: 
     row = colltune(*names, "--json").json["rows"][1]
     assert (row["absent"], row["wrong"], row["cells"]) == (["spread"], 0, 0)
     assert f"{tmp_path / 'mine.json'}: these results do not have spread; cells where" in colltune(*names).out
+
+
+def test_values_of_options_may_have_commas() -> None:
+    network = "mine: hockney alpha=0.0001,beta=8.5e-08|loggp latency=0.0001,overhead=1e-05,gap=1e-06,gap_per_byte=8e-08"
+    wanted = {
+        "parameters": network,
+        "trust": "hockney=1,loggp=2",
+        "methods": "binomial,pipeline 8KiB",
+        "model": "loggp",
+    }
+    with FAMILIES.also(FAMILY):
+        written = compact(Choice.of("model", wanted))
+        assert read(written) == ("model", wanted)
 
 
 @pytest.mark.parametrize(
