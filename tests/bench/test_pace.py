@@ -197,4 +197,5 @@ def test_the_command_says_about_and_what_the_estimate_is_made_of() -> None:
     assert "at most 2.5 h (the safety check comes on top); " in cost(
         Estimate(10, 1234.5, 9123.4, 0.12345), checked=True
     )
+    assert cost(Estimate(10, 3591.0, 9123.4, 0.12345)).startswith("about 60 min")
     assert "), at most what the time limit allows; " in cost(Estimate(10, 1234.5, 9123.4, 0.12345), 6000.0)

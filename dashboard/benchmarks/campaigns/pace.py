@@ -140,7 +140,7 @@ def _place(sizes: _Sizes) -> tuple[int, float, float]:
 
 def about(seconds: float) -> str:
     """How long something is estimated to take, in words: ``about 30 s``."""
-    return f"about {format_duration(roughly(seconds))}"
+    return f"about {_rough(seconds)}"
 
 
 def most(seconds: float, limit: float | None = None, *, checked: bool = False) -> str:
@@ -157,13 +157,19 @@ def most(seconds: float, limit: float | None = None, *, checked: bool = False) -
     """
     if limit is not None and limit < seconds:
         return "what the time limit allows"
-    return f"{format_duration(roughly(seconds))}{f' ({ON_TOP})' if checked else ''}"
+    return f"{_rough(seconds)}{f' ({ON_TOP})' if checked else ''}"
 
 
 def too_short(limit: float, seconds: float) -> str:
     """Why a time limit will hardly do; empty where it is no shorter than the estimate."""
     said = f"the time limit of {format_duration(limit)} is shorter than the estimate"
     return f"{said}: what is missing then is measured when the campaign is resumed" if limit < seconds else ""
+
+
+def _rough(seconds: float) -> str:
+    """A time with no more digits than an estimate deserves: of minutes, where it is written in these."""
+    unit = 60.0 if 120 <= seconds < 7200 else 1.0
+    return format_duration(unit * roughly(seconds / unit))
 
 
 def roughly(value: float) -> float:
