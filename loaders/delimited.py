@@ -203,14 +203,17 @@ class Delimited:
             rest: _Rest | None = (reader, finish, line, text)
             while rest is not None:
                 reader, finish, line, text = rest  # noqa: PLW2901 - what is left of the block
-                tables, rest = reader.until_header(line, text, finish, begins)
+                tables, rest = reader.until_header(line, text, finish, begins, mixed=reader is self)
                 yield from tables
 
     def until_header(
-        self, line: int, text: bytes, finish: Finish, begins: Begins | None
+        self, line: int, text: bytes, finish: Finish, begins: Begins | None, *, mixed: bool
     ) -> tuple[list[pd.DataFrame], _Rest | None]:
-        """Parse the lines before the next header; the table of these, and what is left with its reader."""
-        chunk = None if text.isspace() else self._plain(text, line)
+        """Parse the lines before the next header; the table of these, and what is left with its reader.
+
+        `mixed` says that they are known not to be rows all of them.
+        """
+        chunk = None if mixed or text.isspace() else self._plain(text, line)
         position = 0
         for number, raw in enumerate(text.splitlines(keepends=True) if chunk is None and begins else (), line + 1):
             content = raw.decode("utf-8", "replace").strip()
@@ -281,8 +284,6 @@ class Delimited:
         """Parse the lines that are rows, skip the others."""
         lines = text.split(b"\n")
         cut = bool(lines[-1]) and not self._open_end
-        if lines[-1] and not cut:
-            self._source.note(_NO_END)
         last = len(lines) - 1
         formed = [n for n, raw in enumerate(lines) if self._form.fullmatch(raw) and not (cut and n == last)]
         frame = self._parsed(b"\n".join([lines[n] for n in formed]) + b"\n", len(formed)) if formed else None
