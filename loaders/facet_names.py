@@ -18,5 +18,6 @@ FACETS: Mapping[str, str] = {
 }
 #: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.
 ROW_FACETS = tuple(name for name in FACETS.values() if name != "operation")
-#: Attribute, no facet, of a run whose points were chosen one after the other, by what those before had told.
-POINTS, ADAPTIVE = "points", "adaptive"
+#: Attribute, no facet, that tells how the points of a run were chosen: one after the other, by what those before had
+#: told; or of other results, some since their times cannot be trusted, so that the run's own stand for them.
+POINTS, ADAPTIVE, ANEW = "points", "adaptive", "anew"

@@ -20,7 +20,7 @@ import pandas as pd
 from loaders.collectives import POINT_TO_POINT, REDUCING
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, Means, means_by_source, within
+from loaders.pooling import Axes, Means, leave_to, means_by_source, within
 from loaders.rows import CollectiveRows, coded
 
 #: What a file that does not tell it was measured with, beside others that tell.
@@ -158,7 +158,11 @@ def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[
 
 
 def chosen(
-    collective: str, rows: CollectiveRows, files: Sequence[tuple[str, Told]], choice: Choice
+    collective: str,
+    rows: CollectiveRows,
+    files: Sequence[tuple[str, Told]],
+    choice: Choice,
+    anew: Collection[int] = (),
 ) -> tuple[list[int], list[str]]:
     """Choose among the files of a collective, and say how far apart those are that are joined.
 
@@ -168,6 +172,8 @@ def chosen(
         All its rows; parts tell their file by its place in `files`.
     files
         Path and facets of each.
+    anew
+        Places of those that measured points anew of which others have times that cannot be trusted.
 
     Returns
     -------
@@ -195,19 +201,39 @@ def chosen(
     rows.keep(kept)
     if len(kept) < 2:
         return kept, []
+    remarks = _measured_anew(collective, rows, {place: files[place] for place in kept}, anew)
     times = means_by_source(rows, Axes(rows))
     _check_facets(collective, times, {place: files[place] for place in kept}, choice, _on_nodes(rows))
     _check_files(collective, times, {place: files[place] for place in kept}, choice)
     far = times.between([[place] for place in kept])
     if not far.apart:
-        return kept, []
+        return kept, remarks
     names = list(dict.fromkeys(Path(files[place][0]).name for place in far.sources))
     shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
     remark = (
         f"{collective}: files that measured the same differ by up to {far.most:.3g} times, far above the spread "
         f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
     )
-    return kept, [remark]
+    return kept, [*remarks, remark]
+
+
+def _measured_anew(
+    collective: str, rows: CollectiveRows, files: Mapping[int, tuple[str, Told]], anew: Collection[int]
+) -> list[str]:
+    """Leave what others of the same facets have to files that measured it anew, and say so."""
+    remarks = []
+    for place in [place for place in files if place in anew]:
+        path, own = files[place]
+        same = [other for other, (_, each) in files.items() if other not in anew and _is_same(each, own)]
+        if points := leave_to(rows, place, same):
+            times = "time" if points == 1 else "times"
+            remarks.append(f"{collective}: {points:,} {times} that cannot be trusted are left to {path}, measured anew")
+    return remarks
+
+
+def _is_same(first: Told, second: Told) -> bool:
+    """Whether files tell the same facets, but for the campaign."""
+    return all(first.get(name) == second.get(name) for name in FACETS if name != "campaign")
 
 
 def _values_of(files: Iterable[tuple[str, Told]], name: str) -> list[str]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -16,7 +16,7 @@ from loaders import facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
-from loaders.facet_names import FACETS
+from loaders.facet_names import ANEW, FACETS, POINTS
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
@@ -304,7 +304,8 @@ class _Collector:
         files = self._told[name]
         rows = self._rows.pop(name)
         paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
-        kept, remarks = facets.chosen(name, rows, paths_facts, self._choice)
+        anew = [place for place, (_, attrs) in enumerate(files) if attrs.get(POINTS) == ANEW]
+        kept, remarks = facets.chosen(name, rows, paths_facts, self._choice, anew)
         if not kept:
             self._warnings += remarks
             return None
@@ -314,7 +315,7 @@ class _Collector:
             path = files[place][0]
             remarks += facets.unexplained(name, rows, place, path, self._unused.get(path, ()))
         self._warnings += remarks
-        attrs = combine_attrs([files[place] for place in kept])
+        attrs = combine_attrs([(files[place][0], _left_of(files[place][1], rows, place, anew)) for place in kept])
         attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
@@ -324,6 +325,19 @@ class _Collector:
         ]
         apart = {"apart": "; ".join(remarks)} if remarks else {}
         return make_cube(name, rows, {**attrs, **apart, "sources": json.dumps(mine)})
+
+
+def _left_of(attrs: Mapping[str, Any], rows: CollectiveRows, place: int, anew: Collection[int]) -> Mapping[str, Any]:
+    """What a file says of itself, without what does not hold beside files that measured points of it anew."""
+    if place in anew:
+        return {name: value for name, value in attrs.items() if name != POINTS}
+    if not anew or run.DOUBTFUL not in attrs:
+        return attrs
+    points, names = rows.points(place), ("method", "comm_size", "message_size", "ppn")
+    records = json.loads(attrs[run.DOUBTFUL])
+    left = [each for each in records if tuple(each[name] for name in names if name in each) in points]
+    others = {name: value for name, value in attrs.items() if name != run.DOUBTFUL}
+    return {**others, run.DOUBTFUL: json.dumps(left)} if left else others
 
 
 def _stored(path: Any, *, lazy: bool) -> xr.DataTree:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -279,6 +279,19 @@ def nearest_totals(collective: str, rows: CollectiveRows) -> list[str]:
     count = int((~nearest).sum())
     why = "the processes do not divide their total size, and its block, rounded, is that of another total nearer to it"
     return [f"{collective}: {count:,} rows are left out: {why}"]
+
+
+def leave_to(rows: CollectiveRows, anew: int, others: Collection[int]) -> int:
+    """Leave the points that one file has to it, as some others' times of them cannot be trusted; how many they had."""
+    axes = Axes(rows)
+    own = np.concatenate([axes.places(part) for part in rows.parts if part.source == anew])
+    left: set[int] = set()
+    for part in rows.parts:
+        if part.source in others and (again := np.isin(places := axes.places(part), own)).any():
+            left |= set(places[again].tolist())
+            part.keep(~again)
+    rows.parts = [part for part in rows.parts if len(part.time)]
+    return len(left)
 
 
 def within(rows: CollectiveRows, source: int) -> Distance:

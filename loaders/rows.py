@@ -16,7 +16,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.errors import LoadError
-from loaders.methods import MethodKey
+from loaders.methods import MethodKey, method_label
 from loaders.names import COLUMNS, block_of
 
 Ints = npt.NDArray[np.int64]
@@ -131,6 +131,21 @@ class CollectiveRows:
                 setattr(part, column, _small(places[getattr(part, column)]))
                 if column == "method":
                     part.library_ids = {int(places[number]): each for number, each in part.library_ids.items()}
+
+    def points(self, source: int) -> set[tuple[Any, ...]]:
+        """What a file measured: label of the method, communicator size and message size, and these with the ppn."""
+        points: set[tuple[Any, ...]] = set()
+        for part in self.parts:
+            if part.source == source:
+                columns = np.stack([part.method, part.comm_size, part.message_size, part.ppn], axis=1, dtype=np.int64)
+                for method, comm_size, message_size, ppn in np.unique(columns, axis=0).tolist():
+                    point = (
+                        method_label(self.methods.values[method]),
+                        self.comm_sizes.values[comm_size],
+                        self.message_sizes.values[message_size],
+                    )
+                    points |= {point, (*point, self.ppns.values[ppn])}
+        return points
 
     def add(self, table: pd.DataFrame, source: int = 0) -> None:
         """Add a table (one collective, all columns there) of aggregated rows or of raw samples, from one file.

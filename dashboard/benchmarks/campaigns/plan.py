@@ -69,6 +69,9 @@ class Plan:
     only
         Of each collective named here, the points that are measured of the grid: communicator size, message size and
         places of the methods; empty: all of them.
+    anew
+        Whether other results have times of some of these points that cannot be trusted: where both are loaded, what is
+        measured stands for those.
     components
         Names of methods that are parts of the library which answer calls by themselves.
     library, library_version
@@ -93,6 +96,7 @@ class Plan:
     checked: bool = True
     goal: Goal | None = None
     only: Mapping[str, tuple[Only, ...]] = field(default_factory=dict)
+    anew: bool = False
     components: tuple[str, ...] = ()
     library: str = ""
     library_version: str = ""

@@ -10,7 +10,7 @@ from typing import Any
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.own_settings import ADDED
 from dashboard.benchmarks.ranks import surroundings
-from loaders.facet_names import ADAPTIVE, POINTS
+from loaders.facet_names import ADAPTIVE, ANEW, POINTS
 
 _STATISTICS = {
     "skampi": "latest end over processes after a common start; where they share cores (starts: barrier), or none could "
@@ -51,4 +51,5 @@ def attrs_of(plan: Plan, nodes: Sequence[str], forced: Mapping[str, str] | None)
         "added_settings": os.environ.get(ADDED, ""),
         "launch_per_method": int(forced is not None),
         **({} if plan.goal is None else {POINTS: ADAPTIVE}),
+        **({POINTS: ANEW} if plan.anew else {}),
     }

@@ -150,7 +150,7 @@ def _lines(answer: Mapping[str, Any], nothing: str) -> list[str]:
     took = format_duration(answer["seconds"])
     again = f"{answer['again']:,} again whose times cannot be trusted, then " if answer["again"] else ""
     what = f"{again}what tells most" if again else "what tells most first"
-    lines += [f"{answer['points']:,} points to measure, about {took} of repetitions, {what}:", ""]
+    lines += [f"{format_count(answer['points'], 'point')} to measure, about {took} of repetitions, {what}:", ""]
     together: dict[tuple[str, int, float | None], list[Mapping[str, Any]]] = {}
     for step in answer["steps"]:
         of = (step["collective"], step["comm_size"], step["mean_loss_before"])
@@ -165,7 +165,7 @@ def _lines(answer: Mapping[str, Any], nothing: str) -> list[str]:
     head = ["collective", "processes", "loss before (%)", "message sizes", "methods"]
     lines += cli_text.table(head, rows, right=range(1, 3))
     if plan := answer.get("plan"):
-        lines += ["", f"plan: {plan['folder']}, {plan['points']:,} points"]
+        lines += ["", f"plan: {plan['folder']}, {format_count(plan['points'], 'point')}"]
         lines += [f"not in the plan: {name} of {what}" for what, each in plan["lacking"].items() for name in each]
     return lines
 
@@ -194,7 +194,8 @@ def _write(
             lacking.setdefault(name, []).extend([label] if label not in lacking.get(name, ()) else [])
     if not only:
         raise Usage(f"{plan.library} {plan.library_version} here offers none of the methods that should be measured")
-    plan = replace(plan, only={name: only.get(name, ()) for name in names})
+    again = any(advice.again for advice in advised)
+    plan = replace(plan, only={name: only.get(name, ()) for name in names}, anew=again)
     Campaign.create(Path(args.output), plan)
     points = sum(len(methods) for _, methods in missing(plan, ()))
     if points < sum(advice.step.points for advice in advised):

@@ -146,6 +146,7 @@ def test_the_command_writes_a_plan_of_what_it_lists(
         for name in cell["methods"]
     }
     plan = Campaign(folder).plan()
+    assert not plan.anew
     planned = {
         (cell.comm_size, cell.message_size, method.algorithm)
         for cell, methods in missing(plan, ())
@@ -193,3 +194,12 @@ def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first
     assert "allreduce unknown (no time can be trusted)" in out
     assert "64 B, 256 KiB" in out
     assert "--keep-doubtful" not in err
+
+
+def test_the_plan_says_that_its_points_stand_for_times_that_cannot_be_trusted(results: Path, tmp_path: Path) -> None:
+    with RunWriter(results, {"benchmark": "colltune bench, test"}) as writer:
+        point = {"collective": "bcast", "algorithm": "basic_linear", "comm_size": 4, "message_size": 64}
+        writer.append({**point, "samples": [1e-6], "late": 9})
+    folder = tmp_path / "next"
+    assert cli.main(["bench", "refine", str(results), "--points", "1", "-o", str(folder)]) == 0
+    assert Campaign(folder).plan().anew

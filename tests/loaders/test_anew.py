@@ -1,0 +1,62 @@
+"""What a run measured anew stands for what other results have of it, since that could not be trusted."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from loaders import MissingHintError, RunWriter, open_results
+from loaders.facet_names import ANEW, POINTS
+
+POINT = {"collective": "bcast", "algorithm": "linear", "comm_size": 4}
+#: Late starts, and times that are far above those of the run that measured them anew.
+LATE = {**POINT, "message_size": 64, "samples": [9e-3, 8e-3], "late": 5}
+
+
+def run_of(path: Path, lines: list[dict[str, Any]], attrs: dict[str, str]) -> Path:
+    path.parent.mkdir()
+    with RunWriter(path, {"system": "x"} | attrs) as writer:
+        for line in lines:
+            writer.append(line)
+    return path
+
+
+@pytest.fixture
+def first(tmp_path: Path) -> Path:
+    sound = {**POINT, "message_size": 128, "samples": [2e-6, 2e-6]}
+    return run_of(tmp_path / "first" / "results.jsonl", [LATE, sound], {})
+
+
+def test_times_that_were_measured_anew_are_those_of_the_run_that_did(first: Path, tmp_path: Path) -> None:
+    again = {**POINT, "message_size": 64, "samples": [1e-6, 1e-6, 1e-6]}
+    anew = run_of(tmp_path / "anew" / "results.jsonl", [again], {POINTS: ANEW})
+    tree = open_results([first, anew])
+    cube = tree["bcast"].to_dataset()
+    assert cube["time"].values.ravel().tolist() == [1e-6, 2e-6]
+    assert cube["repetitions"].values.ravel().tolist() == [3, 2]
+    assert "doubtful_times" not in cube.attrs
+    assert POINTS not in cube.attrs
+    assert "1 time that cannot be trusted are left to" in tree.attrs["notes"]
+
+
+def test_what_the_run_itself_cannot_trust_stays_doubtful(first: Path, tmp_path: Path) -> None:
+    anew = run_of(tmp_path / "anew" / "results.jsonl", [{**LATE, "late": 7}], {POINTS: ANEW})
+    (record,) = [
+        each
+        for text in str(open_results([first, anew])["bcast"].attrs["doubtful_times"]).split("; ")
+        for each in json.loads(text)
+    ]
+    assert record["reason"].startswith("7 starts were late")
+
+
+def test_a_run_of_another_system_or_for_itself_stands_for_nothing(first: Path, tmp_path: Path) -> None:
+    again = {**POINT, "message_size": 64, "samples": [1e-6]}
+    other = run_of(tmp_path / "other" / "results.jsonl", [again], {"system": "y", POINTS: ANEW})
+    with pytest.raises(MissingHintError, match="system of bcast"):
+        open_results([first, other])
+    plain = run_of(tmp_path / "plain" / "results.jsonl", [again], {})
+    with pytest.raises(MissingHintError, match="campaign of bcast"):
+        open_results([first, plain])
