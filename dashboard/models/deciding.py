@@ -347,8 +347,7 @@ def model_penalties(
         best of all methods measured.
     """
     fair = restricted_to_covered(problem)
-    options: list[str] = [name for name in MODEL_NAMES if name in parameters.models]
-    options += TOGETHER if len(options) > 1 else []
+    options: list[str] = [*parameters.every, *(TOGETHER if len(parameters.models) > 1 else ())]
     penalties = {}
     for by in options:
         decision = model_decision(problem, Ensemble(parameters, by, trust, variant))
@@ -365,7 +364,7 @@ def decision_times(problem: Problem, parameters: ParameterSet, *, rounds: int = 
     known = Covered.of(str(part.cube.attrs["collective"]), problem.methods)
     axes = [part.cube[name].values for name in ("comm_size", "message_size")]
     times = {}
-    for name in (each for each in MODEL_NAMES if each in parameters.models):
+    for name in parameters.every:
         ensemble = Ensemble(parameters, name)
         taken = []
         for _ in range(rounds):

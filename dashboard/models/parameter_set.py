@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError
-from dashboard.models.p2p import CLASSES, PointToPointModel, of_dict
+from dashboard.models.p2p import CLASSES, LogGP, PointToPointModel, of_dict
 from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.presets import MACHINES, Machine, machine
 from loaders import disk
@@ -49,11 +51,27 @@ class ParameterSet:
 
     @property
     def models(self) -> tuple[ModelName, ...]:
-        """Models that there are parameters of, in the usual order."""
+        """Models that there are parameters of, none of them converted, in the usual order."""
         return tuple(name for name in MODEL_NAMES if name in self.parameters)
 
+    @cached_property
+    def every(self) -> Mapping[ModelName, PointToPointModel]:
+        """By model, in the usual order: its own, and PLogP's as LogGP's give them (Table 4.1) where it has none."""
+        known = dict(self.parameters)
+        loggp = known.get("loggp")
+        if "plogp" not in known and isinstance(loggp, LogGP):
+            with contextlib.suppress(ModelError):
+                known["plogp"] = loggp.to_plogp()
+        return {name: known[name] for name in MODEL_NAMES if name in known}
+
+    def conversion(self, model: ModelName | str = "plogp") -> str:
+        """That a model's parameters are those of another one, as a sentence; empty where they are its own."""
+        if model in self.parameters or model not in self.every:
+            return ""
+        return "PLogP is converted from LogP / LogGP (Table 4.1), so it has no vote of its own."
+
     def of(self, model: ModelName | str) -> PointToPointModel:
-        """Parameters of one model.
+        """Parameters of one model, if need be converted.
 
         Raises
         ------
@@ -64,7 +82,7 @@ class ParameterSet:
         """
         if model not in MODEL_NAMES:
             raise ParameterError(f"there is no model {model!r}; expected one of {', '.join(MODEL_NAMES)}")
-        parameters = next((each for name, each in self.parameters.items() if name == model), None)
+        parameters = next((each for name, each in self.every.items() if name == model), None)
         if parameters is None:
             there = ", ".join(MODEL_TITLES[name] for name in self.models)
             title = next(title for name, title in MODEL_TITLES.items() if name == model)

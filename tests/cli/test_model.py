@@ -72,7 +72,7 @@ def test_predict_takes_the_names_of_libraries_and_what_is_printed(colltune: Run)
         (["--parameters", "grig-mx", "--collective", "broadcast"], ["'broadcast'", "bcast"]),
         (["--parameters", "grig-mx", "--comm-size", "0"], ["--comm-size", "at least 1"]),
         (["--parameters", "grig-mx", "--message-size", "big"], ["--message-size", "'big' is not a size"]),
-        (["--parameters", "grig-mx", "--model", "plogp"], ["grig-mx has no PLogP parameters"]),
+        (["--parameters", "thunderbird", "--model", "plogp"], ["thunderbird has no PLogP parameters"]),
         (["--parameters", "alpha=0,beta=1e-9"], ["alpha is 0 s", "more than 0"]),
         ([], ["--parameters"]),
     ],
@@ -226,8 +226,8 @@ def test_options_of_other_trees_and_networks_without_the_model(colltune: Run, re
     assert_one_clear_line(colltune(*words, "--max-depth", "3"), "--tree model takes --model")
     answer = colltune(*words, "--model", "vote", "--parameters", "thunderbird")
     assert_one_clear_line(answer, "vote", "hockney")
-    answer = colltune(*words, "--model", "plogp", "--parameters", "boba")
-    assert_one_clear_line(answer, "boba has no PLogP", "LogGP")
+    answer = colltune(*words, "--model", "plogp", "--parameters", "thunderbird")
+    assert_one_clear_line(answer, "thunderbird has no PLogP", "Hockney")
     both = ["decide", results, "-c", "bcast", "-c", "reduce", "--combined", "--tree", "model", "--parameters", "boba"]
     assert_one_clear_line(colltune(*both), "2 tables")
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.models.errors import NotApplicableError, ParameterError
-from dashboard.models.p2p import Hockney
+from dashboard.models.p2p import Hockney, LogGP
 from dashboard.models.parameter_set import ParameterSet, find_parameters, load_parameters, set_of_dict
 from dashboard.models.presets import machine
 from tests.models.networks import NETWORKS
@@ -27,10 +27,23 @@ def test_a_published_machine_by_its_name() -> None:
     network = find_parameters("grig-mx")
     assert network.of("loggp") == machine("grig-mx").loggp
     assert "4.12" in str(network.provenance["sources"])
-    with pytest.raises(NotApplicableError, match="grig-mx has no PLogP parameters; there are Hockney"):
-        network.of("plogp")
+    with pytest.raises(NotApplicableError, match="thunderbird has no PLogP parameters; there are Hockney"):
+        find_parameters("thunderbird").of("plogp")
     with pytest.raises(ParameterError, match="did you mean grig-mx"):
         find_parameters("grig_mx")
+
+
+def test_plogp_is_converted_from_loggp_where_there_is_none_and_does_not_vote() -> None:
+    network = find_parameters("grig-tcp")
+    loggp = network.of("loggp")
+    assert isinstance(loggp, LogGP)
+    assert network.of("plogp") == loggp.to_plogp()
+    assert network.models == ("hockney", "loggp")
+    assert tuple(network.every) == ("hockney", "loggp", "plogp")
+    assert "converted" in network.conversion()
+    own = ParameterSet("own", {"plogp": loggp.to_plogp()})
+    assert not own.conversion()
+    assert tuple(own.every) == own.models == ("plogp",)
 
 
 def test_parameters_typed_in() -> None:

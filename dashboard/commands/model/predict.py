@@ -120,9 +120,11 @@ def _about(args: argparse.Namespace, model: CollectiveModel, network: ParameterS
 
 
 def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> list[str]:
-    """Warn of times that rest on what a fit did not determine; names of that."""
+    """Say what parameters are converted, and warn of times that rest on what a fit did not determine; names of that."""
     from dashboard.models.undetermined import resting, warning
 
+    if converted := network.conversion(model):
+        say(f"note: {converted}")
     rests = resting(network, model, predicted)
     if rests:
         say(f"warning: {warning(network, rests)}")

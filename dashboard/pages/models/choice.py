@@ -12,7 +12,7 @@ import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of
-from dashboard.models import MACHINES, MODEL_NAMES, MODELS, LogGP, ModelError, ModelName, PLogP, PointToPointModel
+from dashboard.models import MACHINES, MODEL_NAMES, MODELS, ModelName, PointToPointModel
 from dashboard.models.aliases import algorithm_of, covered
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
 from dashboard.models.family import ENCODINGS, read_trust, write_trust
@@ -195,22 +195,6 @@ class ModelChoice(param.Parameterized):
         how = {"how": "changed by hand", "from": {"name": known.name, **known.provenance}}
         return ParameterSet(f"{known.name.removesuffix(_CHANGED)}{_CHANGED}", self.parameters, how)
 
-    def network(self, by: str = "") -> ParameterSet:
-        """The set that a model (default: what decides) is asked with: PLogP's are converted only where it is alone.
-
-        They are written out then, since nobody else who is told the name of the set converts them.
-        """
-        known = self.current()
-        if (by or self.by) == "plogp" and self.conversion():
-            return ParameterSet(f"{known.name}, PLogP of LogP / LogGP", self.effective(), known.provenance)
-        return known
-
-    def conversion(self) -> str:
-        """That PLogP's parameters are those of LogGP, as a sentence; empty where they are not, or there are none."""
-        if "plogp" in self.parameters or "plogp" not in self.effective():
-            return ""
-        return "PLogP is converted from LogP / LogGP (Table 4.1), so it has no vote of its own."
-
     def ensemble(self) -> Ensemble:
         """The models that decide.
 
@@ -219,7 +203,7 @@ class ModelChoice(param.Parameterized):
         ModelError
             When the weights are none.
         """
-        return Ensemble(self.network(), self.by, read_trust(self.trust), self.variant)
+        return Ensemble(self.current(), self.by, read_trust(self.trust), self.variant)
 
     def decision(self) -> Choice:
         """How models decide, as a choice like all others.
@@ -231,7 +215,7 @@ class ModelChoice(param.Parameterized):
         """
         options = {
             "model": self.by,
-            "parameters": write_set(self.network()),
+            "parameters": write_set(self.current()),
             "trust": self.trust,
             "methods": ",".join(self.candidates),
             "variant": self.variant,
@@ -240,9 +224,9 @@ class ModelChoice(param.Parameterized):
         }
         return Choice.of(KIND, options)
 
-    def words(self, model: ModelName) -> list[str]:
-        """Parameters of a model, and formulas, as the commands take them."""
-        return ["--parameters", write_set(self.network(model)), *self._printed()]
+    def words(self) -> list[str]:
+        """Parameters, and formulas, as the commands take them."""
+        return ["--parameters", write_set(self.current()), *self._printed()]
 
     def _printed(self) -> list[str]:
         return ["--as-published"] if self.variant == "as_published" else []
@@ -257,7 +241,7 @@ class ModelChoice(param.Parameterized):
         cut = ["--segment-size", str(method.segment_size)] if method.segment_size else []
         best = ["--best-case"] if self.case == "best" else []
         what = ["-c", self.collective, "--algorithm", method.algorithm, "--model", model]
-        return ["model", "predict", *what, "--comm-size", str(comm_size), *size, *cut, *best, *self.words(model)]
+        return ["model", "predict", *what, "--comm-size", str(comm_size), *size, *cut, *best, *self.words()]
 
     def measured_words(self) -> list[str]:
         """The measurements of the collective on show as the commands take them."""
@@ -275,19 +259,8 @@ class ModelChoice(param.Parameterized):
         known = self._effective
         # Parameters are replaced as a whole; converting them for each who asks would take longer than to draw a curve.
         if known is None or known[0] is not self.parameters:
-            models = dict(self.parameters)
-            if "plogp" not in models and (converted := self.converted()) is not None:
-                models["plogp"] = converted
-            known = self._effective = self.parameters, {name: models[name] for name in MODEL_NAMES if name in models}
+            known = self._effective = self.parameters, self.current().every
         return known[1]
-
-    def converted(self) -> PLogP | None:
-        """PLogP's parameters as LogGP's give them; None without these, or where they give none."""
-        known = self.parameters.get("loggp")
-        try:
-            return known.to_plogp() if isinstance(known, LogGP) else None
-        except ModelError:
-            return None
 
     def view(self, axis: AxisName | None = None) -> View:
         """What the chart shows, over the axis chosen or another one."""

@@ -90,7 +90,7 @@ class Curves(Part):
     def _tell(self, _: Any = None) -> None:
         view, cube = self._choice.view(), self._choice.cube()
         lines = evaluate(view, self._choice.effective(), cube)
-        converted = self._choice.conversion() if "plogp" in view.models else ""
+        converted = self._choice.current().conversion() if "plogp" in view.models else ""
         self.legend.object = legend_table(view, lines) + paragraph(converted) + _uncovered(view.collective, cube)
 
 

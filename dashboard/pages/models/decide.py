@@ -16,7 +16,6 @@ from dashboard.domain.units import format_count, format_names
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
 from dashboard.models.family import ENCODINGS, FAMILY, read_trust
-from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.predicting import Covered, methods_named
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
@@ -266,17 +265,14 @@ class Deciding(Part):
         choice, problem = self._choice, self._state.view.problem()
         if problem is None:
             return ""
-        judge = partial(model_penalties, problem, trust=read_trust(choice.trust), variant=choice.variant)
+        network = choice.current()
         try:
-            penalties = judge(choice.current())
-            if converted := choice.conversion():
-                alone = ParameterSet(choice.current().name, {"plogp": choice.effective()["plogp"]})
-                penalties |= judge(alone)
+            penalties = model_penalties(problem, network, trust=read_trust(choice.trust), variant=choice.variant)
         except ModelError as error:
             # Methods that were not measured can be chosen all the same.
             return f"<p>Penalty of each model among what was measured: {escape(str(error))}.</p>"
         rows = {name: penalties[name] for name in BY.values() if name in penalties}
-        return model_decision.penalties_table(rows) + paragraph(converted)
+        return model_decision.penalties_table(rows) + paragraph(network.conversion())
 
     def _show_alone(self) -> None:
         choice = self._choice

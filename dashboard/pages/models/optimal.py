@@ -79,12 +79,12 @@ class Optimal(Part):
             return []
         what = ["-c", choice.collective, "--optimal", "--model", self.model.value]
         sizes = ["--comm-size", *map(str, comm_sizes), "--message-size", *map(str, message_sizes)]
-        network = write_set(choice.network(self.model.value))
+        network = write_set(choice.current())
         further = ["--parameters", network, "--multiple", str(self.multiple.value)]
         return [["model", "map", *what, *sizes, *further]]
 
     def _save(self) -> io.BytesIO:
-        network = self._choice.network(self.model.value)
+        network = self._choice.current()
         return io.BytesIO(decision_of_optimal(self.optimal, network).to_json().encode())
 
     def _sizes(self) -> tuple[Any, Any]:

@@ -186,7 +186,7 @@ class ParameterPanel(Viewer):
         title = f"<strong>{MODEL_TITLES[name]}</strong>"
         if name in self.choice.parameters:
             return title
-        if name == "plogp" and self.choice.conversion():
+        if name == "plogp" and self.choice.current().conversion():
             return f"{title}<br>converted from LogP / LogGP (Table 4.1), and moves with it"
         return f"{title}<br>no parameters are known; fit them or choose another machine"
 

@@ -84,7 +84,7 @@ class OptimalSegments(Part):
         what = ["-c", choice.collective, "--algorithm", str(self.algorithm.value)]
         sizes = ["--comm-size", str(choice.comm_size), "--message-size", str(choice.message_size)]
         models = choice.view().models
-        return [["model", "segments", *what, "--model", name, *sizes, *choice.words(name)] for name in models]
+        return [["model", "segments", *what, "--model", name, *sizes, *choice.words()] for name in models]
 
     def _draw(self, algorithm: str) -> None:
         choice = self._choice
