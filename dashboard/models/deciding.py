@@ -20,7 +20,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import IntArray
-from dashboard.domain.models import MODEL_NAMES, ModelName
+from dashboard.domain.models import ModelName
 from dashboard.models.collectives.model import Variant
 from dashboard.models.completing import completed
 from dashboard.models.errors import ModelError
