@@ -108,7 +108,8 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
             notes.append(f"only one {title} is measured, so none can be left out")
             continue
         if count < folds:
-            notes.append(f"{count} folds along the {title}, since there are no more of them")
+            ends = "; neither lies between others" if count == 2 else ""
+            notes.append(f"{count} folds along the {title}, since there are no more of them{ends}")
         made += [partial(_line_fold, problem, axis, values[first::count]) for first in range(count)]
     if not made:
         raise DecisionError(

@@ -15,9 +15,10 @@ from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import APART, Problem, Slice
+from dashboard.decisions.surfaces.grid import comm_sizes_between
 from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table
-from dashboard.decisions.surfaces.judged import choose_predictor, judge_sizes, left_out
-from dashboard.decisions.surfaces.lines import KINDS
+from dashboard.decisions.surfaces.judged import FEWEST, Left, choose_predictor, judge_sizes, left_out
+from dashboard.decisions.surfaces.lines import KINDS, POWER_OF_TWO, kind_of
 from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
 from dashboard.domain.options import Option
 from loaders.facet_names import ADAPTIVE, POINTS
@@ -115,6 +116,7 @@ class _Recommending:
         surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
         methods = tuple(problem.methods[place] for place in part.methods)
+        self._not_judged = [*(_not_left_out(table, folds) if folds else ()), *_off_kind(table, surfaces)]
         self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(self._trees)), "trees without some sizes")
         expected = {kind: trees.means for kind, trees in self._trees.items()}
@@ -125,7 +127,8 @@ class _Recommending:
         size = self._sizes.best(most)
         if size.judged is None:
             size = replace(size, leaves=self._trees[size.kind].fewest(most, self._slack))
-        said = [each.words() for each in (*self._tried, size.judged) if each is not None]
+        judged = [each.words() for each in (*self._tried, size.judged) if each is not None]
+        said = [*(judged or [self._unjudged()]), *self._not_judged]
         if self._brought[0] != self._brought[1]:
             own, shared = self._brought
             said.append(
@@ -137,7 +140,7 @@ class _Recommending:
             "tried": [{"name": each.name, "mean": each.mean, "error": each.error} for each in self._tried],
             "kind": size.kind,
             "leaves": size.leaves,
-            "said": "; ".join(said) or self._unjudged(),
+            "said": "; ".join(said),
         }
         return _renamed(self._trees[size.kind].root(size.leaves), self._part), fact
 
@@ -152,6 +155,26 @@ class _Recommending:
         else:
             why = "too few sizes to leave any out"
         return f"{why}: the fewest leaves within {self._slack:.2g} points of the least expected penalty"
+
+
+def _off_kind(table: Table, surfaces: Surfaces) -> list[str]:
+    """That communicator sizes between the measured ones are of a kind that nothing was measured of, in words."""
+    if not surfaces.is_off_kind(comm_sizes_between(table.comm_sizes)).any():
+        return []
+    alike = kind_of(table.comm_sizes, POWER_OF_TWO).all()
+    measured = "no communicator size but powers of two" if alike else "no communicator size that is a power of two"
+    return [f"{measured} was measured, so what it costs at others is not judged: measure one"]
+
+
+def _not_left_out(table: Table, folds: Sequence[Left]) -> list[str]:
+    """Axes of which left-out lines say nothing, in words."""
+    words = []
+    for axis, sizes in enumerate((table.comm_sizes, table.message_sizes)):
+        if not any(fold.axis == axis for fold in folds) and sizes[-1] - sizes[0] >= sizes.size:
+            title = ("communicator size", "message size")[axis]
+            why = f"too few ({sizes.size})" if sizes.size < FEWEST else "no calls at those that can be"
+            words.append(f"no {title} was left out: {why}")
+    return words
 
 
 def _renamed(node: Node, part: Slice) -> Node:

@@ -15,7 +15,7 @@ from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
 """Every so-manieth line is left out, along either axis."""
@@ -37,23 +37,32 @@ class Left:
     learn
         What is decided on.
     judge
-        What is judged at, filled in by `surfaces.counted.counted`.
+        What is judged at, filled in by `surfaces.counted.counted`; NaN where the others tell of no method, as in a
+        corner of the grid beyond which nothing was measured.
+    axis
+        Of `SIZES` the place of that which lines are left out of.
     """
 
     learn: Table
     judge: Table
+    axis: int = 0
+
+    @property
+    def _weights(self) -> FloatArray:
+        calls = 1.0 if self.judge.calls is None else self.judge.calls
+        return np.asarray(np.isfinite(self.judge.times[0]) * calls)
+
+    @property
+    def counts(self) -> bool:
+        """Whether anything is judged: there may be no calls at these sizes."""
+        return bool(self._weights.any())
 
     def penalty(self, chosen: IntArray) -> float:
         """Mean penalty of methods chosen at the left-out sizes, percent."""
-        times = self.judge.times
-        there = np.isfinite(times[0])
+        times, weights = self.judge.times, self._weights
         low = times.min(axis=0)
         took = np.take_along_axis(times, chosen[None], axis=0)[0]
-        weights = there if self.judge.calls is None else there * self.judge.calls
-        if not weights.any():
-            return np.nan
-        with np.errstate(invalid="ignore"):
-            percent = np.where(there, 100.0 * (took / low - 1.0), 0.0)
+        percent = np.where(np.isfinite(low), 100.0 * (took / low - 1.0), 0.0)
         return float((percent * weights).sum() / weights.sum())
 
 
@@ -82,7 +91,7 @@ class Judged:
 
 
 def left_out(table: Table) -> list[Left]:
-    """Leave out every `FOLDS`-th line inside the range, along either axis; nothing where there are few."""
+    """Leave out every `FOLDS`-th line inside the range, along either axis; none of few, or without calls."""
     folds = []
     full = replace(table, times=counted(table.times, table.comm_sizes, table.message_sizes))
     lines = np.arange(table.comm_sizes.size), np.arange(table.message_sizes.size)
@@ -94,8 +103,17 @@ def left_out(table: Table) -> list[Left]:
             kept = np.setdiff1d(lines[axis], out)
             both = [(kept, out) if each == axis else (lines[each], lines[each]) for each in (0, 1)]
             learn, judge = (surface.part(both[0][n], both[1][n]) for n, surface in enumerate((table, full)))
-            folds.append(Left(learn, judge))
+            left = Left(learn, replace(judge, times=np.where(_told(learn, judge), judge.times, np.nan)), axis)
+            folds += [left] if left.counts else []
     return folds
+
+
+def _told(learn: Table, judge: Table) -> BoolArray:
+    """At which left-out sizes the others tell of any method; of one that they all have, at all of them."""
+    if np.isfinite(learn.times).all(axis=(1, 2)).any():
+        return np.ones(judge.times.shape[1:], dtype=np.bool_)
+    predicted = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes).at(judge.comm_sizes, judge.message_sizes)
+    return np.asarray(np.isfinite(predicted.log_time).any(axis=0))
 
 
 def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: None) -> tuple[Predictor, list[Judged]]:
@@ -106,9 +124,6 @@ def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: N
     if not folds:
         return PREDICTORS[0], []
     table = np.array([[_argmin(fold, predictor, step) for predictor in PREDICTORS] for fold in folds])
-    table = table[np.isfinite(table).all(axis=1)]
-    if not len(table):
-        return PREDICTORS[0], []
     best = int(table.mean(axis=0).argmin())
     chosen = next(number for number in range(len(PREDICTORS)) if _as_good(table[:, number], table[:, best]))
     return PREDICTORS[chosen], [
@@ -211,8 +226,7 @@ def judge_sizes(
     for fold in folds:
         for key, chosen in _tried(fold, predictor, methods, tuple(expected), most, step):
             costs.setdefault(key, []).append(fold.penalty(chosen))
-    every = {key: np.array(values) for key, values in costs.items() if len(values) == len(folds)}
-    return Sizes({key: values for key, values in every.items() if np.isfinite(values).all()}, expected)
+    return Sizes({key: np.array(each) for key, each in costs.items() if len(each) == len(folds)}, expected)
 
 
 def _tried(

@@ -12,7 +12,9 @@ from dashboard.domain.arrays import FloatArray, IntArray
 ALIKE = "all"
 """One curve over all communicator sizes."""
 
-KINDS = (ALIKE, "power_of_two", "even")
+POWER_OF_TWO = "power_of_two"
+
+KINDS = (ALIKE, POWER_OF_TWO, "even")
 """What may tell the curves of a method apart: nothing, or one of these attributes of the communicator size."""
 
 #: Weights of a matrix that is kept.

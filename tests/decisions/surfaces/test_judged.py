@@ -1,0 +1,82 @@
+"""What left-out lines judge, and what they are silent of."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+import xarray as xr
+
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.workload import weighed
+from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces.family import recommended
+from tests.cubes import cube_of
+
+COMM = np.array([2, 3, 4, 6, 8, 12, 16])
+MESSAGE = 4 ** np.arange(3, 11)
+
+
+def noisy(comm: np.ndarray = COMM) -> xr.Dataset:
+    """Three methods that cross, with noise."""
+    first = np.tile(MESSAGE / 2048.0, (comm.size, 1)) * comm[:, None]
+    noise = np.exp(0.1 * np.random.default_rng(1).standard_normal((3, comm.size, MESSAGE.size)))
+    return cube_of(1e-5 * noise * np.stack([first, np.sqrt(first), 3.0 + 0.2 * first]), comm, MESSAGE)
+
+
+def facts(cube: xr.Dataset) -> dict[str, object]:
+    """What is said of the recommendation."""
+    (fact,) = recommended(Problem.of(cube)).provenance["recommended"]
+    return dict(fact)
+
+
+def test_a_corner_beyond_which_nothing_was_measured_judges_no_predictor() -> None:
+    cube = noisy()
+    cube["time"] = cube["time"].where(cube["comm_size"] * cube["message_size"] <= 1 << 18)
+    # Of no method anything is expected there; the first one was taken then, whichever that was.
+    means = [
+        [each["mean"] for each in np.atleast_1d(facts(cube.isel(method=order))["tried"])]
+        for order in ([0, 1, 2], [2, 0, 1])
+    ]
+    assert means[0] == pytest.approx(means[1])
+
+
+def test_lines_without_calls_are_not_left_out() -> None:
+    calls = pd.DataFrame({"collective": "bcast", "comm_size": [12, 16], "message_size": 1024, "calls": 1.0})
+    cube = noisy().assign_attrs(collective="bcast")
+    (fact,) = recommended(weighed(Problem.of(cube), calls)).provenance["recommended"]
+    assert "tree of" in fact["said"]
+    calls = calls.assign(comm_size=16, message_size=[64, 256])
+    (fact,) = recommended(weighed(Problem.of(cube), calls)).provenance["recommended"]
+    assert "no communicator size was left out: no calls at those that can be" in fact["said"]
+
+
+def test_it_is_said_along_which_axis_too_little_was_measured() -> None:
+    assert "no communicator size was left out: too few (2)" in str(facts(noisy(np.array([4, 16])))["said"])
+    assert "no communicator size was left out" not in str(facts(noisy())["said"])
+
+
+@pytest.mark.parametrize(
+    ("sizes", "words"),
+    [
+        ([2, 4, 8, 16], "no communicator size but powers of two was measured"),
+        ([6, 12, 24, 48], "no communicator size that is a power of two was measured"),
+        ([2, 3, 4, 6, 8], ""),
+        ([2], ""),
+    ],
+)
+def test_it_is_said_that_sizes_of_a_kind_were_not_measured(sizes: list[int], words: str) -> None:
+    said = str(facts(noisy(np.array(sizes)))["said"])
+    assert words in said
+    assert bool(words) == ("was measured, so" in said)
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce", "allgather", "alltoall"])
+def test_bands_hold_at_sizes_of_a_kind_that_was_not_measured(fast_ethernet: xr.DataTree, collective: str) -> None:
+    cube = fast_ethernet[collective].to_dataset().transpose("method", "comm_size", "message_size", ...)
+    power = (cube["comm_size"].values & (cube["comm_size"].values - 1)) == 0
+    known, others = cube.isel(comm_size=power), cube.isel(comm_size=~power)
+    sizes = known["comm_size"].values, known["message_size"].values
+    predicted = Surfaces(known["time"].values, *sizes).at(others["comm_size"].values, sizes[1])
+    off = np.abs(np.log(others["time"].values) - predicted.log_time)
+    assert (off <= predicted.half_width)[np.isfinite(off)].mean() > 0.85
