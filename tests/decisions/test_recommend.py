@@ -88,8 +88,8 @@ def test_the_recommended_tree_is_taken_where_it_is_judged() -> None:
     front.table.loc[len(POINTS), "options"] = "{}"
     assert recommend(front).row == len(POINTS)
     assert recommend(front).reason == (
-        "20 leaves by Recommended, 2.2 % held-out mean penalty, grown for sizes between the measured ones, too; for "
-        "the measured ones alone 13 leaves by Optimal tree, 1.9 % held-out mean penalty; within one standard error "
+        "20 leaves by Recommended, 2.2 % held-out mean penalty, grown for sizes between the measured ones, too; by "
+        "that penalty alone: 13 leaves by Optimal tree, 1.9 % held-out mean penalty; within one standard error "
         "(0.40 points) of the best, 1.6 % (Optimal tree, 60 leaves); the next better tree needs 41 (1.7 %)"
     ).replace("Optimal tree", title("optimal"))
     assert recommend(front, within=0.3).row == 2

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions.measured.trust import LEFT_OUT, TOLD, doubtful, without_doubtful
+from dashboard.decisions.measured.map import decision_map
+from dashboard.decisions.measured.trust import LEFT_OUT, TOLD, by_cell, doubtful, without_doubtful
 from tests.cubes import cube_of
 
 SIZES = [8, 64, 512, 4096, 1 << 18]
@@ -100,3 +101,14 @@ def test_what_the_loader_saw_is_of_the_processes_per_node_that_it_names() -> Non
     doubts = doubtful(cube.assign_attrs({TOLD: text}))
     # Without a number it is of both.
     assert sorted(doubts[["message_size", "ppn"]].to_numpy().tolist()) == [[8, 2], [64, 1], [64, 2]]
+
+
+def test_a_map_shows_what_is_doubtful_at_its_own_processes_per_node() -> None:
+    times = 1e-6 * np.array([[7995.0, 10, 12], [8.0, 10, 12]])
+    cube = cube_of(times.T[None, None], [4], SIZES[:3], benchmark=OWN)
+    table = doubtful(cube)
+    assert table["ppn"].tolist() == [1]
+    shown = by_cell(table, decision_map(cube, ppn=1))
+    assert shown is not None
+    assert [bool(words) for words in shown.ravel()] == [True, False, False]
+    assert by_cell(table, decision_map(cube, ppn=2)) is None

@@ -93,7 +93,7 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     row, reason = smallest, _reason(frontier, smallest, best, rule, known)
     if taken.size:
         row, rule = int(taken[0]), "what is taken when no tree is named"
-        also = "" if row == smallest else f"; for the measured ones alone {reason}"
+        also = "" if row == smallest else f"; by that penalty alone: {reason}"
         reason = f"{_tree(frontier, row)}, grown for sizes between the measured ones, too{also}"
     return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
 
