@@ -28,6 +28,8 @@ def on_nodes(table: pd.DataFrame, nodes: int | None, source: Source) -> pd.DataF
         return table
     if "comm_size" not in table:
         return table.assign(comm_size=table["ppn"] * counts) if "ppn" in table else table
+    if "ppn" in table and (table["comm_size"] > table["ppn"] * counts).any():
+        source.note("rows have more processes than nodes times processes per node; nodes are not heeded", warn=True)
     if "ppn" in table or (uneven := table["comm_size"] % counts != 0).all():
         return table
     source.exclude(int(uneven.sum()), "processes that the nodes do not share evenly")

@@ -138,3 +138,13 @@ def test_a_device_may_be_spelled_otherwise_than_in_the_file(tmp_path: Path) -> N
     hints = {"pattern": "{device}.txt", "algorithm": "default", "comm_size": 4}
     assert values(scan(tmp_path, **hints)) == {"device": ["CUDA", "host"]}
     assert open_results(tmp_path, **hints, select="device=cuda")["bcast"].attrs["device"] == "CUDA"
+
+
+def test_more_processes_than_nodes_have_room_for_are_said(tmp_path: Path) -> None:
+    head = "collective,algorithm,nodes,ppn,comm_size,message_size,time_s"
+    file = tmp_path / "a.csv"
+    file.write_text(f"{head}\nbcast,linear,2,4,8,64,1e-6\nbcast,linear,2,4,16,64,1e-6\n")
+    assert "more processes than nodes times processes per node" in open_results(file).attrs["notes"]
+    # Fewer are those of a communicator within.
+    file.write_text(f"{head}\nbcast,linear,2,4,8,64,1e-6\nbcast,linear,2,4,6,64,1e-6\n")
+    assert "more processes" not in open_results(file).attrs["notes"]
