@@ -28,7 +28,7 @@ from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of, select_ppn
-from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces import Surfaces, folding_of
 from dashboard.domain.campaign import DATATYPES
 from dashboard.export.rules.over import fitted
 from dashboard.tuning.rules import version_of
@@ -196,7 +196,8 @@ def _saved(
             continue
         cube = select_ppn(trust.without_doubtful(results[name].to_dataset()))[0]
         methods, times = methods_of(cube), cube["time"].transpose("method", *SIZES).values
-        surfaces = Surfaces(times, cube["comm_size"].values, cube["message_size"].values)
+        folding = folding_of(name, cube["algorithm"].values)
+        surfaces = Surfaces(times, cube["comm_size"].values, cube["message_size"].values, folding=folding)
         logs = surfaces.at(rows, columns).log_time
         places = {method.label: place for place, method in enumerate(methods)}
         own, known = default_of(methods), fitted(decision, cube, version_of(work))

@@ -80,6 +80,8 @@ class Known:
         ``(comm_size, message_size)``: what each size counts, at least one above 0.
     incumbent
         Place of the library's own decision, which is measured wherever anything is; None where it is no method.
+    folding
+        Which methods fold (`dashboard.decisions.surfaces.folding`); None: none.
     calibration
         Of those before that knew less, and of this one.
     """
@@ -91,6 +93,7 @@ class Known:
     able: BoolArray
     weights: FloatArray
     incumbent: int | None = None
+    folding: BoolArray | None = None
     calibration: Calibration = field(default_factory=Calibration)
 
     @cached_property
@@ -108,7 +111,7 @@ class Known:
         """What surfaces tell of the logarithm and its standard deviation; NaN where they do not reach."""
         rows, columns = np.flatnonzero(self.cells.any(axis=1)), np.flatnonzero(self.cells.any(axis=0))
         times = np.exp(self.logs[:, rows][:, :, columns])
-        surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns])
+        surfaces = Surfaces(times, self.comm_sizes[rows], self.message_sizes[columns], folding=self.folding)
         factors = self.calibration.of(surfaces, int(self.measured.sum()))
         estimates = surfaces.at(self.comm_sizes, self.message_sizes, factors)
         logs, spread = estimates.log_time.copy(), estimates.half_width / SURE

@@ -27,7 +27,7 @@ from dashboard.benchmarks.providers import NAMES
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import DIMS, methods_of
-from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces import Surfaces, folding_of
 from dashboard.decisions.surfaces.order import kind_number
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
@@ -97,10 +97,12 @@ def known_of(
     logs = np.log(np.asarray(wide["time"].transpose(*DIMS).values, dtype=np.float64))
     errors = np.where(np.isfinite(logs), _errors(wide), np.nan)
     times = np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64)
-    predicted = Surfaces(times, measured[COMM_SIZE], measured[MESSAGE_SIZE]).at(rows, columns).log_time
+    folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
+    surfaces = Surfaces(times, measured[COMM_SIZE], measured[MESSAGE_SIZE], folding=folding)
+    predicted = surfaces.at(rows, columns).log_time
     again = every["time"].reindex({COMM_SIZE: rows, MESSAGE_SIZE: columns}).transpose(*DIMS).values
     able = np.isfinite(again) | np.isfinite(predicted)
-    return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0))
+    return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0), folding=folding)
 
 
 def doubted_of(known: Known, every: xr.Dataset, trusted: xr.Dataset | None) -> BoolArray:

@@ -10,9 +10,9 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
-from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from loaders import facet_names
 
@@ -110,12 +110,13 @@ class Slicing:
         self.cube = cube
         times = cube["time"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values
         rows, columns = (np.asarray(cube[name].values) for name in (COMM_SIZE, MESSAGE_SIZE))
-        self._table = Table(times, rows, columns).measured()
+        folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
+        self._table = Table(times, rows, columns, folding=folding).measured()
         table = self._table.common()
         # Sizes that were chosen for what they tell are no judges.
         folds = [] if cube.attrs.get(facet_names.POINTS) == facet_names.ADAPTIVE else left_out(table)
         self.predictor, self.judged = choose_predictor(folds)
-        self.surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self.predictor)
+        self.surfaces = table.surfaces(self.predictor)
 
     def sizes(self, axis: SliceAxis) -> list[int]:
         """Sizes along an axis at which anything was measured."""

@@ -15,6 +15,7 @@ from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import APART, Problem, Slice
+from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grid import comm_sizes_between
 from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table
 from dashboard.decisions.surfaces.judged import FEWEST, Left, choose_predictor, judge_sizes, left_out
@@ -104,7 +105,9 @@ class _Recommending:
 
     def __init__(self, problem: Problem, part: Slice, most: int, progress: Progress) -> None:
         rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
-        measured = Table(part.times(), rows, columns, part.weights).measured()
+        methods = tuple(problem.methods[place] for place in part.methods)
+        folding = folding_of(part.cube.attrs.get("collective"), [method.algorithm for method in methods])
+        measured = Table(part.times(), rows, columns, part.weights, folding).measured()
         table = measured.common()
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
@@ -113,9 +116,8 @@ class _Recommending:
         between = _steps(progress, 0.0, PREDICTED, len(folds) * len(PREDICTORS), "times at sizes left out")
         self._predictor, self._tried = choose_predictor(folds, between)
         progress(PREDICTED, "times between all sizes")
-        surfaces = Surfaces(table.times, table.comm_sizes, table.message_sizes, self._predictor)
+        surfaces = table.surfaces(self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
-        methods = tuple(problem.methods[place] for place in part.methods)
         self._not_judged = [*(_not_left_out(table, folds) if folds else ()), *_off_kind(table, surfaces)]
         self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(self._trees)), "trees without some sizes")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from dashboard.decisions.surfaces.lines import scale
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 MOST_ROWS = 64
 """Communicator sizes that are all taken; of a wider range the measured ones and those between them."""
@@ -61,3 +61,10 @@ def weights_between(
     rows, columns = (np.abs(scale(w)[:, None] - scale(m)).argmin(axis=1) for w, m in zip(wanted, measured, strict=True))
     shared = np.bincount(rows)[rows][:, None] * np.bincount(columns)[columns][None, :]
     return np.asarray(calls[np.ix_(rows, columns)] / shared)
+
+
+def shared(weights: FloatArray, unknown: BoolArray) -> FloatArray:
+    """Have communicator sizes of a kind that nothing was measured of count no more, together, than the others do."""
+    sums = weights[unknown].sum(), weights[~unknown].sum()
+    share = min(1.0, sums[1] / sums[0]) if sums[0] > 0 else 1.0
+    return np.where(unknown[:, None], share, 1.0) * weights

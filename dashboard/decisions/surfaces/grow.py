@@ -14,10 +14,10 @@ from dashboard.decisions.function.simplify import simplify
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
 from dashboard.decisions.grown.optimal.tree import Tree
-from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
+from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, shared, weights_between
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, scale
 from dashboard.decisions.surfaces.order import Order
-from dashboard.decisions.surfaces.surface import Surfaces
+from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
 
@@ -61,12 +61,19 @@ class Table:
         Ascending.
     calls
         Workload, ``(comm_size, message_size)``; None: all sizes count the same.
+    folding
+        Which methods fold (`surfaces.folding`); None: none.
     """
 
     times: FloatArray
     comm_sizes: IntArray
     message_sizes: IntArray
     calls: FloatArray | None = None
+    folding: BoolArray | None = None
+
+    def surfaces(self, predictor: Predictor = PREDICTORS[0]) -> Surfaces:
+        """Surfaces over the times."""
+        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding)
 
     def measured(self) -> Table:
         """Without sizes at which nothing was measured."""
@@ -85,17 +92,18 @@ class Table:
         logs = scale(self.message_sizes)
         places = np.unique(np.abs(np.linspace(logs[0], logs[-1], SHARED * most)[:, None] - logs).argmin(axis=1))
         sizes = self.message_sizes[places]
-        log_times = Surfaces(self.times, self.comm_sizes, self.message_sizes).at(self.comm_sizes, sizes).log_time
+        log_times = self.surfaces().at(self.comm_sizes, sizes).log_time
         calls = None
         if self.calls is not None:
             nearest = np.abs(logs[:, None] - logs[places]).argmin(axis=1)
             calls = np.stack([np.bincount(nearest, row, places.size) for row in self.calls]).astype(np.float64)
-        return Table(np.exp(log_times), self.comm_sizes, sizes, calls)
+        return Table(np.exp(log_times), self.comm_sizes, sizes, calls, self.folding)
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""
         calls = None if self.calls is None else self.calls[np.ix_(rows, columns)]
-        return Table(self.times[:, rows][:, :, columns], self.comm_sizes[rows], self.message_sizes[columns], calls)
+        times = self.times[:, rows][:, :, columns]
+        return Table(times, self.comm_sizes[rows], self.message_sizes[columns], calls, self.folding)
 
 
 class Growing:
@@ -124,6 +132,7 @@ class Growing:
             percent = _carried(percent, known, (self._rows, self._columns), incumbent)
         measured = table.comm_sizes, table.message_sizes
         weights = weights_between((self._rows, self._columns), measured, table.calls)
+        weights = shared(weights, surfaces.is_off_kind(self._rows))
         self._weight = float(weights.sum()) or 1.0
         self._cells = percent * weights
         self._useful = {surfaces.kinds[method] for method in np.unique(percent.argmin(axis=0))}

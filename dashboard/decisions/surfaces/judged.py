@@ -14,7 +14,7 @@ from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
-from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
+from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 FOLDS = 5
@@ -103,16 +103,16 @@ def left_out(table: Table) -> list[Left]:
             kept = np.setdiff1d(lines[axis], out)
             both = [(kept, out) if each == axis else (lines[each], lines[each]) for each in (0, 1)]
             learn, judge = (surface.part(both[0][n], both[1][n]) for n, surface in enumerate((table, full)))
-            left = Left(learn, replace(judge, times=np.where(_told(learn, judge), judge.times, np.nan)), axis)
+            left = Left(learn, replace(judge, times=np.where(_predictable(learn, judge), judge.times, np.nan)), axis)
             folds += [left] if left.counts else []
     return folds
 
 
-def _told(learn: Table, judge: Table) -> BoolArray:
+def _predictable(learn: Table, judge: Table) -> BoolArray:
     """At which left-out sizes the others tell of any method; of one that they all have, at all of them."""
     if np.isfinite(learn.times).all(axis=(1, 2)).any():
         return np.ones(judge.times.shape[1:], dtype=np.bool_)
-    predicted = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes).at(judge.comm_sizes, judge.message_sizes)
+    predicted = learn.surfaces().at(judge.comm_sizes, judge.message_sizes)
     return np.asarray(np.isfinite(predicted.log_time).any(axis=0))
 
 
@@ -133,10 +133,7 @@ def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: N
 
 def _argmin(fold: Left, predictor: Predictor, step: Callable[[], None]) -> float:
     step()
-    learn = fold.learn
-    logs = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor).at(
-        fold.judge.comm_sizes, fold.judge.message_sizes
-    )
+    logs = fold.learn.surfaces(predictor).at(fold.judge.comm_sizes, fold.judge.message_sizes)
     return fold.penalty(np.where(np.isfinite(logs.log_time), logs.log_time, np.inf).argmin(axis=0))
 
 
@@ -239,8 +236,7 @@ def _tried(
 ) -> Iterator[tuple[tuple[int, str], IntArray]]:
     learn, judge = fold.learn, fold.judge
     step()
-    surfaces = Surfaces(learn.times, learn.comm_sizes, learn.message_sizes, predictor)
-    growing = Growing(learn, surfaces, default_of(methods))
+    growing = Growing(learn, learn.surfaces(predictor), default_of(methods))
     for kind in kinds:
         step()
         trees = growing.trees(kind, most, COARSE)

@@ -8,6 +8,7 @@ from functools import cached_property
 
 import numpy as np
 
+from dashboard.decisions.surfaces.folding import folded, power_below
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, POWER_OF_TWO, between, kind_of, openness, scale, weighed
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
@@ -105,6 +106,8 @@ class Surfaces:
         Ascending.
     predictor
         How to predict.
+    folding
+        Which methods fold (`surfaces.folding`); None: none.
 
     Attributes
     ----------
@@ -119,7 +122,12 @@ class Surfaces:
     """
 
     def __init__(
-        self, times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, predictor: Predictor = PREDICTORS[0]
+        self,
+        times: FloatArray,
+        comm_sizes: IntArray,
+        message_sizes: IntArray,
+        predictor: Predictor = PREDICTORS[0],
+        folding: BoolArray | None = None,
     ) -> None:
         self.comm_sizes, self.message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         with np.errstate(invalid="ignore"):
@@ -132,6 +140,10 @@ class Surfaces:
         self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
+        powers = (kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO) == 1).all()
+        self._folding = np.flatnonzero(folding) if folding is not None and powers else np.empty(0, dtype=np.int64)
+        for method in self._folding:
+            self.kinds[method] = POWER_OF_TWO
 
     def _by_rows(self) -> Iterator[tuple[IntArray, IntArray]]:
         """Methods measured at the same communicator sizes: rows and methods."""
@@ -210,7 +222,18 @@ class Surfaces:
                 # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
                 logs[own] = np.where(beyond > 0, np.clip(logs[own], last, last + beyond), logs[own])
                 logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
+        self._fold(logs, comm_sizes, message_sizes)
         return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, factors or self.factors))
+
+    def _fold(self, logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> None:
+        """Put in what methods that fold take off powers of two, where nothing but these was measured."""
+        off = np.flatnonzero(kind_of(comm_sizes, POWER_OF_TWO) == 0)
+        if self._folding.size and off.size:
+            below = power_below(comm_sizes[off])
+            powers = np.union1d(below, [2])
+            at_powers = self.at(powers, message_sizes).log_time[self._folding]
+            places = np.ix_(self._folding, off)
+            logs[places] = folded(logs[places], at_powers[:, np.searchsorted(powers, below)], at_powers[:, [0]])
 
     def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
         sizes = self.comm_sizes[rows]
