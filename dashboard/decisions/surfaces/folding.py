@@ -43,4 +43,6 @@ def folded(logs: FloatArray, below: FloatArray, exchange: FloatArray) -> FloatAr
     exchange
         Likewise of two processes, which exchange one message; one communicator size.
     """
-    return np.asarray((1 - SHARE) * logs + SHARE * np.logaddexp(below, np.log(EXCHANGES) + exchange))
+    with np.errstate(invalid="ignore"):
+        as_made = np.logaddexp(below, np.log(EXCHANGES) + exchange)
+    return np.asarray((1 - SHARE) * logs + SHARE * as_made)
