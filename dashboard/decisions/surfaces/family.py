@@ -112,13 +112,14 @@ class _Recommending:
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
         # Sizes that were measured because the decision changes there say nothing, left out, of how many leaves serve.
-        folds = [] if self._chosen_sizes else left_out(table)
+        self._single = int(np.isfinite(table.times).any(axis=(1, 2)).sum()) == 1
+        folds = [] if self._chosen_sizes or self._single else left_out(table)
         between = _steps(progress, 0.0, PREDICTED, len(folds) * len(PREDICTORS), "times at sizes left out")
         self._predictor, self._tried = choose_predictor(folds, between)
         progress(PREDICTED, "times between all sizes")
         surfaces = table.surfaces(self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
-        self._not_judged = [*(_not_left_out(table, folds) if folds else ()), *_off_kind(table, surfaces)]
+        self._not_judged = [] if self._single else [*_not_left_out(table, folds), *_off_kind(table, surfaces)]
         self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(self._trees)), "trees without some sizes")
         expected = {kind: trees.means for kind, trees in self._trees.items()}
@@ -152,6 +153,8 @@ class _Recommending:
         return max(SLACK, 100.0 * OF_SCATTER * self._surfaces.scatter)
 
     def _unjudged(self) -> str:
+        if self._single:
+            return "a single method was measured, so there is nothing to choose"
         if self._chosen_sizes:
             why = "sizes that were chosen for what they tell are no judges of it"
         else:
@@ -169,8 +172,10 @@ def _off_kind(table: Table, surfaces: Surfaces) -> list[str]:
 
 
 def _not_left_out(table: Table, folds: Sequence[Left]) -> list[str]:
-    """Axes of which left-out lines say nothing, in words."""
-    words = []
+    """Axes of which left-out lines say nothing, in words; of none where nothing is left out at all."""
+    words: list[str] = []
+    if not folds:
+        return words
     for axis, sizes in enumerate((table.comm_sizes, table.message_sizes)):
         if not any(fold.axis == axis for fold in folds) and sizes[-1] - sizes[0] >= sizes.size:
             title = ("communicator size", "message size")[axis]

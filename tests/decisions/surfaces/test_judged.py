@@ -80,3 +80,8 @@ def test_bands_hold_at_sizes_of_a_kind_that_was_not_measured(fast_ethernet: xr.D
     predicted = Surfaces(known["time"].values, *sizes).at(others["comm_size"].values, sizes[1])
     off = np.abs(np.log(others["time"].values) - predicted.log_time)
     assert (off <= predicted.half_width)[np.isfinite(off)].mean() > 0.85
+
+
+def test_where_there_is_nothing_to_choose_no_figure_is_said() -> None:
+    fact = facts(noisy().isel(method=[1]))
+    assert (fact["said"], fact["tried"]) == ("a single method was measured, so there is nothing to choose", [])
