@@ -5,7 +5,7 @@ BETWEEN = "at sizes left out in turn, all of them between others"
 #: Of those that ways of deciding are judged by.
 EVERY = "at all sizes, left out in turn; the first and the last ones lie beyond those decided on"
 #: What is left out that is no size.
-_NO_SIZES = (None, "repetitions", "results")
+_NO_SIZES = (None, "repetitions")
 
 
 def over(scheme: str | None) -> str:

@@ -22,7 +22,7 @@ from dashboard.decisions import (
 )
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import Figures, HeldOut, cross, figures_of, heldout, heldout_many
+from dashboard.decisions.judged.heldout import Figures, HeldOut, heldout, heldout_many
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
@@ -101,7 +101,7 @@ def test_folds_partition_the_lines(seed: int, rows: int, columns: int, folds: in
 
 
 def test_each_fold_says_how_large_its_tree_is() -> None:
-    cube = TestOtherResults.cube
+    cube = cube_of(np.random.default_rng(4).uniform(1, 2, (3, 5, 6)), range(2, 7), [1, 2, 4, 8, 16, 32])
     for number, fold in enumerate(heldout(Problem.of(cube), exact_tree, "message_size", 3).folds):
         kept = [line for line in range(6) if line % 3 != number]
         assert fold.leaves == quadtree(decision_map(cube.isel(message_size=kept))).leaves
@@ -233,54 +233,6 @@ class TestRepetitions:
             heldout(Problem.of(with_samples(synthetic_cube(3, 3, 2, 0), 1, 0.1)), exact_tree, "repetitions")
 
 
-class TestOtherResults:
-    #: At most sizes another method is the fastest.
-    cube = cube_of(np.random.default_rng(4).uniform(1, 2, (3, 5, 6)), range(2, 7), [1, 2, 4, 8, 16, 32])
-
-    def test_the_same_results_give_the_figures_in_sample(self) -> None:
-        problem = Problem.of(self.cube)
-        result = cross(problem, problem, lambda part: quadtree(part.single("quadtree").dmap, max_depth=1))
-        assert result.figures == result.in_sample
-        assert result.floor is not None
-        assert result.floor.max == 0
-
-    def test_methods_that_only_one_has_are_left_out_and_counted(self) -> None:
-        other = self.cube.isel(method=[2, 1], message_size=slice(1, 4))
-        result = cross(Problem.of(self.cube), Problem.of(other), exact_tree)
-        assert result.notes == ("1 of 3 methods are only in the results decided on; left out",)
-        assert (result.figures.cells, result.figures.max, result.unjudged) == (15, 0, 0)
-
-    def test_a_second_launch_judges_the_first(self) -> None:
-        """Method 0 was faster only in the first launch, at one size of three."""
-        first = cube_of([[[1.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
-        second = cube_of([[[3.0, 2.0, 2.0]], [[2.0, 1.0, 1.0]]], [4], [1, 2, 4])
-        result = cross(Problem.of(first), Problem.of(second), exact_tree)
-        assert result.maps[0]["penalty"].values.tolist() == [[50.0, 0.0, 0.0]]
-        assert result.floor is not None
-        assert (result.floor.cells, result.floor.max) == (3, 50.0)
-
-    def test_the_decision_that_is_there_is_judged_not_grown_again(self) -> None:
-        problem = Problem.of(self.cube)
-        decision = quadtree(problem.single("quadtree").dmap, max_depth=1)
-        result = cross(problem, problem, exact_tree, grown=decision)
-        (fold,) = result.folds
-        assert (fold.name, fold.axis, fold.left_out) == ("other results", "results", ())
-        assert fold.leaves == decision.leaves < exact_tree(problem).leaves
-        assert fold.figures == result.figures == figures_of(problem.penalties(decision))
-        # Of methods that only one has it may have decided for one: then it is grown among the others.
-        fewer = Problem.of(self.cube.isel(method=[2, 1]))
-        assert cross(problem, fewer, exact_tree, grown=decision).figures.max == 0
-
-    def test_what_cannot_be_compared_is_refused(self) -> None:
-        with pytest.raises(DecisionError, match="no method in common"):
-            cross(Problem.of(self.cube.isel(method=[0])), Problem.of(self.cube.isel(method=[1])), exact_tree)
-        with pytest.raises(DecisionError, match="not the same tables"):
-            cross(Problem.of(self.cube), Problem.of(self.cube.assign_attrs(collective="reduce")), exact_tree)
-        several = Problem.of(self.cube.expand_dims(ppn=[1, 2]), ppn="all")
-        with pytest.raises(DecisionError, match="not the same tables"):
-            cross(several, Problem.of(self.cube), exact_tree)
-
-
 def test_several_settings_are_grown_at_once_for_each_fold() -> None:
     problem = Problem.of(synthetic_cube(6, 7, 4, 5))
     calls = []
@@ -347,9 +299,6 @@ def test_constant_times_cost_nothing_and_json_holds_it_all() -> None:
     assert data["in_sample"]["cells"] == 9
     assert len(data["folds"]) == 6
     assert data["floor"] is None
-    lonely = cross(problem, problem, exact_tree)
-    assert math.isnan(lonely.spread)
-    assert lonely.to_dict()["spread"] is None
 
 
 def test_small_maps_of_the_sample_data_are_judged_worse_than_they_look(fast_ethernet_bcast: xr.Dataset) -> None:

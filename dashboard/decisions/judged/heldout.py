@@ -19,12 +19,10 @@ import xarray as xr
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Progress
-from dashboard.decisions.judged.folds import Fold, everywhere, folds_of, penalties_of_labels, with_cubes
+from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
 from dashboard.decisions.judged.penalty import summarise_all
-from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
-from dashboard.domain.errors import DecisionError
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -217,59 +215,6 @@ def heldout_many(
     }
 
 
-def cross(
-    problem: Problem,
-    other: Problem,
-    grow: Grow,
-    *,
-    grown: DecisionFunction | None = None,
-) -> HeldOut:
-    """Decide on one set of results and judge by another, such as a second launch of the same methods.
-
-    Parameters
-    ----------
-    problem
-        Decided on.
-    other
-        Judged by, at all of its sizes.
-    grow
-        Makes the decision.
-    grown
-        What `grow` makes of `problem`, if both have the same methods and it is there already.
-
-    Returns
-    -------
-    HeldOut
-        One fold. Only methods that both have take part, counted in the notes.
-
-    Raises
-    ------
-    DecisionError
-        When they have no method in common, or other tables (collective, processes per node).
-    """
-    names = {method.label for method in problem.methods} & {method.label for method in other.methods}
-    if not names:
-        raise DecisionError("the two sets of results have no method in common, so neither can judge the other")
-    given = [[part.given for part in side.slices] for side in (problem, other)]
-    if given[0] != given[1] or problem.collective != other.collective:
-        raise DecisionError(
-            f"decided on {problem.collective} {given[0]}, but judged by {other.collective} {given[1]}: "
-            "not the same tables"
-        )
-    learn, judge = _only(problem, names), _only(other, names)
-    notes = [
-        f"{len(side.methods) - len(names)} of {len(side.methods)} methods are only in the results {what}; left out"
-        for side, what in ((problem, "decided on"), (other, "judged by"))
-        if len(side.methods) > len(names)
-    ]
-    decision = grow(learn) if grown is None or notes else grown
-    fold = Fold("other results", "results", (), learn, judge, everywhere(judge))
-    tally, floor = _Tally(judge), _Tally(judge)
-    tally.add(fold, judge.penalties(decision), decision.leaves)
-    floor.add(fold, penalties_of_labels(learn, judge), 0)
-    return tally.result("results", figures_of(learn.penalties(decision)), floor.figures(), 1, notes)
-
-
 @dataclass(eq=False)
 class _Tally:
     """What one setting costs in the folds so far."""
@@ -366,14 +311,3 @@ def figures_of(tables: Sequence[xr.Dataset]) -> Figures:
 
 def _weights(table: xr.Dataset) -> FloatArray:
     return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
-
-
-def _only(problem: Problem, names: set[str]) -> Problem:
-    """The problem with some methods only; labels are found anew if any is left out."""
-    if len(names) == len(problem.methods):
-        return problem
-    cubes = [
-        part.cube.isel(method=[i for i, method in enumerate(methods_of(part.cube)) if method.label in names])
-        for part in problem.slices
-    ]
-    return with_cubes(problem, cubes)
