@@ -76,7 +76,13 @@ class BandSearch:
 
 
 def best_bands(
-    cube: xr.Dataset, compared: Compared, most_rules: int, *, allowed: Sequence[int] | None = None, weights: Any = None
+    cube: xr.Dataset,
+    compared: Compared,
+    most_rules: int,
+    *,
+    allowed: Sequence[int] | None = None,
+    weights: Any = None,
+    beyond: int | None = None,
 ) -> BandSearch:
     """Search the best bands for measurements.
 
@@ -92,6 +98,9 @@ def best_bands(
         Methods of the cube that rules may take, by index; default: all.
     weights
         Workload, ``(comm_size, message_size)``.
+    beyond
+        Method that the rules must take beyond the measured sizes, one of those allowed; the number after the cube's
+        last is one that was not measured. Default: as at the nearest size.
 
     Raises
     ------
@@ -106,6 +115,8 @@ def best_bands(
     comm, message = (np.asarray(cube[name].values, dtype=np.int64) for name in DIMS[1:])
     table, weight = _penalties(cube, weights)
     penalty = table[chosen]
+    if beyond is not None:
+        penalty, comm, message = _with_beyond(penalty, comm, message, compared, chosen.tolist().index(beyond))
     rows, most = comm.size, min(most_rules, max(1, int(comm.size * message.size)))
     inner = np.full((rows, rows + 1, most), np.inf)
     for first in range(rows):
@@ -117,8 +128,12 @@ def best_bands(
 
 
 def _penalties(cube: xr.Dataset, weights: Any) -> tuple[FloatArray, float]:
-    """Weighted penalty of each method in each cell in percent, and the sum of the weights of measured cells."""
+    """Weighted penalty of each method in each cell in percent, and the sum of the weights of measured cells.
+
+    The last row is that of a method that was not measured.
+    """
     times = np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64)
+    times = np.pad(times, ((0, 1), (0, 0), (0, 0)), constant_values=np.nan)
     measured = np.isfinite(times)
     there = measured.any(axis=0)
     if not there.any():
@@ -131,6 +146,21 @@ def _penalties(cube: xr.Dataset, weights: Any) -> tuple[FloatArray, float]:
     return np.where(there, penalty, 0.0) * weight, float(weight.sum()) or 1.0
 
 
+def _with_beyond(
+    penalty: FloatArray, comm: IntArray, message: IntArray, compared: Compared, own: int
+) -> tuple[FloatArray, IntArray, IntArray]:
+    """Sizes next to the measured ones as well, at which all methods but one are out of the question."""
+    # No rule is asked for a process by itself, and none for no bytes is another than that for one.
+    below, under = int(comm[0] > 2), int(message[0] > 1)
+    columns = (0, 0) if compared == "nothing" else (under, 1)
+    wider = np.pad(penalty, ((0, 0), (below, 1), columns), constant_values=np.inf)
+    wider[own][np.isinf(wider[own])] = 0.0
+    comm = np.concatenate([comm[:below] - 1, comm, comm[-1:] + 1])
+    if compared != "nothing":
+        message = np.concatenate([message[:under] - 1, message, message[-1:] + 1])
+    return wider, comm, message
+
+
 def _columns(
     penalty: FloatArray, comm: IntArray, message: IntArray, compared: Compared, first: int, end: int
 ) -> tuple[IntArray, FloatArray]:
@@ -140,9 +170,16 @@ def _columns(
         return message, part.sum(axis=1)
     if compared == "nothing":
         return np.zeros(1, dtype=np.int64), part.sum(axis=(1, 2))[:, None]
-    sizes, place = np.unique(products(comm[first:end, None], message[None, :]).ravel(), return_inverse=True)
+    totals = products(comm[first:end, None], message[None, :])
+    sizes, place = np.unique(totals.ravel(), return_inverse=True)
     flat = part.reshape(part.shape[0], -1)
-    return sizes, np.stack([np.bincount(place.ravel(), row, sizes.size) for row in flat])
+    costs: FloatArray = np.stack([np.bincount(place.ravel(), row, sizes.size) for row in flat]).astype(np.float64)
+    # What is out of the question beyond the sizes of some processes is so where those of others reach further, too.
+    out: BoolArray = np.isinf(part)
+    costs[out[:, 0, -1, None] & (sizes >= totals[0, -1])] = np.inf
+    costs[out[:, -1, 0, None] & (sizes <= totals[-1, 0])] = np.inf
+    costs[np.any(np.all(out, axis=2), axis=1)] = np.inf
+    return sizes, costs
 
 
 def _segments(costs: FloatArray, most: int, *, keep: bool = False) -> tuple[FloatArray, BoolArray, list[IntArray]]:

@@ -151,3 +151,29 @@ def test_only_allowed_methods_are_taken() -> None:
         best_bands(cube, "message", 6, allowed=[])
     with pytest.raises(ExportError, match="number of rules is 0"):
         best_bands(cube, "message", 0)
+
+
+@pytest.mark.parametrize("compared", ["message", "total", "nothing"])
+@pytest.mark.parametrize("own", [2, 4])
+def test_rules_beyond_the_measured_sizes_are_among_those_allowed(compared: str, own: int) -> None:
+    cube = synthetic_cube(4, 5, 4, seed=7, noise=0.8)
+    cube = cube.assign_coords(comm_size=[4, 5, 8, 16], message_size=[64, 128, 256, 512, 1024])
+    # The last one was not measured, and counts as the slowest.
+    own_method = Method("own", "default") if own == 4 else methods_of(cube)[own]
+    methods = [*methods_of(cube), own_method]
+    allowed = sorted({0, 1, 2, 3, own})
+    search = best_bands(cube, compared, 14, allowed=allowed, beyond=own)  # type: ignore[arg-type]
+    for rules in range(1, 15):
+        bands = search.bands(rules)
+        decided = bands.decision("bcast", methods)
+        assert bands.rules <= rules
+        sizes = np.array([[comm, size] for comm in (3, 4, 5, 8, 16, 17) for size in (1, 63, 64, 1024, 1025, 1 << 40)])
+        comm, message = sizes.T
+        beyond = (comm < 4) | (comm > 16)
+        if compared != "nothing":
+            beyond |= (message < 64) | (message > 1024)
+        labels = np.array([method.label for method in methods])[decided.predict(comm, message)]
+        assert set(labels[beyond]) == {own_method.label}
+    assert search.costs[-1] < search.costs[0]
+    figures = summarise(penalty(cube, search.bands().decision("bcast", methods)))
+    assert own == 4 or figures.mean == pytest.approx(search.costs[-1])

@@ -9,12 +9,14 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
+from dashboard.decisions.function.cutting import within_measured
 from dashboard.export.library_names import COMPARED
 from dashboard.export.remarks import wrapped
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
 from dashboard.export.targets.openmpi.json_file import to_openmpi_json
+from dashboard.export.targets.openmpi.nodes import to_openmpi_nodes
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS
 from tests.cubes import cube_of, synthetic_cube
@@ -139,6 +141,37 @@ def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties(write: Callabl
     assert "rules would say all of it, 5 are allowed" in remarks
     assert f"these rules: mean {figures.mean:.4g} %" in remarks
     assert "rules over the measured sizes are written" in remarks
+
+
+@pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json, to_openmpi_nodes])
+@pytest.mark.parametrize("collective", ["bcast", "alltoall"])
+def test_a_limit_of_rules_holds_for_those_that_leave_what_lies_beyond_to_the_library(
+    write: Callable[..., str], collective: str
+) -> None:
+    cube = synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective)
+    names = {"bcast": ["linear", "binomial"], "alltoall": ["linear", "pairwise"]}[collective]
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    decision = within_measured(exact(decision_map(cube)))
+    text = write(decision, cubes={collective: cube}, most_rules=9)
+    read = read_text(text, version="6.0" if write is to_openmpi_json else "5.0").decisions[collective]
+    # Across nodes HAN's rules are more.
+    assert write is to_openmpi_nodes or 3 < read.leaves <= 9
+    comm, message = (cube[name].values.tolist() for name in ("comm_size", "message_size"))
+    beyond = [(comm[-1] + 1, message[0]), *((each, message[-1] + 1) for each in comm)]
+    left = {read.methods[read.predict_one(*sizes)].algorithm for sizes in beyond}
+    # Across nodes the library's own decision is a component's.
+    assert left <= {"default", "han", "tuned"}
+    with pytest.raises(ExportError, match=r"too few to leave what lies beyond .*--beyond nearest"):
+        write(decision, cubes={collective: cube}, most_rules=2)
+
+
+@pytest.mark.parametrize("collective", ["scatter", "scan"])
+def test_where_nothing_can_be_left_to_the_library_by_size_what_helps_is_said(collective: str) -> None:
+    cube = synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective)
+    names = {"scatter": ["linear", "binomial"], "scan": ["linear", "recursive_doubling"]}[collective]
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    with pytest.raises(ExportError, match="--beyond nearest"):
+        to_openmpi(within_measured(exact(decision_map(cube))), cubes={collective: cube})
 
 
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])

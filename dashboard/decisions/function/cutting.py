@@ -13,6 +13,8 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_at, leaves_of
 
+_LEFT = "left to the library"
+
 
 def without_slower(
     decision: DecisionFunction,
@@ -87,8 +89,13 @@ def within_measured(decision: DecisionFunction) -> DecisionFunction:
         root = Split((Test(name, float(measured[1])),), (root, alone))
         if measured[0] > 1:
             root = Split((Test(name, float(measured[0] - 1)),), (alone, root))
-    facts = {**decision.provenance, "beyond_measured": "left to the library"}
+    facts = {**decision.provenance, "beyond_measured": _LEFT}
     return decision.changed(methods=methods, root=root, provenance=facts)
+
+
+def is_within_measured(decision: DecisionFunction) -> bool:
+    """Whether a decision function comes of `within_measured`."""
+    return decision.provenance.get("beyond_measured") == _LEFT
 
 
 def _with_alone(decision: DecisionFunction) -> tuple[list[Method], Leaf]:

@@ -11,7 +11,8 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.function.nodes import OWN_DECISION, Method
+from dashboard.decisions.function.cutting import is_within_measured
+from dashboard.decisions.function.nodes import LEFT_ALONE, OWN_DECISION, Method
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.domain.units import format_count
@@ -28,6 +29,7 @@ from loaders.openmpi import TWO_PROCESSES, algorithms
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
 _DEFAULT = Choice(0)
+_NEAREST = "decide beyond the measured sizes as at the nearest one (--beyond nearest)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,6 +140,8 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
     if measured is None:
         return replace(plan, notes=(*plan.notes, f"Not safe: {what}, whose algorithm another one does not understand."))
     why = f"{what}, so that all rules must be of algorithms that understand each other"
+    if is_within_measured(plan.source):
+        raise ExportError(f"{name}: {why}, and no sizes can be left to the library alone; {_NEAREST}")
     plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
     return min(plans, key=lambda candidate: _mean(measured.penalty(candidate.decision)))
 
@@ -168,13 +172,28 @@ def _searched(
     if not choices:
         raise ExportError(f"{decision.collective}: Open MPI {version} has none of the measured methods")
     compared = COMPARED[decision.collective]
-    search = best_bands(measured.cube, compared, most_rules, allowed=list(choices), weights=measured.weights)
+    beyond, lines = None, []
+    if is_within_measured(decision):
+        if compared == "nothing" and decision.collective != "barrier":
+            raise ExportError(f"{decision.collective}: {why}; nor can they leave what lies beyond to it: {_NEAREST}")
+        beyond = next((place for place, choice in choices.items() if choice == _DEFAULT), len(methods))
+        methods = methods if beyond in choices else (*methods, LEFT_ALONE)
+        choices[beyond] = _DEFAULT
+        lines = ["Among them are those that leave what lies beyond to the library."]
+        if compared == "total":
+            lines.append("For numbers of processes between those measured that is told by the totals of the next one.")
+    search = best_bands(
+        measured.cube, compared, most_rules, allowed=list(choices), weights=measured.weights, beyond=beyond
+    )
     bands = search.bands()
+    if beyond not in offered and {method for band in bands.bands for _, method in band.rules} == {beyond}:
+        few = f"too few to leave what lies beyond the measured sizes to the library: allow more, or {_NEAREST}"
+        raise ExportError(f"{decision.collective}: {why}, {few}")
     places = {place: number for number, place in enumerate(choices)}
     bands = bands.with_methods([places.get(place, 0) for place in range(len(methods))])
     kept = tuple(methods[place] for place in choices)
     by = " by the workload's calls" if measured.weights is not None else ""
-    notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written."]
+    notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written.", *lines]
     return _finished(Plan(decision, bands, tuple(choices.values()), kept, ()), measured, notes)
 
 
