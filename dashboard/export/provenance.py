@@ -52,8 +52,7 @@ def how_to_ask(name: str) -> str:
     """How a written function is called, and what it answers."""
     return (
         f"{name}(comm_size, message_size) returns the index of the method to use, {name}_methods[index] is its "
-        "name. comm_size is the number of processes, message_size is in bytes; what it counts is said at each "
-        "function. Sizes beyond the measured ones take the decision of the nearest measured size."
+        "name. comm_size is the number of processes, message_size is in bytes; what it counts is said at each function."
     )
 
 

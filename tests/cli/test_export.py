@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
+import pytest
+
 from dashboard.decisions import DecisionFunction, decision_map, quadtree
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
@@ -38,6 +40,17 @@ def test_one_tree_for_several_collectives_is_a_function_for_each(colltune: Run, 
     both = ["-c", "bcast", "-c", "reduce", "--combined", "--tree", "cart", "--max-leaves", 4, "--cost-sensitive"]
     source = colltune("export", results, *both, "--to", "c").out
     assert re.findall(r"^int (\w+)\(int .*\)$", source, re.MULTILINE) == ["colltune_bcast", "colltune_reduce"]
+
+
+@pytest.mark.parametrize("target", ["c", "c-table", "python"])
+def test_source_says_of_itself_alone_what_holds_beyond_the_measured_sizes(
+    colltune: Run, results: Path, target: str
+) -> None:
+    words = ["export", results, "-c", "bcast", "--max-depth", 2, "--to", target]
+    for beyond, holds in (("default", "left to the library"), ("nearest", "as at the nearest measured sizes")):
+        text = colltune(*words, "--beyond", beyond).out
+        assert f"Beyond measured: {holds}." in text
+        assert "of the nearest measured size" not in text
 
 
 def test_targets_that_there_are_not_are_refused_before_anything_is_loaded(colltune: Run) -> None:

@@ -1,8 +1,7 @@
 """Decision functions as C source: nested ifs, as the quadtree report generates them, in portable C99.
 
 Equal siblings are merged and no test is written that cannot fail, which the report's generator lacked
-("lacks optimizations, i.e. ability to merge conditions with same color"). Sizes outside the measured
-range take the decision of the nearest measured size, the report's rule for boundary points.
+("lacks optimizations, i.e. ability to merge conditions with same color").
 """
 
 from __future__ import annotations
