@@ -11,10 +11,11 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import beside as cli_beside
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import naming as cli_naming
+from dashboard.commands import output as cli_output
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
-from dashboard.commands.output import answer, say, show, write
+from dashboard.commands.output import answer, say, show
 from dashboard.commands.treatment import grown, held_out, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
@@ -88,19 +89,14 @@ def export(args: argparse.Namespace) -> None:
 
 def deliver(order: Order, output: str, allowed: float = 0.0) -> bool:
     """Write what is asked for to standard output (``-``) or a file; whether that costs more points than are allowed."""
-    from dashboard.export import ExportError, bundle, writing
+    from dashboard.export import ExportError, writing
 
     written = writing.write(order)
     if written.left_out:
         raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
     loses = _say_losses(written, allowed)
-    if output == "-":
-        answer(written.text)
-    else:
-        for name, text in bundle.files_of(output, written.text):
-            write(name, text)
-        what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
-        say(f"wrote {output}: {what}, {written.text.count(chr(10)):,} lines")
+    what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
+    cli_output.deliver(output, written.text, what)
     return loses
 
 

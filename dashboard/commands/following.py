@@ -25,6 +25,8 @@ from loaders.collectives import POINT_TO_POINT
 _TARGETS = {"MPICH": ("mpich", ".json"), "Intel MPI": ("intel", ".sh")}
 #: Rules that can be proven on any version of their library.
 _PROVEN = ("openmpi-1", "openmpi-2", "openmpi-nodes", "mpich")
+#: Target of two files, rules of tuned and HAN's.
+_ACROSS = "openmpi-nodes"
 #: Files that are named each by itself, at most.
 _NAMED = 8
 
@@ -147,14 +149,21 @@ def _after_export(args: argparse.Namespace) -> list[str] | None:
         (args.ppn,) = args.written_for if len(args.written_for) == 1 else (None,)
     # Of several the results say which they hold.
     named = _collectives(args) if len(args.collective or ()) == 1 else []
-    return ["lint", args.output, "--over", *_reading(args), *named, *_ppn(args), *_treated(args, JUDGED_BY)]
+    return ["lint", *_files_written(args), "--over", *_reading(args), *named, *_ppn(args), *_treated(args, JUDGED_BY)]
 
 
 def _linted(args: argparse.Namespace) -> bool:
-    """Whether one file was written that ``lint`` reads."""
+    """Whether what was written is what ``lint`` reads."""
     from dashboard.export import TARGETS
 
-    return args.output != "-" and TARGETS[args.to].readable and args.to != "openmpi-nodes"
+    return args.output != "-" and TARGETS[args.to].readable
+
+
+def _files_written(args: argparse.Namespace) -> list[str]:
+    """The rules file that was written, and HAN's that belongs to it."""
+    from dashboard.export.usage import han_name
+
+    return [args.output, *(["--han", han_name(args.output)] if args.to == _ACROSS else [])]
 
 
 def _after_lint(args: argparse.Namespace) -> list[str] | None:
@@ -261,7 +270,7 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "frontier": _decide,
     "decide": _export,
     "export": _after_export,
-    "translate": lambda args: ["lint", args.output] if _linted(args) else None,
+    "translate": lambda args: ["lint", *_files_written(args)] if _linted(args) else None,
     "lint": _after_lint,
     "prove": lambda args: ["tune-check", args.rules, *_beside(args), *_started(args)],
     "tune-check": _after_check,

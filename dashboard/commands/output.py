@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.usage import Usage
+from dashboard.export.usage import han_name
 
 if TYPE_CHECKING:
     from dashboard.decisions import PenaltySummary
@@ -59,12 +60,17 @@ def write(path: str | Path, content: str | bytes) -> None:
 
 
 def deliver(path: str, text: str, what: str = "") -> None:
-    """Write text to standard output (``-``), or to a file, which is said with `what` it holds."""
+    """Write text to standard output (``-``), or to the files that it is, which are said with `what` they hold."""
+    from dashboard.export.bundle import files_of
+
     if path == "-":
         answer(text)
         return
-    write(path, text)
-    say(f"wrote {path}{what}")
+    files = files_of(path, text)
+    for name, content in files:
+        write(name, content)
+    lines = " and ".join(f"{content.count(chr(10)):,}" for _, content in files)
+    say(f"wrote {' and '.join(name for name, _ in files)}: {what and f'{what}, '}{lines} lines")
 
 
 @contextmanager
@@ -82,13 +88,16 @@ def refuse_same(args: argparse.Namespace) -> None:
     for name, flag in (("output", "-o "), ("folder", "")):
         if str(getattr(args, name, None)) == "":
             raise Usage(f"{flag}'': that is no name of a {'file' if flag else 'folder'}")
-    if output in (None, "-") or not Path(output).exists():
+    if output in (None, "-"):
         return
-    for name in _READ:
-        given = getattr(args, name, None) or ()
-        for path in [given] if isinstance(given, str) else given:
-            if Path(path).is_file() and Path(path).samefile(output):
-                raise Usage(f"-o {output}: that is the file to read; give another name")
+    files = [output, *([han_name(output)] if getattr(args, "to", "") == "openmpi-nodes" else [])]
+    for file in filter(os.path.exists, files):
+        for name in _READ:
+            given = getattr(args, name, None) or ()
+            for path in [given] if isinstance(given, str) else given:
+                if Path(path).is_file() and Path(path).samefile(file):
+                    which = "that" if file == output else f"{file}, written beside it,"
+                    raise Usage(f"-o {output}: {which} is the file to read; give another name")
 
 
 def penalty(summary: PenaltySummary) -> dict[str, Any]:

@@ -74,8 +74,7 @@ def translate(args: argparse.Namespace) -> None:
     if args.sizes_are_blocks:
         chosen = {name: by_blocks(decision) for name, decision in chosen.items()}
     base = cli_arguments.selection(args) or base_of(target, rules, text_of(args.rules))
-    text = _text(target, args, chosen, base)
-    deliver(args.output, text, f": {text.count(chr(10)):,} lines")
+    deliver(args.output, _text(target, args, chosen, base))
 
 
 def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction], base: str | None) -> str:

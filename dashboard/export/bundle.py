@@ -6,13 +6,14 @@ import io
 import json
 import zipfile
 from collections.abc import Iterator, Sequence
+from pathlib import PurePath
 from typing import Any
 
 from dashboard.decisions.judged.penalty import PenaltySummary
 from dashboard.domain.units import format_count
 from dashboard.export import TARGETS
 from dashboard.export import provenance as origin
-from dashboard.export.targets.openmpi.nodes import parted
+from dashboard.export.targets.openmpi.nodes import HAN_FILE, parted
 from dashboard.export.usage import han_name, used_in_text
 from dashboard.export.writing import Part, Written
 
@@ -83,12 +84,14 @@ def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
 
 
 def files_of(name: str, text: str) -> list[tuple[str, str]]:
-    """Name and text of each file that an export is: rules across nodes are two."""
+    """Name and text of each file that an export is: rules across nodes are two, of which the first names the second."""
     try:
         first, second = parted(text)
     except ValueError:
         return [(name, text)]
-    return [(name, first), (han_name(name), second)]
+    han = han_name(name)
+    # As a string of JSON it can stand in a comment, too.
+    return [(name, first.replace(HAN_FILE, json.dumps(PurePath(han).name)[1:-1])), (han, second)]
 
 
 def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:

@@ -30,6 +30,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError
 from dashboard.export.targets.mpich.base import borrowed
+from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
 from dashboard.export.unsafe import not_written, safe
@@ -315,9 +316,11 @@ def _read_back(
 
 def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
     """What the target's own writer could not say."""
-    if order.target in ("openmpi", "openmpi-json"):
-        version = order.reader_version
-        yield from plans([decision], version, order.cubes, order.most_rules, order.weights)[0].notes
+    if order.target in ("openmpi", "openmpi-json", "openmpi-nodes"):
+        across = order.target == "openmpi-nodes"
+        tuned = left_to_tuned(decision) if across else decision
+        notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
+        yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
     elif TARGETS[order.target].readable:
         name = decision.collective
         if order.target == "intel":

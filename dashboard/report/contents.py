@@ -19,6 +19,7 @@ from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.units import format_count, format_percent
 from dashboard.domain.unmeasured import unmeasured
 from dashboard.export import TARGETS, ExportError, Target, source_lines
+from dashboard.export.bundle import files_of
 from dashboard.export.writing import Order, write
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
@@ -237,7 +238,8 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     )
     name = f"colltune_{view.collective}{target.extension}"
     shown = source.highlighted(text, _LANGUAGES.get(target.name, "text"))
-    return Part(title, remarks + _download(text, name, "text/plain", "The file") + shown, on_screen=True)
+    files = "".join(_download(content, each, "text/plain", "The file") for each, content in files_of(name, text))
+    return Part(title, remarks + files + shown, on_screen=True)
 
 
 def _measurements(view: View) -> Iterator[Part]:

@@ -25,6 +25,18 @@ def test_export_writes_what_the_library_writes(colltune: Run, results: Path, tmp
     assert colltune("export", results, "-c", "bcast", "-c", "reduce", "--max-depth", 2, "--to", "c").out == source
 
 
+def test_both_files_of_rules_across_nodes_are_named(colltune: Run, results: Path, tmp_path: Path) -> None:
+    made, han = tmp_path / "x.rules", tmp_path / "x-han.rules"
+    words = ["export", results, "-c", "bcast", "--tree", "exact", "--to", "openmpi-nodes", "-o", made]
+    answer = colltune(*words, "--allow-loss", 1000)
+    assert answer.status == 0
+    assert f"wrote {made} and {han}: bcast (" in answer.err
+    assert f"next: colltune lint {made} --han {han} --over" in answer.err
+    assert f"coll_han_dynamic_rules_filename {han.name}" in made.read_text()
+    lines = [file.read_text().count("\n") for file in (made, han)]
+    assert f"{lines[0]} and {lines[1]} lines" in answer.err
+
+
 def test_export_json_is_the_saved_decision(colltune: Run, results: Path) -> None:
     out = colltune("export", results, "-c", "bcast", "--tree", "quadtree", "--to", "json", "-o", "-").out
     assert DecisionFunction.from_json(out) == quadtree(decision_map(open_results(results)["bcast"].to_dataset()))

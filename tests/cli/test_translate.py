@@ -42,6 +42,18 @@ def test_mpich_s_own_decisions_become_open_mpi_rules(colltune: Run, samples: Pat
     assert {own.methods[k].algorithm for k in own.predict(comm, message).ravel()} == {"binomial"}
 
 
+def test_rules_across_nodes_are_two_files_that_are_named(colltune: Run, samples: Path, tmp_path: Path) -> None:
+    rules, made = samples / "rules_ompi" / "own_v1.conf", tmp_path / "z.conf"
+    answer = colltune("translate", rules, "--to", "openmpi-nodes", "-o", made)
+    han = tmp_path / "z-han.conf"
+    assert (answer.status, [read_rules(file).format for file in (made, han)]) == (0, ["openmpi-1", "openmpi-han"])
+    assert f"wrote {made} and {han}: " in answer.err
+    assert f"next: colltune lint {made} --han {han}" in answer.err
+    assert colltune("lint", made, "--han", han).status == 0
+    # The second one is not written over what is read.
+    assert_one_clear_line(colltune("translate", han, "--to", "openmpi-nodes", "-o", made), str(han), "another name")
+
+
 def test_open_mpi_rules_become_source_and_version_3(colltune: Run, samples: Path) -> None:
     rules = samples / "rules_ompi" / "own_v1.conf"
     assert "int colltune_bcast(int comm_size, long long message_size)" in colltune("translate", rules, "--to", "c").out

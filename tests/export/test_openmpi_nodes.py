@@ -11,10 +11,10 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, pen
 from dashboard.export.bundle import files_of
 from dashboard.export.components import HAN, TUNED, answers
 from dashboard.export.rules import openmpi_han
-from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.lint import read_file, read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
-from dashboard.export.targets.openmpi.nodes import component_of, joined, parted, to_openmpi_nodes, word_of
+from dashboard.export.targets.openmpi.nodes import MARK, component_of, joined, parted, to_openmpi_nodes, word_of
 from dashboard.export.targets.openmpi.plan import figures
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.targets.preload.library import to_preload
@@ -73,6 +73,36 @@ def test_each_file_is_read_by_itself_too() -> None:
     assert read_text(joined(first, second)).format == "openmpi-nodes"
     assert han_name("out/rules.conf") == "out/rules-han.conf"
     assert [name for name, _ in files_of("rules.conf", joined(first, second))] == ["rules.conf", "rules-han.conf"]
+
+
+@pytest.mark.parametrize(("version", "name"), [("5.0", "x.conf"), ("6.0", 'of "mine".json')])
+def test_the_first_file_names_the_second(version: str, name: str) -> None:
+    files = files_of(f"out/{name}", to_openmpi_nodes(mixed("bcast", 5), version=version))
+    first = files[0][1]
+    head = " ".join(json.loads(first)["comment"]) if version == "6.0" else first
+    assert f"coll_han_dynamic_rules_filename {han_name(name)}" in head
+    assert "coll ^han" not in head
+
+
+def test_both_files_in_one_are_an_error_at_the_line_where_the_second_begins() -> None:
+    first, second = parted(to_openmpi_nodes(mixed("bcast", 5)))
+    text = joined(first, second)
+    read = read_file(text)
+    (fault,) = (fault for fault in read.faults if fault.severity == "error")
+    assert (fault.line, "no library reads both" in fault.effect) == (text.count("\n", 0, text.index(MARK)) + 1, True)
+    assert (read.decisions, list(read.meant)) == ({}, ["bcast"])
+    assert not read_file(first).errors
+    assert not read_file(second).errors
+
+
+def test_what_either_file_does_not_say_is_said_of_the_export_as_in_its_head() -> None:
+    two = DecisionFunction("allgather", [Method("two_proc", "two_proc"), COMPONENTS[0]], Leaf(0))
+    long = DecisionFunction("bcast", [Method("han 8KiB", "han", 8192)], Leaf(0))
+    written = write(Order("openmpi-nodes", (two, long), {}))
+    notes = [note for part in written.parts for note in part.notes]
+    assert [note.split()[0] for note in notes] == ["The", "HAN's"]
+    head = " ".join(written.text.replace("\n#", "").split())
+    assert all(note in head for note in notes)
 
 
 def test_of_what_han_s_rules_do_not_name_han_decides_whatever_the_rules_of_tuned_say() -> None:
@@ -189,7 +219,7 @@ def test_components_that_han_takes_at_its_start_are_said_beside_its_rules_and_co
         DecisionFunction("bcast", [within, both], Split((Test("message_size", 100),), (Leaf(0), Leaf(1)))),
     )
     heads = [" ".join(parted(to_openmpi_nodes(each))[1].replace("\n#", "").split()) for each in (alone, two)]
-    assert "bcast: the components that HAN takes within nodes and between them" in heads[0]
+    assert "bcast: The components that HAN takes within nodes and between them" in heads[0]
     assert "--mca coll_han_bcast_low_module 1 says it for all calls" in heads[0]
     assert "up_module 1 was decided, what the job sets for all calls is taken" in heads[1]
     measured = cube((COMPONENTS[0], [4e-3, 9e-3]), (within, [2e-3, 9e-3]))

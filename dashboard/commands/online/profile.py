@@ -71,7 +71,7 @@ def _skeleton(args: argparse.Namespace) -> None:
     from dashboard.online.skeletons import skeleton
 
     text = skeleton(args.name)
-    output.deliver(args.output, text, f": a skeleton of {args.name}, not the application")
+    output.deliver(args.output, text, f"a skeleton of {args.name}, not the application")
 
 
 COMMANDS: Mapping[str, Callable[[argparse.Namespace], None]] = {"profile": _profile, "skeleton": _skeleton}

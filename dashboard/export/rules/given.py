@@ -9,7 +9,7 @@ from dashboard.decisions.grown.given import GIVEN, Given
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.rules.fault import RulesError, RulesFile
-from dashboard.export.rules.lint import read_rules, read_text, text_of
+from dashboard.export.rules.lint import read_file, read_rules, read_text, text_of
 from dashboard.export.rules.over import fitted
 from dashboard.export.targets.openmpi.nodes import joined
 from dashboard.export.usage import han_name
@@ -44,13 +44,13 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
     read: dict[str, RulesFile] = {}
     saved = saved_decision(text)
     if saved is None:
-        read[version] = read_text(text, version=version)
+        read[version] = read_file(text, version=version)
 
     def decide(problem: Problem, version: str) -> DecisionFunction:
         if saved is not None:
             return _checked(saved, problem, name)
         if version not in read:
-            read[version] = read_text(text, version=version)
+            read[version] = read_file(text, version=version)
         part = problem.single("a rules file")
         return fitted(of_collective(read[version], problem.collective, name), part.cube, version)
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 from dashboard.export.provenance import is_generated
 from dashboard.export.rules import intel, mpich, nccl, openmpi_han, openmpi_json, openmpi_text, ucc
-from dashboard.export.rules.fault import Fault, RulesError, RulesFile
+from dashboard.export.rules.fault import Fault, RulesError, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, parse
 from dashboard.export.targets.openmpi.nodes import MARK
 from loaders import disk
@@ -45,9 +45,20 @@ def read_rules(path: str | Path, *, version: str | None = None, own: str = "") -
     """Read a rules file; parameters and errors as for `read_text`, RulesError also when it cannot be read."""
     text = text_of(path)
     try:
-        return read_text(text, version=version, own=own)
+        return read_file(text, version=version, own=own)
     except RulesError as error:
         raise RulesError(f"{path}: {error}") from None
+
+
+def read_file(text: str, *, version: str | None = None, own: str = "") -> RulesFile:
+    """Read what stands in one file, as `read_text`: where that is two files, no library takes it."""
+    rules = read_text(text, version=version, own=own)
+    if MARK not in (lines := text.splitlines()) or rules.format != "openmpi-nodes":
+        return rules
+    what = "here begins the second file, HAN's rules, which must be a file of its own (--han names it)"
+    effect = "no library reads both from one: HAN drops it all, and tuned takes what stands before"
+    fault = Fault(lines.index(MARK) + 1, "error", what, effect)
+    return replace(rules, decisions={}, faults=in_order([*rules.faults, fault]))
 
 
 def read_text(text: str, *, version: str | None = None, own: str = "") -> RulesFile:

@@ -17,7 +17,7 @@ from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_bytes
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
-from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.lint import read_file
 from dashboard.export.rules.over import Cost, costs
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.data.files import safe_name
@@ -291,7 +291,7 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
             progress(0.0, name)
         try:
             rules = keep(key, name, text, version)
-            meant = None if rules is None else read_text(text)
+            meant = None if rules is None else read_file(text)
         except RulesError as error:
             return f"{name}: {error}"
         if rules is None:

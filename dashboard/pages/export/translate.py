@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
-from dashboard.export.bundle import bundle
+from dashboard.export.bundle import bundle, files_of
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
 from dashboard.export.substitute import has_substitutes
@@ -159,6 +159,8 @@ class Translate(Viewer):
         self.message.param.update(object=plain("\n".join(left)), severity="warning", visible=bool(left))
         ending = TARGETS[written.order.target].extension
         self.file.filename = written.name
+        # Two files are in the bundle alone.
+        self.file.visible = len(files_of(written.name, written.text)) == 1
         self.bundle.filename = written.name.removesuffix(ending) + ".zip"
         self.costs.object = exported.parts_table(written.parts)
         self.notes.object = exported.notes_list(written.parts)

@@ -11,7 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS
-from dashboard.export.bundle import bundle
+from dashboard.export.bundle import bundle, files_of
 from dashboard.export.writing import Part, Written
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
@@ -102,6 +102,8 @@ class WrittenFile(Viewer):
         order, text = written.order, written.text
         ending = written.name[written.name.rindex(".") :]
         self.file.filename = written.name
+        # Two files are in the bundle alone.
+        self.file.visible = len(files_of(written.name, written.text)) == 1
         self.bundle.filename = written.name.removesuffix(ending) + ".zip"
         self.size.object = f"{text.count(chr(10)):,} lines, {format_room(len(text.encode()))}"
         self.preview.object = source.highlighted(text, source.LANGUAGES.get(ending, "bash"))

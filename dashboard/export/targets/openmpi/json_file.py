@@ -16,6 +16,7 @@ from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, wrapped
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from dashboard.export.targets.openmpi.plan import Plan, plans
+from dashboard.export.targets.openmpi.rules import across
 
 VERSION = "6.0"
 
@@ -27,6 +28,7 @@ def to_openmpi_json(
     cubes: Cubes = None,
     most_rules: int | None = None,
     weights: Weights = None,
+    han: str = "",
 ) -> str:
     """Write decision functions as rules of version 3.
 
@@ -38,6 +40,7 @@ def to_openmpi_json(
     comment = [
         "Rules for Open MPI 6 and newer, version 3 of the format.",
         "Use: mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename THIS_FILE ...",
+        *across(han),
         origin.generated(provenance),
     ]
     for plan in collective_plans:

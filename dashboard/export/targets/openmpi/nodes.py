@@ -30,6 +30,8 @@ from loaders.openmpi import COLLECTIVE_IDS, DEFAULT_VERSION, series
 
 #: Line that parts the two files.
 MARK = "#### the second file, HAN's rules ####"
+#: What stands for the name of the second file until the first one has one.
+HAN_FILE = "HAN_FILE"
 #: Topological level of the whole communicator.
 GLOBAL = 2
 #: A file needs rules of one collective: that HAN answers broadcasts, as it does by itself.
@@ -94,16 +96,19 @@ def to_openmpi_nodes(
         )
     each = list(per_collective(decisions))
     asked = [decision for decision in each if decision.collective in SERVES[HAN]]
-    tuned = [_left_to_tuned(decision) if decision in asked else decision for decision in each]
+    tuned = [left_to_tuned(decision) for decision in each]
     options: dict[str, Any] = {"cubes": cubes, "most_rules": most_rules, "weights": weights, "provenance": provenance}
     # The JSON of 6 is tuned's alone; HAN reads the same text there.
+    options |= {"han": HAN_FILE}
     first = to_openmpi_json(tuned, **options) if wanted == "6.0" else to_openmpi(tuned, version=version, **options)
     return joined(first, _han(asked, wanted, provenance))
 
 
-def _left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
-    """The decision with tuned's own where another component answers, which then is not asked."""
+def left_to_tuned(decision: DecisionFunction) -> DecisionFunction:
+    """What rules of tuned are written of: its own decision where another component answers, which then is not asked."""
     name = decision.collective
+    if name not in SERVES[HAN]:
+        return decision
     methods = [
         method if component_of(method, name) == TUNED and method.algorithm != TUNED else OWN_DECISION
         for method in decision.methods
@@ -131,7 +136,7 @@ def _han(decisions: Sequence[DecisionFunction], version: str, provenance: Facts)
             origin.generated(provenance),
         ]
     )
-    lines += hashed([note for decision in decisions for note in (*_segments(decision), *_modules(decision))])
+    lines += hashed([f"{decision.collective}: {note}" for decision in decisions for note in unsaid_of_han(decision)])
     lines.append(f"{len(decisions) or 1} # collectives")
     if not decisions:
         lines += _NOTHING_ELSE
@@ -152,13 +157,21 @@ def _of_han(decision: DecisionFunction) -> set[Method]:
     return {method for method in methods if component_of(method, decision.collective) == HAN}
 
 
+def unsaid_of_han(decision: DecisionFunction) -> list[str]:
+    """What HAN's rules do not say as it was decided, in words."""
+    if decision.collective not in SERVES[HAN]:
+        return []
+    notes = [f"{note[0].upper()}{note[1:]}." for note in who_answers(decision)[0].notes]
+    return [*notes, *_segments(decision), *_modules(decision)]
+
+
 def _segments(decision: DecisionFunction) -> list[str]:
     """What rules cannot say of HAN, and what says it for a whole job where that is one size."""
     sizes = {method.segment_size for method in _of_han(decision)}
     if not any(sizes):
         return []
     parameter = f"coll_han_{decision.collective}_segsize"
-    text = f"{decision.collective}: HAN's segment size is none of its rules"
+    text = "HAN's segment size is none of its rules"
     if len(sizes) == 1:
         return [f"{text}; --mca {parameter} {sizes.pop()} says it for all calls, as it was decided."]
     return [f"{text}: where {', '.join(map(str, sorted(sizes - {0})))} was decided, {parameter} is taken."]
@@ -170,7 +183,7 @@ def _modules(decision: DecisionFunction) -> list[str]:
     if not any(said):
         return []
     words = sorted({" ".join(f"--mca {name} {number}" for name, number in each.items()) for each in said if each})
-    text = f"{decision.collective}: the components that HAN takes within nodes and between them are none of its rules"
+    text = "The components that HAN takes within nodes and between them are none of its rules"
     if len(said) == 1:
         return [f"{text}; {words[0]} says it for all calls, as it was decided."]
     return [f"{text}: where {', or '.join(words)} was decided, what the job sets for all calls is taken."]

@@ -35,6 +35,7 @@ def to_openmpi(
     most_rules: int | None = None,
     weights: Weights = None,
     file_version: Literal[1, 2] = 1,
+    han: str = "",
 ) -> str:
     """Write decision functions as rules of version 1 or 2.
 
@@ -44,7 +45,7 @@ def to_openmpi(
     library's numbers: that which was measured (``library_id``), else by name.
 
     Parameters are those of `dashboard.export.target.Target`; `version` is 4.1 or 5.0, and a `file_version` of 2 also
-    says the number of requests.
+    says the number of requests. `han` names the file of HAN's rules that belongs to them.
 
     Raises
     ------
@@ -55,7 +56,7 @@ def to_openmpi(
     wanted = _checked(version, file_version)
     collective_plans = plans(decisions, wanted, cubes, most_rules, weights)
     lines = ["rule-file-version-2"] if file_version == 2 else []
-    lines += hashed(_head(collective_plans, wanted, file_version))
+    lines += hashed(_head(collective_plans, wanted, file_version, han))
     for plan in collective_plans:
         lines += ["#", *hashed(about(plan.source, provenance, plan.notes, plan.cost))]
     lines += hashed([origin.generated(provenance)])
@@ -74,15 +75,25 @@ def _checked(version: str, file_version: int) -> str:
     return wanted
 
 
-def _head(collective_plans: Sequence[Plan], version: str, file_version: int) -> list[str]:
+def _head(collective_plans: Sequence[Plan], version: str, file_version: int, han: str) -> list[str]:
     names = ", ".join(plan.source.collective for plan in collective_plans)
     since = "5.0.7 and newer 5.x" if file_version == 2 else "4.x and 5.x"
     return [
         f"Rules for Open MPI {since} (algorithm numbers of {version}), version {file_version} of the format: {names}.",
         "Use: mpirun --mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_dynamic_rules_filename THIS_FILE ...",
-        "Across nodes HAN is asked first: without a file of its rules beside this, switch it off (--mca coll ^han).",
+        *across(han),
         "An algorithm that is forced by a parameter beats them.",
         "Open MPI drops a file with a fault without a word; 'colltune lint' finds it.",
+    ]
+
+
+def across(han: str) -> list[str]:
+    """What holds where there are several nodes, for the head of rules; `han` names HAN's rules that belong to them."""
+    if not han:
+        return ["Across nodes HAN is asked first: without a file of its rules, switch it off (--mca coll ^han)."]
+    return [
+        f"Across nodes HAN is asked first, by its rules in {han}, which belong to these:",
+        f"  --mca coll_han_use_dynamic_file_rules 1 --mca coll_han_dynamic_rules_filename {han}",
     ]
 
 
