@@ -16,7 +16,7 @@ from loaders.collectives import POINT_TO_POINT
 if TYPE_CHECKING:
     import xarray as xr
 
-    from dashboard.decisions import DecisionFunction
+    from dashboard.decisions import DecisionFunction, Method
 
 _LISTED = 8
 
@@ -80,10 +80,23 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
             if args.only and len(without) == len(methods):
                 none = f"{args.to} has none of the methods of {name} under a name that is sure"
                 raise Usage(f"{none}; --name THEIRS=NAME says what they are")
-            args.without = [*args.without, *(method.label for method in without if args.only)]
+            if args.only:
+                without += _apart(args, cubes[name], [method for method in methods if method not in without])
+                args.without = [*args.without, *(method.label for method in without)]
     made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
     made.attrs.update(results.attrs)
     return made
+
+
+def _apart(args: argparse.Namespace, cube: xr.Dataset, methods: Sequence[Method]) -> list[Method]:
+    """Methods that the target has, but not beside better ones; they are said."""
+    from dashboard.export import TARGETS
+    from dashboard.export.substitute import apart
+
+    if left := apart(TARGETS[args.to], cube, methods):
+        names = ", ".join(method.label for method in left)
+        say(f"note: {cube.attrs['collective']}: {args.to} has {names}, but not beside others that are better together")
+    return left
 
 
 def named_rules(

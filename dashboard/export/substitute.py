@@ -96,6 +96,28 @@ def _together(target: Target, collective: str, methods: Mapping[str, Method]) ->
         yield set().union(*chosen)
 
 
+def apart(target: Target, cube: xr.Dataset, methods: Sequence[Method]) -> list[Method]:
+    """Methods, of some that a target has, which a file cannot say beside those that are best together.
+
+    Parameters
+    ----------
+    target
+        The target.
+    cube
+        Measurements of one collective; of methods that may stand together those count as best whose fastest cost least
+        in the mean over the cells.
+    methods
+        Of the cube.
+    """
+    known = {method.label: method for method in methods}
+    together = list(_together(target, str(cube.attrs["collective"]), known))
+    fastest = [cube["time"].sel({"method": sorted(labels)}).min("method") for labels in together]
+    best = xr.concat(fastest, "together").min("together")
+    costs = [(int((best.notnull() & each.isnull()).sum()), float((each / best).mean())) for each in fastest]
+    kept = together[costs.index(min(costs))]
+    return [method for method in methods if method.label not in kept]
+
+
 def has_substitutes(target: Target, cube: xr.Dataset, options: Mapping[str, Any] | None = None) -> bool:
     """Whether anything that a target has was measured, so that it is known what costs least; parameters as above."""
     measured = cube.isel(method=cube["time"].notnull().any(["comm_size", "message_size"]).values)

@@ -237,3 +237,19 @@ def test_intel_s_settings_have_no_segments(export: Export, foreign: Path) -> Non
     only, _ = export("--name", "binomial=binomial", "--only", "target", to="intel")
     assert only.status == 0, only.err
     assert "methods left out: binomial 1KiB" in only.err
+
+
+def test_only_target_does_not_decide_for_methods_that_it_has_not_beside_better_ones(
+    colltune: Run, tmp_path: Path
+) -> None:
+    # UCC's binomial is its k-nomial algorithm of radix 2, and a job has one radix.
+    times = {"binomial": (1, 8, 6), "knomial": (2, 2, 7), "sag_knomial": (9, 9, 3)}
+    rows = [f"bcast,{name},8,{8 << 4 * n},{time}" for name, each in times.items() for n, time in enumerate(each)]
+    path = tmp_path / "results.csv"
+    path.write_text("\n".join(["collective,algorithm,comm_size,message_size,time_us", *rows]), encoding="utf-8")
+    words = ["export", path, "--tree", "exact", "--to", "ucc", "-o", tmp_path / "ucc.sh"]
+    assert colltune(*words).status == 1
+    answer = colltune(*words, "--only", "target")
+    assert answer.status == 0
+    assert "note: bcast: ucc has binomial, but not beside others that are better together" in answer.err
+    assert "instead" not in answer.err
