@@ -64,6 +64,8 @@ _REQUESTS = ("max_requests", "requests", "reqs")
 
 #: Parameter of a method: 1 where the user has said what the library calls its algorithm.
 NAMED = "named"
+#: What helps where a target cannot leave what lies beyond the measured sizes to the library.
+NEAREST = "decide beyond the measured sizes as at the nearest one (--beyond nearest)"
 
 
 @dataclass(frozen=True)

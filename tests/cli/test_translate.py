@@ -42,6 +42,11 @@ def test_mpich_s_own_decisions_become_open_mpi_rules(colltune: Run, samples: Pat
     assert {own.methods[k].algorithm for k in own.predict(comm, message).ravel()} == {"binomial"}
 
 
+def test_rules_of_a_file_are_not_said_to_be_measured(colltune: Run, samples: Path) -> None:
+    answer = colltune("translate", samples / "mpich_json" / "mpich-main__mpir_generic.json", "--to", "preload")
+    assert_one_clear_line(answer, "was decided for MPICH", "--to preload-mpich is for it")
+
+
 def test_rules_across_nodes_are_two_files_that_are_named(colltune: Run, samples: Path, tmp_path: Path) -> None:
     rules, made = samples / "rules_ompi" / "own_v1.conf", tmp_path / "z.conf"
     answer = colltune("translate", rules, "--to", "openmpi-nodes", "-o", made)

@@ -158,7 +158,7 @@ def test_times_of_another_library_are_refused(library: str, to: str, meant: str)
     decision = DecisionFunction(
         "bcast", [Method("binomial", "binomial")], Leaf(0), provenance={"library": library, "library_version": "5.0.2"}
     )
-    with pytest.raises(ExportError, match=f"bcast was measured with {library}, .*--to {meant} is for it"):
+    with pytest.raises(ExportError, match=f"bcast was decided for {library}, .*--to {meant} is for it"):
         TARGETS[to].write([decision], None)
     assert "binomial" in TARGETS[meant].write([decision], None)
 

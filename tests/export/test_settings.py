@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact
+from dashboard.decisions.function.cutting import within_measured
 from dashboard.export import TARGETS
 from dashboard.export.naming import known
 from dashboard.export.rules.lint import read_text
@@ -141,6 +142,10 @@ def test_what_is_left_to_intel_mpi_has_no_line_and_stands_beside_nothing() -> No
     mixed = of_intel("bcast", BY_SIZE, (0, 3))
     with pytest.raises(ExportError, match="cannot leave some sizes to its own decision and be told of others"):
         to_intel(mixed)
+    measured = of_intel("bcast", Leaf(0), (3,))
+    beyond = within_measured(measured.changed(provenance={**measured.provenance, "message_size": [8, 64]}))
+    with pytest.raises(ExportError, match=r"cannot leave some sizes .*: decide .*--beyond nearest"):
+        to_intel(beyond)
     cube = cube_of([[[1.0, 4.0]], [[2.0, 1.0]]], [4], [8, 64])
     cube = cube.assign_coords(method=["default", "method 3"], algorithm=("method", ["default", "any"]))
     cube = cube.assign_coords(library_id=("method", [0, 3])).assign_attrs(library="Intel MPI")

@@ -8,12 +8,13 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from dashboard.decisions import DecisionFunction, Method
+from dashboard.decisions.function.cutting import is_within_measured
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library, naming_remedy, normal
+from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, naming_remedy, normal
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
@@ -108,9 +109,12 @@ def intel_bands(
             f"{', '.join(intelmpi.ALGORITHMS.get(name, ()))}"
         )
     if len({numbers[method] == 0 for method in said}) > 1:
+        over = "export over measurements, which gives the best methods in their places (colltune export RESULTS --tree "
+        over += "rules --file FILE)"
+        remedy = NEAREST if is_within_measured(decision) else over
         raise ExportError(
-            f"{name}: Intel MPI cannot leave some sizes to its own decision and be told of others; choose a method for "
-            "all sizes, or leave the collective out"
+            f"{name}: Intel MPI cannot leave some sizes to its own decision and be told of others: {remedy}, or leave "
+            "the collective out"
         )
     length = len(_intel_value(bands, numbers))
     if length <= INTEL_LONGEST:

@@ -20,7 +20,16 @@ from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, normal, unsaid, way_of
+from dashboard.export.library_names import (
+    COMPARED,
+    NEAREST,
+    Choice,
+    choice_of,
+    naming_remedy,
+    normal,
+    unsaid,
+    way_of,
+)
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
@@ -29,7 +38,6 @@ from loaders.openmpi import TWO_PROCESSES, algorithms
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
 _DEFAULT = Choice(0)
-_NEAREST = "decide beyond the measured sizes as at the nearest one (--beyond nearest)"
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,7 +149,7 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
         return replace(plan, notes=(*plan.notes, f"Not safe: {what}, whose algorithm another one does not understand."))
     why = f"{what}, so that all rules must be of algorithms that understand each other"
     if is_within_measured(plan.source):
-        raise ExportError(f"{name}: {why}, and no sizes can be left to the library alone; {_NEAREST}")
+        raise ExportError(f"{name}: {why}, and no sizes can be left to the library alone; {NEAREST}")
     plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
     return min(plans, key=lambda candidate: _mean(measured.penalty(candidate.decision)))
 
@@ -175,7 +183,7 @@ def _searched(
     beyond, lines = None, []
     if is_within_measured(decision):
         if compared == "nothing" and decision.collective != "barrier":
-            raise ExportError(f"{decision.collective}: {why}; nor can they leave what lies beyond to it: {_NEAREST}")
+            raise ExportError(f"{decision.collective}: {why}; nor can they leave what lies beyond to it: {NEAREST}")
         beyond = next((place for place, choice in choices.items() if choice == _DEFAULT), len(methods))
         methods = methods if beyond in choices else (*methods, LEFT_ALONE)
         choices[beyond] = _DEFAULT
@@ -187,7 +195,7 @@ def _searched(
     )
     bands = search.bands()
     if beyond not in offered and {method for band in bands.bands for _, method in band.rules} == {beyond}:
-        few = f"too few to leave what lies beyond the measured sizes to the library: allow more, or {_NEAREST}"
+        few = f"too few to leave what lies beyond the measured sizes to the library: allow more, or {NEAREST}"
         raise ExportError(f"{decision.collective}: {why}, {few}")
     places = {place: number for number, place in enumerate(choices)}
     bands = bands.with_methods([places.get(place, 0) for place in range(len(methods))])

@@ -262,13 +262,13 @@ def _array(kind: str, name: str, entries: Sequence[str]) -> list[str]:
 
 
 def check_measured_with(decisions: Iterable[DecisionFunction], target: str) -> None:
-    """Raise `ExportError` where a decision comes of another library than the one that is to be preloaded."""
+    """Raise `ExportError` where a decision is for another library than the one that is to be preloaded."""
     for decision in decisions:
         library = str(decision.provenance.get("library") or "")
         plain = library.lower().replace(" ", "").replace("-", "")
         meant = next((name for part, name in _OF_OTHERS.items() if plain.startswith(part)), target)
         if meant != target:
             raise ExportError(
-                f"{decision.collective} was measured with {library}, whose times say nothing of another library: "
-                f"--to {meant} is for it"
+                f"{decision.collective} was decided for {library}, which says nothing of what is best in another "
+                f"library: --to {meant} is for it"
             )
