@@ -96,7 +96,7 @@ def _curves(collective: str, cube: xr.Dataset, labels: list[str], network: Param
     """Times and residuals of the best methods over message sizes (of barriers: over processes)."""
     known = {method.measured: method for method in model_methods(collective, cube) if method.measured}
     methods: tuple[ModelMethod, ...] = tuple(known[label] for label in labels if label in known)[:MOST_DRAWN]
-    measured = cube["time"].sel(method=[method.measured for method in methods]).notnull()
+    measured = cube["time"].sel({"method": [method.measured for method in methods]}).notnull()
     view = View(
         collective,
         "comm_size" if collective == "barrier" else "message_size",

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import xarray as xr
 from playwright.sync_api import Browser, BrowserContext, Page
 
 from dashboard import decisions
@@ -21,6 +22,7 @@ from dashboard.models.deciding import model_penalties
 from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.report import Contents, to_html
+from dashboard.report.models import _curves
 from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
 from tests.models.networks import HOCKNEY
@@ -185,3 +187,13 @@ def test_what_models_do_not_cover_is_said() -> None:
     html = to_html(state_of(bcast=uncovered, alltoallv=synthetic_cube(3, 4, 2, seed=5)).view, MODELS)
     assert "no model covers any of chain, scatter_allgather" in html
     assert "There are no models of alltoallv" in html
+
+
+def test_curves_are_of_processes_that_the_methods_on_show_were_measured_with() -> None:
+    known = Covered.of("bcast", candidates("bcast", ["linear", "binomial"], (0,)))
+    cube = predicted_cube(known, [2, 4, 8], [64, 1024], HOCKNEY)
+    parameters, labels = fitted_parameters(Problem.of(cube)), [str(label) for label in cube["method"].values]
+    further = cube.isel(method=[0]).assign_coords(method=["chain"], algorithm=("method", ["chain"]))
+    missing = cube.assign(time=cube["time"].where(cube["comm_size"] < 8))
+    part = _curves("bcast", xr.concat([missing, further], "method"), labels, parameters)
+    assert "4 processes" in part.html

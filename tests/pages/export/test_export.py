@@ -212,6 +212,14 @@ def test_the_bundle_is_of_the_file_on_show(page: ExportPage) -> None:
     assert page.file.bundle.filename == "colltune_bcast.zip"
 
 
+def test_what_is_two_files_is_in_the_bundle_alone(page: ExportPage, state: State) -> None:
+    assert page.file.file.visible
+    state.target = "openmpi-nodes"
+    assert not page.file.file.visible
+    names = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue())).namelist()
+    assert {"colltune_bcast.conf", "colltune_bcast-han.conf"} <= set(names)
+
+
 def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
     page.collectives.value = ["reduce", "bcast"]
     state.param.update(target="openmpi", target_version="4.1", most_rules=7)
