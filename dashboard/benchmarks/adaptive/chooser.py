@@ -23,7 +23,6 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
-from dashboard.decisions.surfaces import folding_of
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_duration
 from loaders import disk
@@ -284,8 +283,7 @@ class Chooser:
         default = next((n for n, method in enumerate(methods) if method.algorithm == DEFAULT), None)
         sizes = np.array(self.plan.comm_sizes), np.array(self._sizes(name))
         weights = self._weights(name) * able.any(axis=0)
-        folding = folding_of(name, [method.algorithm for method in methods])
-        return Known(*sizes, logs, errors, able, weights, default, folding, self._calibrations[name])
+        return Known(*sizes, logs, errors, able, weights, default, calibration=self._calibrations[name])
 
     def _place(self, key: PointKey) -> tuple[int, ...]:
         """Places of a point's method, communicator size and message size."""

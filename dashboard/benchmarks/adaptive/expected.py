@@ -81,7 +81,7 @@ class Known:
     incumbent
         Place of the library's own decision, which is measured wherever anything is; None where it is no method.
     folding
-        Which methods fold (`dashboard.decisions.surfaces.folding`); None: none.
+        As of `Surfaces`, for results of which nothing can be measured in between.
     calibration
         Of those before that knew less, and of this one.
     """

@@ -18,7 +18,6 @@ import xarray as xr
 from dashboard.benchmarks.adaptive.choosing import apart, beginning, following, together
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.campaigns.ranges import levels
-from dashboard.decisions.surfaces import folding_of
 from dashboard.domain.arrays import BoolArray, FloatArray
 
 REPETITIONS, RACED, SLOWER = 30, 6, 1.5
@@ -63,8 +62,7 @@ class Replay:
         empty = np.full(self.times.shape, np.nan)
         comm_sizes, message_sizes = (np.asarray(cube[name].values) for name in ("comm_size", "message_size"))
         weights = self.able.any(axis=0).astype(float)
-        folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
-        self.known = Known(comm_sizes, message_sizes, empty, empty, self.able, weights, folding=folding)
+        self.known = Known(comm_sizes, message_sizes, empty, empty, self.able, weights)
         self.spent = self.chose = 0.0
 
     def cost(self, _name: str, row: int, column: int) -> float:

@@ -8,7 +8,6 @@ import xarray as xr
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.surfaces.along import Slicing
-from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between
 from dashboard.decisions.surfaces.lines import scale
 from dashboard.decisions.surfaces.surface import Surfaces
@@ -77,9 +76,7 @@ def expected(cube: xr.Dataset) -> tuple[IntArray, FloatArray]:
     rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
     if not rows.size:
         return np.full(there.shape, -1), np.full(there.shape, np.nan)
-    folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
-    known = times[:, rows][:, :, columns]
-    surfaces = Surfaces(known, comm_sizes[rows], message_sizes[columns], folding=folding)
+    surfaces = Surfaces(times[:, rows][:, :, columns], comm_sizes[rows], message_sizes[columns])
     predicted = surfaces.at(comm_sizes, message_sizes)
     logs = np.where(np.isfinite(times), np.log(times), predicted.log_time)
     # Where anything was measured, the fastest of that; others may well be expected to be faster.

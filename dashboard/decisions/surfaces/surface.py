@@ -107,7 +107,8 @@ class Surfaces:
     predictor
         How to predict.
     folding
-        Which methods fold (`surfaces.folding`); None: none.
+        Which methods fold (`surfaces.folding`), where communicator sizes of a kind that nothing was measured of are
+        told apart; None: they are as all others, as for a campaign that will measure them.
 
     Attributes
     ----------
@@ -141,6 +142,7 @@ class Surfaces:
         for rows, methods in self._groups:
             self._choose(rows, methods)
         powers = (kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO) == 1).all()
+        self._apart = folding is not None
         self._folding = np.flatnonzero(folding) if folding is not None and powers else np.empty(0, dtype=np.int64)
         for method in self._folding:
             self.kinds[method] = POWER_OF_TWO
@@ -315,7 +317,7 @@ class Surfaces:
     def is_off_kind(self, comm_sizes: IntArray) -> BoolArray:
         """Which sizes are powers of two where none was measured, or none where nothing else was."""
         kinds = np.unique(kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO))
-        return np.asarray(~np.isin(kind_of(comm_sizes, POWER_OF_TWO), kinds))
+        return np.asarray(~np.isin(kind_of(comm_sizes, POWER_OF_TWO), kinds) & self._apart)
 
 
 def _between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:

@@ -9,7 +9,7 @@ import xarray as xr
 
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.workload import weighed
-from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces import Surfaces, folding_of
 from dashboard.decisions.surfaces.family import recommended
 from tests.cubes import cube_of
 
@@ -77,7 +77,8 @@ def test_bands_hold_at_sizes_of_a_kind_that_was_not_measured(fast_ethernet: xr.D
     power = (cube["comm_size"].values & (cube["comm_size"].values - 1)) == 0
     known, others = cube.isel(comm_size=power), cube.isel(comm_size=~power)
     sizes = known["comm_size"].values, known["message_size"].values
-    predicted = Surfaces(known["time"].values, *sizes).at(others["comm_size"].values, sizes[1])
+    surfaces = Surfaces(known["time"].values, *sizes, folding=folding_of(collective, cube["algorithm"].values))
+    predicted = surfaces.at(others["comm_size"].values, sizes[1])
     off = np.abs(np.log(others["time"].values) - predicted.log_time)
     assert (off <= predicted.half_width)[np.isfinite(off)].mean() > 0.85
 
