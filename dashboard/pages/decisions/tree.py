@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,8 @@ from dashboard.plots.rules import rules_page
 from dashboard.session.state import State
 
 ROWS = 50
+#: Tables of a recommended tree of which it is said how they were chosen.
+MOST_TABLES = 2
 #: Rules of larger trees are not listed: nobody reads them, and the source has them all.
 MOST_RULES = 20_000
 
@@ -117,7 +120,7 @@ class TreeDiagram(Viewer):
             notes.append(f"Below level {depth} there are too many to be read: branches are closed there.")
         notes.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
         lit = np.empty((0, 4)) if leaf is None else leaf_border(decision, leaf, scene.axes, scene.given)
-        return decision, drawing, " ".join(filter(None, [*notes, *_pruned(decision)])), lit
+        return decision, drawing, " ".join(filter(None, [*notes, *_pruned(decision), *_left_out(decision)])), lit
 
     def _show(self, grown: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
         if grown is None:
@@ -175,6 +178,17 @@ class RulesTable(Viewer):
             self.rules.object = rules_page(decision, rules, key, first, first + ROWS)
         else:
             self.rules.object = f"<p>{decision.leaves:,} rules are too many to list here; the source has them all.</p>"
+
+
+def _left_out(decision: DecisionFunction) -> list[str]:
+    """How well the recommended tree does at left-out sizes, and what these are silent of, as ``decide`` says it."""
+    tables = decision.provenance.get("recommended", [])
+    said = [
+        " ".join(["Left out", *(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)])
+        + f": {escape(table['said'])}."
+        for table in tables[:MOST_TABLES]
+    ]
+    return said + ([f"{len(tables) - MOST_TABLES} more tables: <code>decide</code>."] if tables[MOST_TABLES:] else [])
 
 
 def _pruned(decision: DecisionFunction) -> list[str]:
