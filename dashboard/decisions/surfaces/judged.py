@@ -200,7 +200,7 @@ class Sizes:
             if _as_good(usable[key], best)
         )
         values = self.costs[leaves, kind]
-        return Size(kind, leaves, Judged(f"tree of {leaves} leaves", float(values.mean()), _error(values)))
+        return Size(kind, leaves, Judged(f"tree of at most {leaves} leaves", float(values.mean()), _error(values)))
 
     def _expected(self, leaves: int, kind: str) -> float:
         means = self.expected[kind]
