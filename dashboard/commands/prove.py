@@ -1,7 +1,7 @@
 """``colltune prove``: run the installed MPI library with a rules file, and show that it does what the file asks.
 
-Exit status: 0 when every region that could be run did as asked, 3 when one did not, or the library did not take
-the file, or no region could be run; 2 on bad usage or input, as everywhere.
+Exit status: 0 when every region that could be run did as asked, also where the file makes no difference; 3 when one did
+not, or the library did not take the file, or no region could be run; 2 on bad usage or input, as everywhere.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from dashboard.benchmarks.proof.verdict import STATES, Proof, Verdict
+from dashboard.benchmarks.proof.verdict import STATES, Proof, State, Verdict
 from dashboard.domain.units import format_bytes, format_count
 
 _HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
@@ -39,7 +39,7 @@ def markdown(proof: Proof) -> str:
 
 def _rows(proof: Proof) -> list[tuple[str, ...]]:
     """One row for each region, without those of larger communicators than were allowed."""
-    return [_row(verdict) for verdict in proof.verdicts if not verdict.region.needs]
+    return [_row(verdict, _word(proof, verdict.state)) for verdict in proof.verdicts if not verdict.region.needs]
 
 
 def _too_large(proof: Proof) -> list[str]:
@@ -72,14 +72,19 @@ def _head(proof: Proof) -> list[str]:
 
 
 def _summary(proof: Proof) -> str:
-    counts = ", ".join(f"{count} {state}" for state in STATES if (count := proof.count(state)))
-    verdict = "PROVEN" if proof.holds else "NOT PROVEN"
+    counts = ", ".join(f"{count} {_word(proof, state)}" for state in STATES if (count := proof.count(state)))
+    verdict = proof.outcome.upper()
     verdict += f", {len(proof.unsafe)} unsafe" if proof.unsafe else ""
     verdict += f", {format_count(proof.errors, 'error')} in the file" if proof.errors else ""
     return f"{verdict}: {len(proof.verdicts):,} regions: {counts or 'none'}"
 
 
-def _row(verdict: Verdict) -> tuple[str, ...]:
+def _word(proof: Proof, state: State) -> str:
+    """State of a region in words: a file that changes nothing that could be seen is not what made it run."""
+    return "as without rules" if state == "proven" and proof.taken == "no difference" else state
+
+
+def _row(verdict: Verdict, word: str) -> tuple[str, ...]:
     bounds = verdict.region.bounds
     others = [
         _NAMES[name] if low >= 0 else f"not {_NAMES[name]}" for name, (low, _) in bounds.items() if name in _FLAGS
@@ -90,7 +95,7 @@ def _row(verdict: Verdict) -> tuple[str, ...]:
         processes,
         _sizes(verdict.region.collective, bounds),
         verdict.region.method.label,
-        verdict.state,
+        word,
         _reason(verdict),
     )
 

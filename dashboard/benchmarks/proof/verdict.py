@@ -21,6 +21,8 @@ State = Literal["proven", "same graph", "other", "failed", "not run"]
 STATES: tuple[State, ...] = ("proven", "same graph", "other", "failed", "not run")
 #: Whether the library took the file at all; ``no difference``: the rules ask for nothing else than it does by itself.
 Taken = Literal["yes", "no", "no difference", "unknown"]
+#: What it comes to; ``no difference``: all ran as asked, and nothing shows that the file has to do with it.
+Outcome = Literal["proven", "no difference", "not proven"]
 
 
 @dataclass(frozen=True)
@@ -119,9 +121,16 @@ class Proof:
             and self.taken in ("yes", "no difference")
         )
 
+    @property
+    def outcome(self) -> Outcome:
+        """What the proof comes to: proven is what `holds` and what the file was seen to do."""
+        if not self.holds:
+            return "not proven"
+        return "proven" if self.taken == "yes" else "no difference"
+
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
-        names = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "errors", "holds")
+        names = ("rules", "format", "library", "how", "ranks", "nodes", "taken", "errors", "holds", "outcome")
         return {
             **{name: getattr(self, name) for name in names},
             "counts": {state: self.count(state) for state in STATES},

@@ -34,7 +34,7 @@ class Again:
             for name, improvement in self.improvements.items()
         }
         return {
-            "proven": self.proof.holds,
+            "proven": self.proof.outcome == "proven",
             "regions": len(self.proof.verdicts),
             "unsafe": [finding.to_dict() for finding in self.proof.unsafe],
             "cells": cells,
@@ -43,7 +43,8 @@ class Again:
 
     def say(self, path: str) -> None:
         """Say it on standard error."""
-        say(f"{path}: {'proven' if self.proof.holds else 'NOT PROVEN'}: {len(self.proof.verdicts):,} regions")
+        word = self.proof.outcome if self.proof.holds else "NOT PROVEN"
+        say(f"{path}: {word}: {len(self.proof.verdicts):,} regions")
         for name, improvement in self.improvements.items():
             counts = (
                 f"{improvement.count('faster'):,} cells faster, {improvement.count('slower'):,} slower beyond noise"

@@ -36,6 +36,15 @@ _NOT_PROVABLE = (
     "Only rules of Open MPI (version 1) and MPICH's selection can be proven, by the library that is installed beside "
     "this dashboard."
 )
+#: What is said of a proof by its outcome, and how gravely.
+_SAID = {
+    "proven": ("The library does what the file asks.", "success"),
+    "no difference": (
+        "The library does what the file asks, but as much without it: nothing shows that it takes the file.",
+        "info",
+    ),
+    "not proven": ("Not proven: the report says where.", "warning"),
+}
 
 
 class ProveFile(Viewer):
@@ -117,8 +126,7 @@ class ProveFile(Viewer):
             self._tell(proof, "error")
             return
         self.proof = proof
-        verdict = "The library does what the file asks." if proof.holds else "Not proven: the report says where."
-        self._tell(verdict, "success" if proof.holds else "warning")
+        self._tell(*_SAID[proof.outcome])
         self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(proof)))}</pre>'
 
 

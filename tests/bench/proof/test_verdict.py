@@ -15,6 +15,7 @@ from dashboard.benchmarks.proof.target import OWN, RULES
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.ranks.cellrun import graph_of
 from dashboard.decisions import Method
+from dashboard.tuning.rules import facts_of
 
 HERE, THERE = Cell("bcast", 4, 10), Cell("bcast", 8, 10)
 REGION = Region("bcast", {"comm_size": (2.0, 8.0)}, Method("chain", "chain"), (HERE, THERE))
@@ -103,6 +104,10 @@ def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> N
     assert not proof(FAR).holds
     assert not proof(GOOD, OTHER).holds
     assert not proof(GOOD, answer="no").holds
+    unseen = proof(GOOD, answer="no difference")
+    assert (unseen.holds, unseen.outcome, proof(GOOD).outcome) == (True, "no difference", "proven")
+    assert lines_of(unseen)[-1] == "NO DIFFERENCE: 1 regions: 1 as without rules"
+    assert facts_of(unseen)["said"] == "no difference: 1 of 1 regions run as asked"
     wrong = replace(proof(GOOD, FAR), errors=2)
     assert not wrong.holds
     assert "NOT PROVEN, 2 errors in the file: 2 regions" in lines_of(wrong)[-1]
