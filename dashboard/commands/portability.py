@@ -8,13 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_gap, format_ratio
 from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
+    import xarray as xr
+
     from dashboard.session.prepared import Prepared
 
 _FIGURES = ("mean", "median", "max")
+#: Hints that are no single text; `ppn_hint` is of other commands.
+_NO_TEXT = ("columns", "recursive", "ppn_hint")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -26,7 +31,15 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         metavar="PATH",
         help="the other campaign: another machine, another version of the library, after a change",
     )
-    parser.add_argument("--against-system", metavar="NAME", help="--system of the other campaign, where it is another")
+    parser.add_argument(
+        "--against-hint",
+        action="append",
+        default=[],
+        metavar="HINT=VALUE",
+        help="a hint of the other campaign, where it is another, such as comm-size=64; pattern= for none (default: "
+        "hints are for both)",
+    )
+    parser.add_argument("--against-system", metavar="NAME", help="short for --against-hint system=NAME")
     parser.set_defaults(combined=False)
     parser.add_argument(
         "--all-methods",
@@ -72,10 +85,8 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     from dashboard.commands.treatment import preparation
     from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
-    # What is left out need not be known to both.
-    other = {"paths": args.against, "system": args.against_system or args.system, "without_known": args.without}
-    sides = [args, argparse.Namespace(**{**vars(args), **other})]
-    results = [load(each) for each in sides]
+    sides = [args, _other(args)]
+    results = [load(args), _load_other(sides[1])]
     unasked = argparse.Namespace(**{**vars(args), "ppn": None})
     cubes = [next(iter(cubes_of(unasked, args.collective, each).values())) for each in results]
     known = [tells_ppn(cube) for cube in cubes]
@@ -89,6 +100,37 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
         say(f"note: {SIDES[silent]} does not tell its processes per node: --ppn {args.ppn} is for the other campaign")
         sides[silent] = argparse.Namespace(**{**vars(sides[silent]), "ppn": None})
     return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
+
+
+def _other(args: argparse.Namespace) -> argparse.Namespace:
+    """What is asked of the other campaign: the same, but for its paths and the hints that are its own."""
+    from dashboard.commands.load import HINTS
+
+    names = {name.replace("_", "-"): name for name in ("format", *HINTS) if name not in _NO_TEXT}
+    own = {} if args.against_system is None else {"system": args.against_system}
+    for text in args.against_hint:
+        name, equals, value = text.partition("=")
+        dest = names.get(name.replace("_", "-"))
+        if dest is None or not equals:
+            possible = ", ".join(f"{each}=" for each in names)
+            raise Usage(f"--against-hint {text}: it must begin with one of {possible} and the value follows")
+        own[dest] = value or None
+    # What is left out need not be known to both.
+    return argparse.Namespace(**{**vars(args), **own, "paths": args.against, "without_known": args.without})
+
+
+def _load_other(args: argparse.Namespace) -> xr.DataTree:
+    from dashboard.commands.load import hints_of, load
+    from loaders import LoadError
+
+    try:
+        return load(args)
+    except LoadError as error:
+        if not hints_of(args):
+            raise
+        raise LoadError(
+            f"{error}; hints are for both campaigns: --against-hint HINT=VALUE gives the other one its own, HINT= none"
+        ) from error
 
 
 def _lines(result: Mapping[str, Any]) -> list[str]:

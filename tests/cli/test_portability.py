@@ -87,6 +87,21 @@ def test_processes_per_node_are_chosen_of_the_campaign_that_tells_them(colltune:
     assert_one_clear_line(neither, "--ppn 2", "do not tell their processes per node")
 
 
+def test_each_campaign_may_have_hints_of_its_own(colltune: Run, tmp_path: Path) -> None:
+    text = "message_size,time\n" + "".join(f"{2**n},{2**n * 1e-6}\n" for n in range(8))
+    for name in ("bcast_chain_4.csv", "bcast_linear_4.csv", "mine/bcast-chain.csv", "mine/bcast-linear.csv"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).write_text(text)
+    words = ["portability", tmp_path, "--pattern", "{collective}_{algorithm}_{comm_size}.csv", "--system", "here"]
+    words += ["--against", tmp_path / "mine", "--json"]
+    assert_one_clear_line(colltune(*words), "does not match", "--against-hint HINT=VALUE")
+    own = ["--against-hint", "pattern={collective}-{algorithm}.csv", "--against-hint", "comm-size=4"]
+    answer = colltune(*words, *own, "--against-hint", "system=").json
+    assert answer["gaps"]["B"] == {"points": 0.0, "cells": 8}
+    assert answer["differs"] == [{"what": "system", "A": "here", "B": "–"}]
+    assert_one_clear_line(colltune(*words, "--against-hint", "patern=x"), "--against-hint patern=x", "pattern=")
+
+
 def test_what_is_wrong_is_one_clear_line(colltune: Run, results: Path, other: Path) -> None:
     assert_one_clear_line(colltune("portability", results, "-c", "bcast"), "--against")
     assert_one_clear_line(colltune("portability", results, "--against", other, "-c", "reduce"), "bcast")
