@@ -102,6 +102,8 @@ _HINT_FLAGS = {"columns": "--column"}
 _OF_PLACES = ("notes", "notes_when_made", "stored")
 #: Stands for results that no path leads to, such as an upload.
 SOMEWHERE = "RESULTS"
+#: How the folder of a session's uploads begins, and the one in it that has them: results are called by that.
+UPLOADS, UPLOADED = "colltune-", "uploaded"
 
 
 @dataclass(frozen=True)
@@ -118,6 +120,12 @@ class Origin:
 
     paths: tuple[str, ...] = ()
     hints: Mapping[str, Any] | None = None
+
+    @property
+    def uploaded(self) -> bool:
+        """Whether files of it were uploaded: their paths lead to copies, which go with the session."""
+        folders = [Path(path).parent for path in self.paths]
+        return any(each.name == UPLOADED and each.parent.name.startswith(UPLOADS) for each in folders)
 
     def words(self) -> list[str]:
         """The paths and hints as the commands take them."""

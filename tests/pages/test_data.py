@@ -11,6 +11,7 @@ import pytest
 from dashboard.pages.data.chooser import FOLDER, SAMPLE, UPLOAD
 from dashboard.pages.data.overview import COVERAGE, FILES, SKIPPED, SPREAD
 from dashboard.pages.data.page import NOTHING, DataPage
+from dashboard.pages.frame.share import Share
 from dashboard.pages.parts.reports import plain
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
@@ -201,6 +202,52 @@ def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None
     assert page.state.error == ""
     assert list(page.state.loaded.values()) == ["uploaded (2 files)"]
     assert list(page.state.results.children) == ["bcast"]
+
+
+def times(one: float, other: float) -> bytes:
+    """A table of two methods at a few sizes; ten times each, so that files that differ are far apart."""
+    cells = [(p, m) for p in (2, 4) for m in (8, 64, 512)]
+    rows = [f"bcast,{name},{p},{m},{t}" for name, t in (("a", one), ("b", other)) for p, m in cells for _ in range(10)]
+    return "\n".join(["collective,algorithm,comm_size,message_size,time", *rows, ""]).encode()
+
+
+def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
+    load(page)
+    drop(page.chooser.dropper, {"mine (2).csv": times(9e-5, 2e-5), "empty.csv": b""})
+    load(page)
+    assert "2 of 3" in page.load_usable.label
+    asyncio.run(page.load_the_usable())
+    assert "'mine (2).csv' (1 file)" in page.state.error
+    assert "choose one, or all of them together, in the menu Campaign of page Data" in page.state.error
+    assert page.state.error.endswith("Still on show is what was loaded before.")
+    assert "--" not in page.state.error
+    # They cannot be loaded as they are: nothing more comes of trying.
+    assert not page.load_usable.visible
+    assert "mine (2).csv" in page.hints.facets.widgets["campaign"].options
+
+
+def test_a_later_file_of_the_same_name_takes_the_place_of_the_one_loaded(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
+    load(page)
+    assert page.chooser.dropper.loads == 1
+    drop(page.chooser.dropper, {"mine.csv": times(9e-5, 2e-5)})
+    load(page)
+    assert page.load_button.label == "Load 1 file"
+    assert page.state.results["bcast"]["time"].values[0].min() == pytest.approx(9e-5)
+
+
+def test_of_commands_over_uploads_it_is_said_that_their_paths_are_those_of_copies(page: DataPage) -> None:
+    share = Share(page.state, str, {})
+    load(page)
+    share._toggle()
+    assert not share.of_uploads.visible
+    page.chooser.kind = UPLOAD
+    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
+    load(page)
+    assert share.of_uploads.visible
 
 
 def test_uploads_are_not_kept_in_memory_and_go_with_the_session(page: DataPage) -> None:

@@ -20,6 +20,7 @@ from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.maps import MAPS
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.pages.frame.first import First
+from dashboard.pages.parts.reports import plain
 from dashboard.session.choice import Choice
 from dashboard.session.registry import Results, register
 from dashboard.session.state import State
@@ -280,8 +281,8 @@ def test_without_results_the_page_says_what_to_do() -> None:
     assert not page.body.visible
     assert page.message.visible
     assert "No results" in page.message.object
-    page.state.error = "x.txt: not a result file"
-    assert (page.message.severity, page.message.object) == ("error", "x.txt: not a result file")
+    page.state.error = "x_1.txt: not a <b>result</b> file"
+    assert (page.message.severity, page.message.object) == ("error", plain(page.state.error))
     page.state.param.update(error="", busy="Loading, 40 %")
     assert page.message.object == "Loading, 40 %"
 

@@ -64,7 +64,8 @@ def test_a_safe_name_is_one_visible_part_of_a_path(name: str) -> None:
         ("bcast__chain__seg8192.sko", "bcast__chain__seg8192.sko"),
         ("../../etc/passwd", "passwd"),
         ("C:\\data\\run.csv", "run.csv"),
-        ("<img src=x>.sko", "_img_src=x_.sko"),
+        ("<img src=x>.sko", "_img src=x_.sko"),
+        ("mine (2).csv", "mine (2).csv"),
         ("...", "file"),
     ],
 )
@@ -86,7 +87,7 @@ def test_two_uploads_whose_safe_names_are_the_same_stay_two() -> None:
     uploads = Uploads()
     uploads.put("x/a.sko", "1")
     uploads.put("y/a.sko", "2")
-    assert [path.read_text() for path in uploads.paths] == ["2", "1"]
+    assert {path.name: path.read_text() for path in uploads.paths} == {"a.sko": "1", "a (2).sko": "2"}
     uploads.close()
 
 

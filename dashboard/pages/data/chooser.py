@@ -108,6 +108,10 @@ class FileChooser(Viewer):
             gone = [each.name for each in (self.listed[index] for index in self._ticked) if not each.path.exists()]
             self.refusal = "\n".join(f"{name} is not there any more" for name in gone[:MOST_REFUSALS])
 
+    def settle(self) -> None:
+        """From now on a file that is dropped takes the place of the one of its name: it is a later state of it."""
+        self.dropper.loads += 1
+
     def close(self) -> None:
         """Remove the uploads."""
         self.uploads.close()
@@ -179,6 +183,7 @@ class FileChooser(Viewer):
             _text(
                 f"Benchmark files, netCDF or tables: {most.most_files} files, {most.most_bytes / 1e6:,.0f} MB at most. "
                 "They stay on the machine that runs the dashboard, and are removed soon after this page is closed. "
+                "A file of the same name as one that was loaded takes its place. "
                 "What was read of them the server keeps for all who have its link, until results that are loaded "
                 "later take its place, or the server ends."
             )

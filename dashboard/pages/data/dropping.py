@@ -30,6 +30,7 @@ class Dropper(JSComponent):
 
     chunk = param.Integer(default=CHUNK_BYTES, constant=True, doc="Bytes of a piece.")
     kept = param.Integer(default=0, doc="Files that have come and were taken.")
+    loads = param.Integer(default=0, doc="Times that loading was asked for: files that come later replace.")
     answered = param.Integer(default=0, doc="Files of which it is known whether they were taken.")
 
     _esm = """
@@ -41,7 +42,8 @@ class Dropper(JSComponent):
             <details><summary>The files</summary><ul></ul></details>`
         const [input, status, bar] = ['input', 'p', 'progress'].map((name) => box.querySelector(name))
         const [list, names] = [box.querySelector('details'), box.querySelector('ul')]
-        const files = new Map(), waiting = []
+        const files = new Map(), waiting = [], replaced = new Set()
+        let replaceable = new Set()
         let sending = false
         const many = (count) => `${count} ${count === 1 ? 'file' : 'files'}`
         const size = (bytes) => bytes < 1e6 ? `${Math.ceil(bytes / 1e3)} kB` : `${(bytes / 1e6).toFixed(1)} MB`
@@ -56,6 +58,7 @@ class Dropper(JSComponent):
             status.textContent = !files.size ? 'No file yet.' : coming
                 ? `Sending ${Math.min(there + 1, files.size)} of ${many(files.size)}, ${size(bytes)}`
                 : `${model.kept} of ${many(files.size)} here, ${size(bytes)}` +
+                    (replaced.size ? `; ${replaced.size > 1 ? many(replaced.size) : [...replaced][0]} replaced` : '') +
                     (files.size > model.kept ? '; why not all is said on this page' : '')
         }
         // The names are written when somebody wants to see them.
@@ -66,7 +69,7 @@ class Dropper(JSComponent):
                 button.textContent = '×'
                 button.setAttribute('aria-label', `Remove ${file.name}`)
                 button.addEventListener('click', () => {
-                    files.delete(file.name)
+                    for (const each of [files, replaceable, replaced]) each.delete(file.name)
                     model.send_msg({name: file.name, removed: true})
                     write()
                     show()
@@ -89,8 +92,12 @@ class Dropper(JSComponent):
             sending = false
             show()
         }
-        // Files of one name may be of several folders: the later ones are numbered.
+        // Files of one name that come before they are loaded may be of several folders: the later ones are numbered.
         const named = (file) => {
+            if (replaceable.delete(file.name)) {
+                replaced.add(file.name)
+                return file
+            }
             const dot = file.name.lastIndexOf('.'), end = dot > 0 ? dot : file.name.length
             let name = file.name
             for (let n = 2; files.has(name); n++) name = `${file.name.slice(0, end)} (${n})${file.name.slice(end)}`
@@ -110,6 +117,11 @@ class Dropper(JSComponent):
             })
         list.addEventListener('toggle', write)
         for (const each of ['kept', 'answered']) model.on(each, show)
+        model.on('loads', () => {
+            replaceable = new Set(files.keys())
+            replaced.clear()
+            show()
+        })
         show()
         return box
     }
@@ -147,6 +159,8 @@ class Dropper(JSComponent):
             isinstance(chunk, int) and isinstance(chunks, int) and isinstance(piece, bytes | bytearray | memoryview)
         ):
             return
+        if chunk == 1:
+            self._answered.discard(name)
         refused = self._uploads.begin(name) if chunk == 1 else None
         refused = refused or self._uploads.add(name, bytes(piece), last=chunk >= chunks)
         # The last piece of a file that was refused before says nothing new.

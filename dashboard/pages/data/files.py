@@ -12,6 +12,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from dashboard.session.registry import UPLOADED, UPLOADS
+
 MOST_FILES = 5_000
 MOST_UPLOADS = 500
 UPLOAD_BYTES = 500_000_000
@@ -19,8 +21,6 @@ UPLOAD_BYTES = 500_000_000
 ALL_UPLOADS_BYTES = 4_000_000_000
 #: What uploads leave free of the disk.
 _FREE_BYTES = 1_000_000_000
-#: Last folder of each upload: results are called by it.
-UPLOADED = "uploaded"
 #: Of a name, as file systems count: 255 are allowed nearly everywhere.
 _LONGEST_NAME = 150
 _ZARR = (".zgroup", "zarr.json")
@@ -117,9 +117,12 @@ def _size(path: Path) -> int:
 
 
 def safe_name(name: str) -> str:
-    """Name for an uploaded file: its last part alone, of harmless characters, never hidden, never empty."""
+    """Name for an uploaded file: its last part alone, of harmless characters, never hidden, never empty.
+
+    ``mine (2).csv`` stays as it is, for that is how a second file of a name is called.
+    """
     last = re.split(r"[/\\]", name)[-1]
-    cleaned = re.sub(r"[^\w.+=@-]", "_", last).lstrip(".")
+    cleaned = re.sub(r"[^\w.+=@ ()-]", "_", last).lstrip(". ").rstrip()
     stem, dot, ending = cleaned.rpartition(".")
     if dot and len(cleaned.encode()) > _LONGEST_NAME:
         cleaned = _cut(stem, _LONGEST_NAME - len(ending.encode()) - 1) + dot + ending
@@ -206,7 +209,7 @@ class Uploads:
         if len(self._kept) + len(self._arriving) >= self.most_files:
             return f"{name}: there are {self.most_files} files already; give a folder at the start instead"
         if self._folder is None:
-            self._folder = Path(tempfile.mkdtemp(prefix="colltune-"), UPLOADED)
+            self._folder = Path(tempfile.mkdtemp(prefix=UPLOADS), UPLOADED)
             self._folder.mkdir(mode=0o700)
             # Also where the server stops before the session does.
             weakref.finalize(self, _remove, self._folder, self._held)
@@ -272,7 +275,7 @@ class Uploads:
         stem, dot, ending = name.rpartition(".")
         path, number = self._folder / name, 2
         while path in self._held:
-            path = self._folder / (f"{stem}-{number}{dot}{ending}" if stem else f"{name}-{number}")
+            path = self._folder / (f"{stem} ({number}){dot}{ending}" if stem else f"{name} ({number})")
             number += 1
         return path
 

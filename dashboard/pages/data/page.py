@@ -15,7 +15,7 @@ from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
 from dashboard.pages.data.hints import HintForm
 from dashboard.pages.data.overview import FILES, Overview
 from dashboard.pages.parts.columns import columns
-from dashboard.pages.parts.loading import load
+from dashboard.pages.parts.loading import fail, load
 from dashboard.pages.parts.reports import headline, needed, plain, usable, without_folders
 from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.session.registry import Results
@@ -25,6 +25,7 @@ from loaders import facets, suggesting
 from loaders.collectives import POINT_TO_POINT
 
 _MOST_NOTES = 5
+_IN_SIGHT = {"position": "sticky", "bottom": "8px", "z-index": "2", "background": "var(--panel-background-color, #fff)"}
 NOTHING = "Nothing is loaded yet: choose files on the left and load them."
 #: Stands before what is loaded where the files below are others.
 BEFORE = "Nothing of the files below was loaded. Still on show is what was loaded before: "
@@ -54,7 +55,8 @@ class DataPage(Viewer):
         self.load_usable = Button(label="", visible=False, variant="outlined", on_click=self.load_the_usable)
         self.progress = pn.indicators.Progress(visible=False, sizing_mode="stretch_width", margin=(0, 10))
         self.under_way = pn.pane.Markdown("", visible=False, margin=(0, 10))
-        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width")
+        # Below the button that loads, which is far down, and in sight wherever the page is scrolled to.
+        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width", styles=_IN_SIGHT)
         self.headline = pn.pane.Markdown(NOTHING, sizing_mode="stretch_width")
         self._hint_card = pn.Column(
             pn.pane.Markdown("### What the files do not say", margin=(5, 10)),
@@ -88,10 +90,11 @@ class DataPage(Viewer):
             self.chooser,
             self._hint_card,
             pn.Row(self.load_button, self.load_usable, margin=0),
+            self.error,
             self.under_way,
             self.progress,
         ]
-        return columns(choose, [self.error, self.headline, self.overview], width=430)
+        return columns(choose, [self.headline, self.overview], width=430)
 
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""
@@ -108,9 +111,11 @@ class DataPage(Viewer):
         why = "" if sample else self.hints.check()
         if not paths:
             why = "No file is chosen."
-        self.state.error = why
         if why:
+            fail(self.state, why)
             return
+        self.state.error = ""
+        self.chooser.settle()
         self.load_button.disabled = self.load_usable.disabled = True
         try:
             hints = self.chooser.sample.hints if sample else self.hints.values()
@@ -131,7 +136,7 @@ class DataPage(Viewer):
         self._tried = max(self._tried, len(self.failed))
         can = usable(self.failed)
         self.load_usable.param.update(
-            visible=bool(can) and len(can) < self._tried,
+            visible=bool(can) and len(can) < len(self.failed),
             label=f"Load the {len(can):,} of {self._tried:,} that can be loaded",
         )
         self.hints.ask(needed(self.failed))

@@ -147,7 +147,7 @@ class DecisionsPage(Viewer):
 
     def _show_message(self, *_: Any) -> None:
         if self.state.error:
-            message, severity = self.state.error, "error"
+            message, severity = plain(self.state.error), "error"
         elif self.state.navigated and self.state.results is None:
             # What stands above every page then says how to begin, or how far the loading is.
             message, severity = "", "info"

@@ -13,6 +13,7 @@ from panel.viewable import Viewer
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.widgets import Button
 from dashboard.session.recipes import as_command, as_python
+from dashboard.session.registry import origin_of
 from dashboard.session.state import State
 
 _BOX = (
@@ -25,6 +26,10 @@ _LINE = {
     "border-radius": "6px",
     "max-width": "980px",
 }
+_OF_UPLOADS = (
+    "<p>What is loaded was uploaded: the paths are those of copies on the machine that runs this dashboard, which are "
+    "removed soon after this page is closed. Put the paths of your own files there.</p>"
+)
 _COPY = f"{TO_CLIPBOARD}to_clipboard(holder.value)"
 #: What can be copied, by title.
 _TITLES = ("Link", "As command", "As Python")
@@ -52,8 +57,15 @@ class Share(Viewer):
         self.holders = {title: pn.widgets.TextAreaInput(visible=False, max_length=1 << 20) for title in _TITLES}
         self._copies: list[Button] = []
         rows = [self._row(title, box) for title, box in self.boxes.items()]
+        self.of_uploads = pn.pane.HTML(_OF_UPLOADS, visible=False, sizing_mode="stretch_width", margin=(0, 16))
         self.line = pn.Column(
-            *rows, *self.holders.values(), visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE
+            *rows,
+            self.of_uploads,
+            *self.holders.values(),
+            visible=False,
+            sizing_mode="stretch_width",
+            margin=(6, 8),
+            styles=_LINE,
         )
         state.param.watch(self._follow, [*state.linked(), "results_id", "recipes"])
         if pn.state.curdoc is not None:
@@ -84,6 +96,7 @@ class Share(Viewer):
         # Nobody reads what is not open.
         if not self.line.visible:
             return
+        self.of_uploads.visible = origin_of(self._state.results_id).uploaded
         texts = (self._link(), as_command(self._state), as_python(self._state))
         for title, text in zip(_TITLES, texts, strict=True):
             self.holders[title].value = text

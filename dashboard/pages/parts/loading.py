@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
@@ -15,6 +16,13 @@ from dashboard.session.state import State
 from loaders import LoadError, apart
 
 POLL_SECONDS = 0.15
+#: Ends what is said of files that were not loaded, where others were before.
+_BEFORE = "Still on show is what was loaded before."
+#: What the loaders say of files that differ: on pages it is chosen otherwise.
+_BY_OPTIONS = re.compile(
+    r"choose one with --select .+? \(page Data: menu (\w+)\), (load them apart), or .+? --join \w+"
+)
+_BY_MENU = r"choose one, or all of them together, in the menu \1 of page Data, or \2"
 
 #: Called as ``note(path, bytes done, bytes in all)`` from the loading thread.
 Note = Callable[[str, int, int], None]
@@ -95,8 +103,13 @@ async def load(
             return None
     finally:
         state.param.update(busy="", progress=None)
-    state.error = without_folders(why, folders)
+    fail(state, without_folders(why, folders))
     return reports
+
+
+def fail(state: State, why: str) -> None:
+    """Say why nothing was loaded, and what the figures of all pages are of then."""
+    state.error = why if state.results is None else f"{why}\n{_BEFORE}"
 
 
 def read(
@@ -115,7 +128,7 @@ def read(
     except apart.EndedError as error:
         return None, [], str(error)
     except LoadError as error:
-        why = str(error)
+        why = _BY_OPTIONS.sub(_BY_MENU, str(error))
     except MemoryError:
         why = "these files need more memory than this machine has; load fewer of them at once"
     try:
