@@ -16,6 +16,7 @@ from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.domain.units import format_count
 
 FOLDS = 5
 """Every so-manieth line is left out, along either axis."""
@@ -199,8 +200,8 @@ class Sizes:
             for key in sorted(usable, key=lambda key: (key[0], key[1] != ALIKE, float(usable[key].mean())))
             if _as_good(usable[key], best)
         )
-        values = self.costs[leaves, kind]
-        return Size(kind, leaves, Judged(f"tree of at most {leaves} leaves", float(values.mean()), _error(values)))
+        values, words = self.costs[leaves, kind], format_count(leaves, "leaf", "leaves")
+        return Size(kind, leaves, Judged(f"tree of at most {words}", float(values.mean()), _error(values)))
 
     def _expected(self, leaves: int, kind: str) -> float:
         means = self.expected[kind]
