@@ -54,6 +54,16 @@ def test_rules_are_listed(page: DecisionsPage, state: State) -> None:
     assert "Rules 1 to 50 of 134" in page.rules.rules.object
 
 
+def test_beside_the_recommended_tree_stands_what_left_out_sizes_say_of_it(page: DecisionsPage, state: State) -> None:
+    state.family = "recommended"
+    decision = state.view.decision()
+    assert decision is not None
+    (table,) = decision.provenance["recommended"]
+    assert f"Left out: {table['said']}." in page.tree.note.object
+    state.family = "exact"
+    assert "Left out" not in page.tree.note.object
+
+
 def test_a_slice_shows_what_the_tree_takes_between_the_sizes(page: DecisionsPage, state: State) -> None:
     page.tabs.active = TABS["Decisions"].index("Between the sizes")
     between = page.between
