@@ -71,3 +71,11 @@ def test_repetitions_go_along() -> None:
 def test_a_campaign_without_the_default_is_one_clear_error() -> None:
     with pytest.raises(DecisionError, match="own decision was not measured here"):
         as_tuned(cube().isel(method=[1, 2]), decision("binomial", "binary"))
+
+
+def test_it_is_a_cube_whatever_the_results_hold_and_in_whatever_order() -> None:
+    results = cube().transpose("message_size", ...).drop_vars("repetitions")
+    both = as_tuned(results, decision("binary", "binomial"))
+    assert both["time"].dims == ("method", "comm_size", "message_size")
+    assert both["algorithm"].values.tolist() == ["default", "tuned"]
+    assert both["segment_size"].values.tolist() == [0, 0]

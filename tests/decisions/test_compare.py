@@ -63,6 +63,7 @@ def test_what_differs_by_hand(problem: Problem) -> None:
     np.testing.assert_allclose(differences["difference"], [[-100, 0, 100], [100, -10, np.nan]])
     assert differences["method"].values[differences["second"].values[0, 0]] == problem.methods[1].label
     assert differences.attrs["mean_difference"] == pytest.approx(18)
+    assert differences.attrs["collective"] == "bcast"
     counts = ("cells", "same_method", "first_faster", "second_faster", "equally_fast", "not_comparable")
     assert [differences.attrs[name] for name in counts] == [5, 0, 2, 2, 1, 0]
 
@@ -118,6 +119,9 @@ def test_several_tables_stand_one_behind_the_other() -> None:
     assert differences["ppn"].values.tolist() == [1, 2, 4]
     assert differences.attrs["cells"] == 12 + 12 + 10
     assert (differences["outcome"].values >= 0).sum() == 34
+    for name in ("first", "second", "outcome"):
+        assert (differences[name].values[:2, :, 4] == -1).all()
+        assert (differences[name].values[2, 2] == -1).all()
     bcast, _, reduce = problem.penalties(first)
     xr.testing.assert_equal(
         differences["first_penalty"][2, :2].drop_vars(["table", "collective", "ppn"], errors="ignore"),

@@ -148,3 +148,19 @@ def test_what_was_not_measured_replaces_nothing() -> None:
     assert replaced == {"linear": ["other"]}
     assert [new.methods[place].label for place in new.predict(4, np.array([8, 1024]))] == ["other", "ring"]
     assert without(problem, decision, {"ring", "binomial", "binary"}, other)[1] == {"linear": ["binary"]}
+
+
+def test_a_decision_by_rules_tells_what_makes_it_again() -> None:
+    problem = Problem.of(synthetic_cube(3, 4, 2, 1))
+    versions = []
+
+    def decide(problem: Problem, version: str) -> DecisionFunction:
+        versions.append(version)
+        return rules(problem)
+
+    GIVEN.put("again.conf", Given("again.conf", decide))
+    grow = FAMILIES["rules"].grow
+    assert grow(problem, file="again.conf").options == {"file": "again.conf"}
+    options = {"file": "again.conf", "improve": True, "read_by": "6.0"}
+    assert grow(problem, **options).options == options
+    assert versions == ["5.0", "6.0"]

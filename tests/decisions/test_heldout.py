@@ -21,8 +21,8 @@ from dashboard.decisions import (
     summarise,
 )
 from dashboard.decisions.grown.family import Cancelled
-from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import Figures, HeldOut, heldout, heldout_many
+from dashboard.decisions.judged.folds import folds_of, penalties_of_labels
+from dashboard.decisions.judged.heldout import Figures, HeldOut, figures_of, heldout, heldout_many
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
@@ -219,6 +219,11 @@ class TestRepetitions:
         assert result.floor is not None
         assert result.floor[:4] == pytest.approx(result.figures[:4])
 
+    def test_halves_are_the_same_each_time(self) -> None:
+        problem = Problem.of(with_samples(synthetic_cube(2, 2, 3, 0), 12, 0.5))
+        for make in folds_of(problem, "repetitions", 8)[0]:
+            assert np.array_equal(make().learn.slices[0].times(), make().learn.slices[0].times())
+
     def test_lazy_samples_give_the_same(self) -> None:
         cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.5)
         lazy = Problem.of(cube.chunk(comm_size=2))
@@ -307,3 +312,24 @@ def test_small_maps_of_the_sample_data_are_judged_worse_than_they_look(fast_ethe
     assert result.in_sample.max == 0
     assert result.mean > 1
     assert result.unjudged == 0
+
+
+def test_what_was_not_decided_at_some_size_has_no_penalty_there() -> None:
+    cube = cube_of([[[1.0, 1, 1]], [[2.0, 2, 2]]], [4], [1, 2, 4])
+    (table,) = penalties_of_labels(Problem.of(cube.isel(message_size=[0, 2])), Problem.of(cube))
+    assert table["penalty"].values.tolist() == [[0.0, pytest.approx(np.nan, nan_ok=True), 0.0]]
+    assert table["unmeasured"].values.tolist() == [[False, True, False]]
+
+
+def test_nineteen_of_twenty_penalties_are_no_more_than_the_percentile() -> None:
+    dims = ("comm_size", "message_size")
+    table = xr.Dataset({"penalty": (dims, np.arange(1.0, 1001)[None]), "best": (dims, np.zeros((1, 1000), dtype=int))})
+    assert figures_of([table.assign_attrs(unmeasured=0)]).p95 == 950
+
+
+def test_cells_that_nobody_measured_are_blank_on_the_map() -> None:
+    cube = synthetic_cube(4, 5, 3, 0)
+    cube["time"][:, 1, 2] = np.nan
+    (table,) = heldout(Problem.of(cube), exact_tree, "lines", 2).maps
+    assert np.argwhere(np.isnan(table["penalty"].values)).tolist() == [[1, 2]]
+    assert np.argwhere(table["judged"].values == 0).tolist() == [[1, 2]]

@@ -191,5 +191,7 @@ def test_the_processes_per_node_of_the_results_are_known_to_the_rules() -> None:
 @pytest.mark.parametrize(("slower", "p"), [(1.0, 1.0), (2.0, 0.0)])
 def test_without_any_spread_a_difference_is_certain_and_none_is_none(slower: float, p: float) -> None:
     rule = DecisionFunction("bcast", [Method("tuned", "tuned")], Leaf(0))
-    (verdict,) = judge(improvement(pair(np.ones((2, 3)), np.full((2, 3), slower), std=0.0)), rule)
+    gains = improvement(pair(np.ones((2, 3)), np.full((2, 3), slower), std=0.0))
+    assert (gains.cells["p"] == p).all()
+    (verdict,) = judge(gains, rule)
     assert verdict.p == p

@@ -107,7 +107,15 @@ def test_the_error_is_that_at_measured_sizes() -> None:
     errors = interpolation_error(cube)
     assert errors["message_size"].tolist() == [4]
     assert errors[["cells", "median", "p95", "max"]].to_numpy().tolist() == [pytest.approx([1, 20, 20, 20])]
-    assert interpolation_error(cube, "comm_size").empty
+    none = interpolation_error(cube, "comm_size")
+    assert (len(none), list(none)) == (0, ["comm_size", "cells", "median", "p95", "max"])
+
+
+def test_the_error_is_over_all_numbers_of_processes_per_node() -> None:
+    """20 % off at one process per node as above, half as large as measured at two."""
+    time = np.stack([[1.0, 2.5, 4.0], [1.0, 4.0, 4.0]], axis=-1)
+    errors = interpolation_error(cube_of([[time]], [4], [2, 4, 8]))
+    assert errors.to_numpy().tolist() == [pytest.approx([4, 2, 35, 48.5, 50])]
 
 
 def test_between_the_sizes_of_the_sample_data_it_is_mostly_small(fast_ethernet_bcast: xr.Dataset) -> None:

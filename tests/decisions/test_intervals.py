@@ -86,3 +86,8 @@ def test_what_is_faster_by_noise_alone_is_no_better_than_the_original() -> None:
     assert beyond.tolist() == [[[False, False]], [[False, True]], [[False, False]]]
     table = penalties(np.array([[1.0, 1.0], [0.95, 0.5]]), 0, 0.0, beyond[:2, 0])
     assert table.tolist() == [[0.0, 100.0], [0.0, 0.0]]
+
+
+@pytest.mark.parametrize(("time", "expected"), [(98.01, 0.0), (97.99, 100 * (100 / 97.99 - 1))])
+def test_a_gain_counts_from_the_percent_that_were_asked_for(time: float, expected: float) -> None:
+    assert penalties(np.array([[100.0], [time]]), 0, 2.0)[0].tolist() == [pytest.approx(expected)]

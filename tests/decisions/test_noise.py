@@ -11,7 +11,7 @@ from scipy.stats import ttest_ind, ttest_ind_from_stats
 
 from dashboard.decisions import DecisionError, OptionError, decision_map
 from dashboard.decisions.measured import samples
-from dashboard.decisions.measured.noise import indistinguishable
+from dashboard.decisions.measured.noise import holm, indistinguishable
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan
@@ -202,3 +202,8 @@ def test_times_that_are_none_are_refused(time: float) -> None:
         indistinguishable(of_samples([[[[1.0, time, 1.0]]]]))
     with pytest.raises(DecisionError, match="not a cube"):
         indistinguishable(xr.Dataset())
+
+
+def test_corrected_probabilities_are_no_more_than_1() -> None:
+    assert holm(np.array([0.9, 0.4, 0.01])).tolist() == pytest.approx([0.9, 0.8, 0.03])
+    assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
 
 from dashboard import cli
@@ -16,6 +17,7 @@ from dashboard.decisions.judged.improvement import improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import RunWriter, open_results
+from tests.cubes import cube_of
 
 SIZES = (8, 1024, 65536)
 DEFAULT = Method("default", "default", 0, {"library_id": 0})
@@ -100,3 +102,27 @@ def test_the_command_holds_a_rules_file_against_what_it_was_decided_from(
     assert "bcast: as decided at 2 of 3 cells, within noise" in output
     assert "slower than decided" in output
     assert cli.main(["tune-check", *order[2:]]) == 2
+
+
+def certain(default: float, tuned: float, names: tuple[str, str] = ("default", "tuned")) -> xr.Dataset:
+    """Two methods at 8 processes and 8 B, of repetitions that do not differ."""
+    results = cube_of([[[default]], [[tuned]]], [8], [8])
+    results["time_std"] = results["time"] * 0.0
+    return results.assign_coords(method=list(names), algorithm=("method", list(names)))
+
+
+@pytest.mark.parametrize(
+    ("given", "spread"),
+    [({"between_launches": 5.0}, 0.1), ({"between_launches": 5.0, "launches": 3}, 0.05 * np.sqrt(8))],
+)
+def test_launches_count_for_both_methods_of_both_campaigns(given: dict[str, Any], spread: float) -> None:
+    """Four means of 5 % each, those of the campaign that was decided from of a single launch."""
+    used, decided = improvement(certain(10.0, 6.0)), certain(10.0, 5.0, ("default", "binomial"))
+    p = reproduced(used, DECISION, decided, **given)["p"].item()
+    assert p == pytest.approx(2 * scipy.stats.norm.sf(np.log(6 / 5) / spread), rel=1e-6)
+
+
+@pytest.mark.parametrize(("tuned", "p"), [(5.0, 1.0), (5.01, 0.0)])
+def test_without_any_spread_a_gain_is_as_decided_or_certainly_not(tuned: float, p: float) -> None:
+    used, decided = improvement(certain(10.0, tuned)), certain(10.0, 5.0, ("default", "binomial"))
+    assert reproduced(used, DECISION, decided)["p"].tolist() == [p]

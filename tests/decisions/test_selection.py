@@ -68,3 +68,7 @@ def test_what_any_of_several_tables_lacks_is_left_out_of_them_all() -> None:
     assert facts[WITHOUT] == "binary"
     assert yardstick(facts) == "best of the methods not left out"
     assert yardstick(Problem.of(cubes).provenance) == "best measured method"
+
+
+def test_an_algorithm_with_a_single_method_is_named_by_it_alone() -> None:
+    assert selectable(synthetic_cube(2, 2, 2, seed=3)) == {"linear": 1, "binomial": 1}

@@ -1,8 +1,10 @@
 """The figures of Tables 6.4 and 6.5, and the sweeps of Figures 6.10 and 6.11."""
 
 import json
+from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.decisions import (
@@ -77,6 +79,8 @@ def test_the_depth_that_is_expected_is_that_of_the_calls() -> None:
     decision = exact(decision_map(cube))
     problem = Problem.of(cube, weights=np.array([[3.0, 0.0, 1.0]]))
     assert expected_depth(decision, problem.penalties(decision)) == pytest.approx((3 * 2 + 1) / 4)
+    uncalled = penalty(cube, decision).assign(weight=(("comm_size", "message_size"), np.zeros((1, 3))))
+    assert expected_depth(decision, [uncalled]) is None
 
 
 class TestSweeps:
@@ -117,3 +121,12 @@ class TestSweeps:
         for ppn in (1, 2):
             last = sweep_depth(cube, ppn=ppn).iloc[-1]
             assert (last["penalty_max"], last["max_depth"]) == (0, 3)
+
+    @pytest.mark.parametrize("sweep", [sweep_depth, sweep_threshold])
+    def test_each_ppn_has_the_trees_and_figures_of_its_own_results(self, sweep: Any) -> None:
+        cube = cube_of(np.random.default_rng(0).random((3, 4, 5, 2)) + 1, [2, 3, 4, 5], [1, 2, 3, 4, 5])
+        for ppn in (1, 2):
+            alone = cube.sel(ppn=ppn)
+            pd.testing.assert_frame_equal(sweep(cube, ppn=ppn), sweep(alone))
+            decision = quadtree(decision_map(alone), max_depth=1)
+            assert statistics(cube, decision, ppn=ppn) == statistics(alone, decision)

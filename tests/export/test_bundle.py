@@ -13,11 +13,12 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import bundle, provenance_of, report
 from dashboard.export.rules.lint import read_text
-from dashboard.export.substitute import has_substitutes, takes_substitutes, with_substitutes
+from dashboard.export.substitute import apart, has_substitutes, takes_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
@@ -250,3 +251,10 @@ def test_substitutes_of_open_mpi_are_among_the_notes(target: str) -> None:
     decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
     (note,) = write(Order(target, (decision,), {"bcast": measured})).parts[0].notes
     assert "has no 'hypercube'; 'binomial' is written instead" in note
+
+
+def test_radices_of_different_algorithms_stand_beside_each_other() -> None:
+    names = ["binomial", "sag_knomial"]
+    measured = cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 1024])
+    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    assert apart(TARGETS["ucc"], measured, methods_of(measured)) == []

@@ -143,6 +143,15 @@ def test_a_limit_of_rules_gives_the_best_and_tells_both_penalties(write: Callabl
     assert "rules over the measured sizes are written" in remarks
 
 
+@pytest.mark.parametrize("weights", [{}, {"bcast": np.ones((4, 6))}])
+def test_a_file_says_whether_its_penalty_is_weighted(weights: dict[str, np.ndarray]) -> None:
+    cube = synthetic_cube(4, 6, 5, seed=4, noise=0.8)
+    text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube}, most_rules=2, weights=weights)
+    remarks = " ".join(text.replace("\n#", "").split())
+    assert ("Penalty, weighted by the workload, of" in remarks) == bool(weights)
+    assert ("Penalty of" in remarks) == (not weights)
+
+
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json, to_openmpi_nodes])
 @pytest.mark.parametrize("collective", ["bcast", "alltoall"])
 def test_a_limit_of_rules_holds_for_those_that_leave_what_lies_beyond_to_the_library(

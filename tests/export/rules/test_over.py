@@ -13,6 +13,7 @@ from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import by_blocks, costs, fitted
 from dashboard.export.targets.openmpi.rules import to_openmpi
+from dashboard.export.targets.settings import to_ucc
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -102,3 +103,23 @@ def test_rules_of_another_collective_are_named() -> None:
     read = read_text("2\n7\n1\n0\n1\n0 6 0 0\n3\n1\n0\n1\n0 2 0 0\n")
     with pytest.raises(OptionError, match="mine has no rules for reduce; it has them for bcast, alltoall"):
         of_collective(read, "reduce", "mine")
+
+
+def test_rules_of_ucc_are_of_the_methods_that_were_measured_with_their_radix() -> None:
+    cube = named(cube_of([[[1.0]], [[2.0]]], [4], [64]), "bcast", ["knomial", "other"])
+    cube = cube.assign_coords(algorithm=("method", ["knomial", "knomial"]), radix=("method", ["4", "2"]))
+    cube = cube.assign_attrs(library="UCC")
+    rules = read_text(to_ucc(DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))))
+    (decision,) = rules.decisions.values()
+    fit = fitted(decision, cube, "5.0")
+    assert fit.methods[fit.predict_one(4, 64)].label == "other"
+
+
+def test_blocks_that_cost_as_much_as_totals_are_not_called_a_mistake() -> None:
+    message = 2 ** np.arange(4, 18)
+    times = np.ones((3, 3, 14)) * np.array([2.0, 2.0, 1.0])[:, None, None]
+    cube = named(cube_of(times, [4, 8, 16], message), "allgather", ["linear", "ring", "bruck"])
+    (cost,), faults = costs(read_text("1\n0\n1\n2\n2\n0 1 0 0\n1025 4 0 0\n"), {"allgather": cube}, "5.0")
+    assert cost.as_blocks is not None
+    assert cost.as_blocks.mean == cost.meant.mean == pytest.approx(100)
+    assert faults == []
