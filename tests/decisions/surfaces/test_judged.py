@@ -10,7 +10,11 @@ import xarray as xr
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.workload import weighed
 from dashboard.decisions.surfaces import Surfaces, folding_of
+from dashboard.decisions.surfaces.along import Slicing
 from dashboard.decisions.surfaces.family import recommended
+from dashboard.decisions.surfaces.grid import shared
+from dashboard.decisions.surfaces.grow import Growing, Table
+from dashboard.decisions.surfaces.judged import Left, choose_predictor
 from tests.cubes import cube_of
 
 COMM = np.array([2, 3, 4, 6, 8, 12, 16])
@@ -86,3 +90,34 @@ def test_bands_hold_at_sizes_of_a_kind_that_was_not_measured(fast_ethernet: xr.D
 def test_where_there_is_nothing_to_choose_no_figure_is_said() -> None:
     fact = facts(noisy().isel(method=[1]))
     assert (fact["said"], fact["tried"]) == ("a single method was measured, so there is nothing to choose", [])
+
+
+def test_a_fold_costs_the_mean_over_its_calls_in_percent_above_the_fastest() -> None:
+    judge = Table(np.array([[[1.0, 2.0, 4.0]], [[2.0, 1.0, 4.0]]]), np.array([4]), np.array([8, 16, 32]))
+    chosen = np.array([[0, 0, 1]])
+    assert Left(judge, judge).penalty(chosen) == pytest.approx(100 / 3)
+    called = Table(*(judge.times, judge.comm_sizes, judge.message_sizes), calls=np.array([[1.0, 3.0, 0.0]]))
+    assert Left(judge, called).penalty(chosen) == pytest.approx(75)
+    _, judged = choose_predictor([Left(judge, judge)])
+    assert {each.error for each in judged} == {0.0}
+
+
+def test_expected_penalties_are_percent_above_the_fastest() -> None:
+    table = Table(np.array([[[1.0], [3.0]], [[3.0], [1.0]]]), np.array([2, 3]), np.array([8]))
+    trees = Growing(table, table.surfaces()).trees("all", 2)
+    assert trees is not None
+    assert trees.means.tolist() == [pytest.approx(100), 0]
+
+
+@pytest.mark.parametrize(("unknown", "rows"), [([True, True, False], [0.5, 0.5, 1]), ([True, False, False], [1, 1, 1])])
+def test_sizes_of_an_unknown_kind_count_no_more_than_the_others(unknown: list[bool], rows: list[float]) -> None:
+    assert shared(4 * np.ones((3, 2)), np.array(unknown)).tolist() == [[4 * row, 4 * row] for row in rows]
+
+
+@pytest.mark.parametrize(("axis", "held"), [("comm_size", 1024), ("message_size", 6)])
+def test_a_slice_has_the_measured_points_of_its_line(axis: str, held: int) -> None:
+    cube = noisy()
+    line = Slicing(cube).along(axis, held)  # type: ignore[arg-type]
+    other = {"comm_size": "message_size", "message_size": "comm_size"}[axis]
+    measured = line.measured[:, np.isfinite(line.measured).any(axis=0)]
+    assert measured.tolist() == cube["time"].sel({other: held}).values.tolist()
