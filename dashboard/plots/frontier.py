@@ -12,6 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.frontier import beaten
 from dashboard.domain.held_out import over
 from dashboard.domain.units import format_percent
 from dashboard.plots.decision_map import MARK
@@ -61,10 +62,8 @@ def positions(leaves: Any, values: Any) -> tuple[NDArray[np.float64], NDArray[np
 
 
 def front(points: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The points that no other one beats: ascending leaves, descending penalties."""
-    ordered = points[points[value].notna()].sort_values(["leaves", value], kind="stable")
-    lowest = ordered[value].cummin().shift(fill_value=np.inf)
-    return ordered[ordered[value] < lowest]
+    """The points that are on the frontier by a column: ascending leaves, descending penalties."""
+    return points[~beaten(points, value)].sort_values("leaves", kind="stable")
 
 
 def nearest(points: pd.DataFrame, value: str, x: float, y: float) -> int | None:

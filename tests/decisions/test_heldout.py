@@ -333,3 +333,11 @@ def test_cells_that_nobody_measured_are_blank_on_the_map() -> None:
     (table,) = heldout(Problem.of(cube), exact_tree, "lines", 2).maps
     assert np.argwhere(np.isnan(table["penalty"].values)).tolist() == [[1, 2]]
     assert np.argwhere(table["judged"].values == 0).tolist() == [[1, 2]]
+
+
+def test_it_is_said_where_the_folds_grow_trees_of_another_size() -> None:
+    times = np.random.default_rng(0).random((3, 6, 6))
+    problem = Problem.of(cube_of(times, range(1, 7), range(1, 7)))
+    held = heldout(problem, exact_tree, grown=DecisionFunction("bcast", problem.methods, Leaf(0)))
+    assert "the tree has 1 leaf, those of its folds" in held.notes[-1]
+    assert not any("of its folds" in note for note in heldout(problem, exact_tree).notes)

@@ -37,6 +37,8 @@ def points() -> pd.DataFrame:
             "expected_depth": [0.0, 2.0, 2.5, 4.0],
             "penalty_mean": [50.0, 5.0, 8.0, 0.0],
             "held_out_mean": [60.0, 9.0, np.nan, 12.0],
+            "held_out_leaves": [1.0, 5.0, 4.0, 15.0],
+            "cells": 10,
         }
     )
 
@@ -44,6 +46,12 @@ def points() -> pd.DataFrame:
 def test_the_front_is_what_no_other_beats(points: pd.DataFrame) -> None:
     assert list(front(points, "penalty_mean").index) == [0, 1, 3]
     assert list(front(points, "held_out_mean").index) == [0, 1]
+
+
+def test_a_tree_whose_folds_grow_much_larger_ones_is_on_the_front_in_sample_only(points: pd.DataFrame) -> None:
+    grown = points.assign(held_out_leaves=[12.0, 5.0, 4.0, 15.0])
+    assert list(front(grown, "held_out_mean").index) == [1]
+    assert list(front(grown, "penalty_mean").index) == [0, 1, 3]
 
 
 @given(st.integers(0, 2**32 - 1))

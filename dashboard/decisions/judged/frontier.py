@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import math
-import statistics
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -22,7 +21,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.families import family as family_named
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import HeldOut, figures_of, heldout_many
+from dashboard.decisions.judged.heldout import LARGER, HeldOut, figures_of, heldout_many, of_larger
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
@@ -34,10 +33,6 @@ MOST_SETTINGS = 32
 
 QUICK = ("exact", "quadtree", "default", "rules", "intervals")
 """Families that are tried first: what they give can be looked at while the others are grown."""
-
-_LARGER = 2.0
-"""A tree is not compared held out where those of its folds, in their middle, have more than so many times its leaves:
-what they cost says nothing of a tree of its size."""
 
 CRITERIA = ("mean", "median", "p95", "max")
 _Key = tuple[str, int]
@@ -64,8 +59,7 @@ class Frontier:
         without), ``held_out_error`` (standard error of that mean, from its spread over the
         folds, in points), ``held_out_within`` (mean of those between sizes that were decided on), ``held_out_leaves``
         (of the trees that were judged so, in the middle of the folds);
-        ``dominated`` (another one has no more leaves and no higher `value`, and is better in one of both; or
-        an earlier setting of the family gives as much; or it is not `comparable`).
+        ``dominated`` (`beaten` by `value`).
     decisions
         The decision function of each row.
     value
@@ -186,16 +180,14 @@ def _frontier(
     missing: Sequence[str] = (),
 ) -> Frontier:
     table = pd.DataFrame([point.row for point in points.values()])
-    alike = comparable(table)
-    values = np.where(alike, table[value], np.nan)
-    table["dominated"] = dominated(table["leaves"], values) | table.duplicated(["family", "leaves", value]) | ~alike
+    table["dominated"] = beaten(table, value)
     decisions, held, _ = zip(*points.values(), strict=True)
     notes = dict.fromkeys(note for each in held if each is not None for note in each.notes)
     if table[["unmeasured", "held_out_unmeasured"]].to_numpy().any():
         notes[f"unmeasured: {RULE}"] = None
-    if larger := _of_larger(table).sum():
+    if larger := of_larger(table["held_out_leaves"], table["leaves"]).sum():
         trees = format_count(larger, "tree")
-        notes[f"not compared: {trees} whose folds grow trees of more than {_LARGER:g} times the leaves"] = None
+        notes[f"not compared: {trees} whose folds grow trees of more than {LARGER:g} times the leaves"] = None
     return Frontier(table, decisions, value, dict(skipped), tuple(notes), scheme, held, tuple(missing))
 
 
@@ -234,16 +226,24 @@ def dominated(leaves: npt.ArrayLike, values: npt.ArrayLike) -> BoolArray:
     return np.asarray((below <= value) | (lowest[last] < value))
 
 
-def comparable(table: pd.DataFrame) -> BoolArray:
+def beaten(table: pd.DataFrame, value: str) -> BoolArray:
+    """Tell which settings are not on the frontier by a column of the `Frontier.table`.
+
+    Another one has no more leaves and no higher `value`, and is better in one of both; or an earlier setting of the
+    family gives as much; or it is not `comparable`.
+    """
+    alike = comparable(table, value)
+    values = np.where(alike, table[value], np.nan)
+    return np.asarray(dominated(table["leaves"], values) | table.duplicated(["family", "leaves", value]) | ~alike)
+
+
+def comparable(table: pd.DataFrame, value: str) -> BoolArray:
     """Which settings have a penalty in all cells that any has one in: not those of methods that the results lack.
 
-    Nor those whose held-out penalty is that of trees more than `_LARGER` times as large.
+    Nor, where `value` is held out, those whose held-out penalty is that of trees more than `LARGER` times as large.
     """
-    return np.asarray((table["cells"] == table["cells"].max()) & ~_of_larger(table))
-
-
-def _of_larger(table: pd.DataFrame) -> BoolArray:
-    return np.asarray(table["held_out_leaves"] > _LARGER * table["leaves"])
+    alike = np.asarray(table["cells"] == table["cells"].max())
+    return alike & ~of_larger(table["held_out_leaves"], table["leaves"]) if value.startswith("held_out") else alike
 
 
 class _Tries:
@@ -333,7 +333,7 @@ def _outside(held: HeldOut | None) -> dict[str, Any]:
         **{f"held_out_{name}": getattr(figures, name) for name in CRITERIA},
         "held_out_error": held.spread / math.sqrt(len(held.folds)),
         "held_out_within": held.within.mean,
-        "held_out_leaves": statistics.median(fold.leaves for fold in held.folds),
+        "held_out_leaves": held.fold_leaves,
         "held_out_unmeasured": figures.unmeasured,
         "held_out_cells": figures.cells,
     }

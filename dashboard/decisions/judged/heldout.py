@@ -9,11 +9,13 @@ the rest is judged at what was kept away.
 from __future__ import annotations
 
 import math
+import statistics
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
+import numpy.typing as npt
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
@@ -23,6 +25,7 @@ from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.domain.units import format_count
 
 Key = TypeVar("Key", bound=Hashable)
 
@@ -30,6 +33,10 @@ Grow = Callable[[Problem], DecisionFunction]
 """Makes a decision; `Family.grow` with its options bound, for one."""
 
 PERCENTILE = 95
+
+LARGER = 2.0
+"""Where the trees of the folds, in their middle, have more than so many times the leaves of the one that is judged,
+what they cost says nothing of a tree of its size."""
 
 
 class Figures(NamedTuple):
@@ -92,6 +99,8 @@ class HeldOut:
         than once, NaN where not) and ``judged``, how often.
     unjudged
         Measured cells that no fold could judge.
+    leaves
+        Of the decision made from all measurements.
     notes
         What else should be known, for people.
     """
@@ -105,12 +114,18 @@ class HeldOut:
     folds: tuple[FoldResult, ...]
     maps: tuple[xr.Dataset, ...]
     unjudged: int
+    leaves: int
     notes: tuple[str, ...]
 
     @property
     def mean(self) -> float:
         """Mean held-out penalty in percent."""
         return self.figures.mean
+
+    @property
+    def fold_leaves(self) -> float:
+        """Leaves of the trees of the folds, in their middle."""
+        return statistics.median(fold.leaves for fold in self.folds)
 
     def to_dict(self) -> dict[str, Any]:
         """All but the maps, as JSON takes it."""
@@ -169,7 +184,25 @@ def heldout(
         grown=None if grown is None else {0: grown},
         progress=progress,
     )
-    return many[0]
+    held = many[0]
+    if not of_larger(held.fold_leaves, held.leaves):
+        return held
+    sizes = f"{format_count(held.leaves, 'leaf', 'leaves')}, those of its folds {held.fold_leaves:,g} in their middle"
+    note = f"the tree has {sizes}: what these cost says nothing of a tree of its size"
+    return replace(held, notes=(*held.notes, note))
+
+
+def of_larger(folds: npt.ArrayLike, leaves: npt.ArrayLike) -> BoolArray:
+    """Tell which held-out penalties are of trees more than `LARGER` times as large as those that are judged.
+
+    Parameters
+    ----------
+    folds
+        Leaves of the trees of the folds, in their middle; NaN where nothing was held out.
+    leaves
+        Of the trees that are judged, of the same shape.
+    """
+    return np.asarray(np.asarray(folds) > LARGER * np.asarray(leaves))
 
 
 def heldout_many(
@@ -209,9 +242,7 @@ def heldout_many(
         grown = grow_many(problem)
     least = floor.figures() if floor.folds else None
     return {
-        key: tally.result(scheme, figures_of(problem.penalties(grown[key])), least, len(plan), notes)
-        for key, tally in tallies.items()
-        if key in grown
+        key: tally.result(scheme, grown[key], least, len(plan), notes) for key, tally in tallies.items() if key in grown
     }
 
 
@@ -247,7 +278,7 @@ class _Tally:
         return figures_of(self.tables)
 
     def result(
-        self, scheme: str, in_sample: Figures, floor: Figures | None, asked: int, notes: Sequence[str]
+        self, scheme: str, grown: DecisionFunction, floor: Figures | None, asked: int, notes: Sequence[str]
     ) -> HeldOut:
         """What the folds so far say."""
         means = np.array([fold.figures.mean for fold in self.folds if fold.figures.cells])
@@ -263,12 +294,13 @@ class _Tally:
             scheme,
             self.figures(),
             figures_of(self.inner),
-            in_sample,
+            figures_of(self.problem.penalties(grown)),
             floor,
             float(means.std(ddof=1)) if means.size > 1 else math.nan,
             tuple(self.folds),
             maps,
             unjudged,
+            grown.leaves,
             tuple(remarks),
         )
 

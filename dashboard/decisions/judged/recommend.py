@@ -78,7 +78,7 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     """
     table = frontier.table
     values = table[frontier.value].to_numpy(dtype=float)
-    known = np.isfinite(values) & comparable(table)
+    known = np.isfinite(values) & comparable(table, frontier.value)
     if not known.any():
         raise DecisionError("nothing to recommend: no tree has a penalty")
     best = int(np.where(known, values, np.inf).argmin())
@@ -109,7 +109,7 @@ def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.Da
         percent) with ``least_leaves`` (of the smallest tree that has it).
     """
     rows = []
-    alike = comparable(frontier.table)
+    alike = comparable(frontier.table, frontier.value)
     for name, part in frontier.table.groupby("family", sort=False):
         values = part[frontier.value].where(alike[part.index])
         row: dict[str, object] = {"family": name}
