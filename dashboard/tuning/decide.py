@@ -75,10 +75,10 @@ def decide(work: Work) -> Result:
     return Result({"collectives": facts, "said": _said(facts)}, [file])
 
 
-def prepared_of(work: Work) -> dict[str, Prepared]:
-    """The measurements of each collective, as every page and command prepares them."""
+def prepared_of(work: Work, files: Sequence[Path] = ()) -> dict[str, Prepared]:
+    """The measurements of each collective, as pages and commands prepare them; of `files` or of stage *measure*."""
     workload = Workload.of(read_workload(work.asked.workload)) if work.asked.workload else None
-    children = open_results(work.folder.results).children
+    children = open_results(files or work.folder.results).children
     names = [name for name in work.asked.collectives if name in children]
     return {name: prepare(children[name].to_dataset(), Treatment(workload=workload)) for name in names}
 

@@ -16,6 +16,7 @@ from dashboard.benchmarks.launchers.launch import Launcher, last_words
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_count, format_duration, format_percent
+from dashboard.tuning.decide import prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.look import plan_of
 from dashboard.tuning.stages import Work
@@ -38,7 +39,8 @@ def measure(work: Work) -> Result:
         for finding in faulty_of(campaign)
         if finding.excluded
     ]
-    loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None}
+    trusted = _trusted(work, files)
+    loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None and name in trusted}
     facts = {
         "results": [str(file.relative_to(work.folder.path)) for file in files],
         "measured": len(done.measured),
@@ -48,13 +50,19 @@ def measure(work: Work) -> Result:
         "spent": chosen.get("spent"),
         "ended": chosen.get("ended", ""),
     }
-    mean = sum(loss.values()) / len(loss) if loss else float("nan")
+    unknown = f"unknown ({'no time can be trusted' if done.measured else 'nothing measured'})"
     safety = format_count(len(unsafe), "unsafe method") if campaign.plan().checked else "methods unchecked"
     facts["said"] = (
         f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {safety}; "
-        f"expected loss of the decision {loss_words(mean)}"
+        f"expected loss of the decision {loss_words(sum(loss.values()) / len(loss)) if loss else unknown}"
     )
     return Result(facts, files)
+
+
+def _trusted(work: Work, files: Sequence[Path]) -> set[str]:
+    """The collectives with times that can decide: where there are none, what is expected to be lost is no figure."""
+    made = prepared_of(work, files) if files else {}
+    return {name for name, prepared in made.items() if bool(prepared.selected[name]["time"].notnull().any())}
 
 
 def loss_words(percent: float) -> str:

@@ -422,7 +422,11 @@ def test_where_no_time_can_be_trusted_that_is_said_and_again_all_is_measured(
         report=lambda _results, _names, file: reports.append(file),
     )
     assert answer(work.folder, tune(work))["outcome"] == "noise"
-    assert "cannot be trusted" in work.facts("decide")["collectives"]["allreduce"]["why_not"]
+    why_not = work.facts("decide")["collectives"]["allreduce"]["why_not"]
+    assert "no time can be trusted" in why_not
+    assert "nothing is measured" not in why_not
+    assert work.facts("measure")["expected_loss"] == {}
+    assert "expected loss of the decision unknown (no time can be trusted)" in work.facts("measure")["said"]
     assert not reports
     machine.noise, machine.campaigns = 0.01, []
     assert again(work)["anew"] == ["allreduce"]

@@ -17,6 +17,7 @@ from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import Method, Node
 from dashboard.decisions.grown.quadtree import QuadtreeBuilder, provenance
 from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, chosen_methods, penalty, summarise_all
+from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
 from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
@@ -195,7 +196,9 @@ class Problem:
         maps = [decision_map(cube) if dmap is None else dmap for cube, _, _ in parts]
         measured = [int((decisions["best"].values >= 0).sum()) for decisions in maps]
         if not any(measured):
-            raise NothingMeasuredError("nothing is measured: every time is missing, or every method is left out")
+            untrusted = any(trust.LEFT_OUT in cube.attrs for cube, _, _ in parts)
+            missing = "nothing is measured: every time is missing, or every method is left out"
+            raise NothingMeasuredError("no time can be trusted" if untrusted else missing)
         for decisions in maps:
             _check_times(decisions)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
