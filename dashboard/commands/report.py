@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from dashboard.session.state import State
 
 _ENDINGS, PICTURES = (".html", ".htm", ".zip"), ".zip"
+_TARGET = "openmpi"
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -31,7 +32,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     cli_arguments.ppn(parser, every=True)
     parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
     parser.add_argument(
-        "--to", default="openmpi", metavar="TARGET", help="what the rules are written as (default openmpi)"
+        "--to", default=_TARGET, metavar="TARGET", help=f"what the rules are written as (default {_TARGET})"
     )
     parser.add_argument(
         "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
@@ -46,6 +47,9 @@ def report(args: argparse.Namespace) -> None:
     """Write the report."""
     if Path(args.output).suffix.lower() not in _ENDINGS:
         raise Usage(f"-o {args.output}: the name must end in {' or '.join(_ENDINGS)}")
+    pictures = Path(args.output).suffix.lower() == PICTURES
+    if pictures:
+        _refuse_what_is_no_picture(args)
     state = _view(args)
     from dashboard.report import Contents, to_html, to_story
 
@@ -54,10 +58,10 @@ def report(args: argparse.Namespace) -> None:
         collectives=tuple(args.collective or ()),
         frontier=not args.no_frontier,
         held_out=None if args.held_out == "none" else args.held_out,
+        folds=args.folds,
         target=args.to,
         models=args.models,
     )
-    pictures = Path(args.output).suffix.lower() == PICTURES
     with Working() as progress:
         if pictures:
             content = to_story(state.view, contents.collectives or state.view.collectives, progress=progress)
@@ -66,6 +70,13 @@ def report(args: argparse.Namespace) -> None:
     write(args.output, content)
     about = "the pictures with their captions" if pictures else "opens in any browser, without a network"
     say(f"wrote {args.output}: {len(content) / 1e6:.1f} MB, {about}")
+
+
+def _refuse_what_is_no_picture(args: argparse.Namespace) -> None:
+    """Usage where what is asked for is no picture of an archive, so that nothing is left out in silence."""
+    asked = {"held-out": args.held_out != "none", "models": args.models, "title": args.title, "to": args.to != _TARGET}
+    if given := [f"--{name}" for name, there in asked.items() if there]:
+        raise Usage(f"{', '.join(given)}: a report in .html has that; {args.output} gets pictures of the tree alone")
 
 
 def _view(args: argparse.Namespace) -> State:
@@ -82,6 +93,10 @@ def _view(args: argparse.Namespace) -> State:
     cubes = cubes_of(args, args.collective or state.view.collectives, results)
     if args.ppn is None:
         say_ppn(cubes)
+    for name in cubes:
+        if name not in state.view.collectives:
+            there = ", ".join(state.view.collectives) or "none"
+            raise Usage(f"-c {name}: a report is on collectives that can be decided on; of these results: {there}")
     state.collective = next(iter(cubes))
     state.treat(treatment_of(args, cubes))
     state.uncertainty = bool(args.uncertainty)

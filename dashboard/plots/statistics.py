@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any
 
-from dashboard.domain.units import format_percent
+from dashboard.domain.held_out import over
+from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.legend import unmeasured_note
 
 
@@ -56,6 +57,12 @@ def statistics_table(
     )
     note = unmeasured_note(penalty["unmeasured"])
     return f"<table><caption>Statistics</caption><tbody>{body}</tbody></table>{note}"
+
+
+def held_out_note(scheme: str, folds: int, notes: Sequence[str]) -> str:
+    """Write what held-out figures are over: a scheme, in so many folds, and what else is to be known."""
+    words = [f"{scheme}, {format_count(folds, 'fold')}", over(scheme), *notes]
+    return f"<p>Held out: {escape('; '.join(filter(None, words)))}.</p>"
 
 
 #: Penalties where the tree had not looked, beside those above.

@@ -31,12 +31,15 @@ class Tile:
         What it means.
     alarm
         What is wrong with it, shown in the note's place; empty where nothing is.
+    beside
+        Where the page has more of it, shown after the note.
     """
 
     title: str
     figure: str
     note: str = ""
     alarm: str = ""
+    beside: str = ""
 
 
 def tiles_html(tiles: Iterable[Tile]) -> str:
@@ -46,5 +49,5 @@ def tiles_html(tiles: Iterable[Tile]) -> str:
 
 def _item(tile: Tile) -> str:
     kind, sign = (' class="alarm"', '<i aria-hidden="true">▲</i> ') if tile.alarm else ("", "")
-    note = sign + escape(tile.alarm or tile.note)
+    note = sign + escape(tile.alarm or "; ".join(filter(None, (tile.note, tile.beside))))
     return f"<li{kind}>{escape(tile.title)}<b>{escape(tile.figure)}</b>{note}</li>"

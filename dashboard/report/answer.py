@@ -72,12 +72,12 @@ def _mean(view: View, mean: float | None) -> Tile:
     held = None if view.shown is None else view.known_heldout(view.shown)
     facts = view.needed().problem.provenance
     against = f"against the {yardstick(facts)}, " if facts.get(WITHOUT) else ""
-    note = f"{against}in sample; Statistics judges it at sizes left out"
+    note, beside = f"{against}in sample", "Statistics judges it at sizes left out"
     alarm = f"{against}much: the page Frontier shows what loses less" if mean > MOST_MEAN else ""
     if held is not None:
-        note = f"{against}in sample, {format_percent(held.figures.mean)} at sizes left out"
+        note, beside = f"{against}in sample, {format_percent(held.figures.mean)} at sizes left out", ""
         alarm = note if max(held.figures.mean, mean) > MOST_MEAN else ""
-    return Tile("Lost on average", format_percent(mean), note, alarm)
+    return Tile("Lost on average", format_percent(mean), note, alarm, beside)
 
 
 def _worst(decided: Decided) -> Tile:

@@ -15,6 +15,7 @@ import xarray as xr
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.units import format_count, format_percent
 from dashboard.domain.unmeasured import unmeasured
@@ -23,7 +24,7 @@ from dashboard.export.bundle import files_of
 from dashboard.export.writing import Order, write
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
-from dashboard.plots.statistics import statistics_table
+from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import decision_table
 from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
@@ -52,7 +53,10 @@ class Contents:
     frontier
         Whether all ways of deciding are compared, which takes the longest.
     held_out
-        What they are judged by, as `dashboard.decisions.judged.folds.SCHEMES`; None: by what they are made from.
+        What they and the tree are judged by, too, as `dashboard.decisions.judged.folds.SCHEMES`; None: by no more than
+        what they are made from.
+    folds
+        Parts held out in turn.
     target
         What the rules are written as, one of `dashboard.export.TARGETS`.
     models
@@ -62,6 +66,7 @@ class Contents:
     collectives: tuple[str, ...] = ()
     frontier: bool = True
     held_out: str | None = None
+    folds: int = 5
     target: str = "openmpi"
     models: bool = False
 
@@ -106,9 +111,11 @@ class Contents:
         yield Part("Decision maps", _map_text(view, figures, penalties), figures.draw(view, penalties))
         statistics = view.statistics(choice)
         if statistics is not None:
-            yield Part(f"What the decision costs{_counted(view)}", statistics_table(statistics, _lines(decision)))
+            figures_at, note = self._held_out(view, progress)
+            table = statistics_table(statistics, _lines(decision), figures_at)
+            yield Part(f"What the decision costs{_counted(view)}", table + note)
         if self.frontier:
-            yield from _frontier(view, choice, self.held_out, progress)
+            yield from self._frontier(view, choice, progress)
         problem = view.problem()
         if self.models and problem is not None:
             yield from (replace(part, on_screen=True) for part in model_parts(problem.slices[0], progress))
@@ -116,6 +123,24 @@ class Contents:
         yield _written(view, decision, TARGETS[self.target])
         if self.target != "c":
             yield replace(_written(view, decision, TARGETS["c"]), folded=True)
+
+    def _held_out(self, view: View, progress: Progress | None) -> tuple[dict[str, float] | None, str]:
+        """Figures of the tree where it was not decided on, and what they are over; or why there are none."""
+        if self.held_out is None:
+            return None, ""
+        try:
+            held = view.heldout_job(view.choice, self.held_out, self.folds)(progress)
+        except DecisionError as error:
+            return None, f"<p>It was not judged held out: {escape(str(error))}.</p>"
+        return held.figures._asdict(), held_out_note(held.scheme, len(held.folds), held.notes)
+
+    def _frontier(self, view: View, choice: Choice, progress: Progress | None) -> Iterator[Part]:
+        try:
+            tried = view.frontier_job(self.held_out, "mean", folds=self.folds)(progress)
+        except DecisionError as error:
+            yield Part("All ways of deciding", f"<p>They were not compared: {escape(str(error))}.</p>")
+            return
+        yield _compared(view, choice, tried)
 
 
 def _lines(decision: DecisionFunction) -> int | None:
@@ -160,13 +185,8 @@ def _download(text: str, name: str, kind: str, title: str) -> str:
     )
 
 
-def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progress | None) -> Iterator[Part]:
-    try:
-        tried = view.frontier_job(held_out, "mean")(progress)
-    except DecisionError as error:
-        yield Part("All ways of deciding", f"<p>They were not compared: {escape(str(error))}.</p>")
-        return
-    table = tried.table
+def _compared(view: View, choice: Choice, tried: Frontier) -> Part:
+    table, held_out = tried.table, tried.scheme
     choices = [
         Choice.of(str(name), json.loads(options))
         for name, options in zip(table["family"], table["options"], strict=True)
@@ -194,7 +214,7 @@ def _frontier(view: View, choice: Choice, held_out: str | None, progress: Progre
         frontier.family_table(falls_below(tried), titles, tried.skipped),
         frontier.front_table(table, tried.value, titles, tried.scheme),
     )
-    yield Part(
+    return Part(
         "All ways of deciding",
         f'{advice}{notes}<div class="beside"><div>{keys[0]}</div><div>{keys[1]}</div></div>',
         tuple(frontier.frontier_chart(title, table, value, titles, mark) for title, value, mark in charts),

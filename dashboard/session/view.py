@@ -310,20 +310,30 @@ class View:
             return lambda _: prepared.decided(choice).decision
         return lambda progress: COMPUTED.once(key, lambda: prepared.grow(choice, progress))
 
-    def heldout_job(self, choice: Choice) -> Callable[[Progress | None], HeldOut]:
-        """What judges a choice by communicator and message sizes that it was not grown from."""
-        prepared, key = self.needed(), ("held out", self.data_key, choice)
-        return lambda progress: COMPUTED.once(key, lambda: prepared.held_out(choice, progress=progress))
+    def heldout_job(
+        self, choice: Choice, scheme: str = "lines", folds: int = 5
+    ) -> Callable[[Progress | None], HeldOut]:
+        """What judges a choice by what it was not grown from (`session.prepared.Prepared.held_out`)."""
+        prepared, key = self.needed(), ("held out", self.data_key, choice, scheme, folds)
+        # Without the decision that is there it would be grown once more.
+        return lambda progress: COMPUTED.once(
+            key, lambda: prepared.held_out(choice, scheme, folds, decision=self.job(choice)(None), progress=progress)
+        )
 
     def known_heldout(self, choice: Choice) -> HeldOut | None:
-        """What `heldout_job` gave for a choice, if it was done."""
-        return COMPUTED.get(("held out", self.data_key, choice))
+        """What `heldout_job` gave for a choice by both sizes, if it was done."""
+        return COMPUTED.get(("held out", self.data_key, choice, "lines", 5))
 
     def frontier_job(
-        self, held_out: str | None, criterion: str, partial: Callable[[Frontier], None] | None = None
+        self,
+        held_out: str | None,
+        criterion: str,
+        partial: Callable[[Frontier], None] | None = None,
+        *,
+        folds: int = 5,
     ) -> Callable[[Progress | None], Frontier]:
         """What computes a frontier (`decisions.judged.frontier.frontier`) of these measurements."""
-        prepared, key = self.needed(), self._frontier_key(held_out, criterion)
+        prepared, key = self.needed(), self._frontier_key(held_out, criterion, folds)
         jobs = [(name, self.job(Choice.of(RULES, {"file": name}))) for name in self.rules]
 
         def make(progress: Progress | None) -> Frontier:
@@ -331,6 +341,7 @@ class View:
             for so_far in frontiers(
                 prepared.problem,
                 held_out=held_out,
+                folds=folds,
                 criterion=criterion,
                 prepare=prepared.learn,
                 further={**_rules_tried(jobs), **self._models_tried()},
@@ -346,8 +357,8 @@ class View:
         """Whether a frontier is there already."""
         return COMPUTED.get(self._frontier_key(held_out, criterion)) is not None
 
-    def _frontier_key(self, held_out: str | None, criterion: str) -> tuple[Any, ...]:
-        return "frontier", self.data_key, held_out, criterion, tuple(self.rules), str(self._models_tried())
+    def _frontier_key(self, held_out: str | None, criterion: str, folds: int = 5) -> tuple[Any, ...]:
+        return "frontier", self.data_key, held_out, folds, criterion, tuple(self.rules), str(self._models_tried())
 
     def _models_tried(self) -> dict[str, list[Mapping[str, Any]]]:
         """The models as they were chosen, such as with parameters of the page Models: beside those of the path."""

@@ -10,7 +10,7 @@ import xarray as xr
 
 from loaders import save_results
 from tests.cli.command import Run, assert_one_clear_line
-from tests.cubes import opposed_cubes
+from tests.cubes import opposed_cubes, synthetic_cube
 
 
 @pytest.mark.slow
@@ -65,6 +65,17 @@ def test_processes_per_node_that_were_not_measured_are_one_clear_line(colltune: 
 )
 def test_bad_usage_is_one_clear_line(colltune: Run, results: Path, arguments: list[str], words: list[str]) -> None:
     assert_one_clear_line(colltune("report", results, *arguments), *words)
+
+
+def test_what_a_report_cannot_hold_is_refused(colltune: Run, results: Path, tmp_path: Path) -> None:
+    asked = ["-c", "bcast", "--held-out", "lines", "--models", "--title", "A", "--to", "c", "-o", tmp_path / "r.zip"]
+    assert_one_clear_line(colltune("report", results, *asked), "--held-out, --models, --title, --to", ".html")
+    ping_pong = tmp_path / "pt2pt.nc"
+    cubes = {name: synthetic_cube(2, 3, 2, 0).assign_attrs(collective=name) for name in ("bcast", "pt2pt")}
+    save_results(xr.DataTree.from_dict(cubes), ping_pong)
+    answer = colltune("report", ping_pong, "-c", "pt2pt", "-o", tmp_path / "r.html")
+    assert_one_clear_line(answer, "-c pt2pt", "can be decided on")
+    assert not list(tmp_path.glob("r.*"))
 
 
 @pytest.mark.slow

@@ -110,6 +110,15 @@ def test_its_figures_are_those_of_the_command(sample: State) -> None:
     assert b"colltune_bcast" in held["colltune_bcast.c"]
 
 
+def test_the_tree_is_judged_held_out_where_that_is_asked_for(sample: State) -> None:
+    view = sample.view.beside("reduce")
+    held = view.needed().held_out(view.choice, "comm_size", 3)
+    html = to_html(sample.view, Contents(("reduce",), frontier=False, held_out="comm_size", folds=3))
+    row = html.partition('<th scope="row">Held out</th>')[2].partition("</tr>")[0]
+    assert f">{format_percent(held.mean)}</td>" in row
+    assert "Held out: comm_size, 3 folds" in html
+
+
 def test_what_a_target_lacks_is_said(sample: State) -> None:
     html = to_html(sample.view, Contents(("reduce",), frontier=False, target="ucc"))
     assert re.search(r"cannot be written so|It has no ", html)

@@ -64,6 +64,7 @@ def test_captions_have_the_figures_of_the_page(state: State, files: dict[str, by
     for tile in answer(state.view)[:3]:
         assert tile.figure in captions
     assert "6 communicator sizes and 9 message sizes" in captions
+    assert "Statistics" not in captions, "there are none in the archive"
     assert all(f"**bcast-{number}-{title}.**" in captions for number, title in enumerate(PICTURES, 1))
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 from collections.abc import Callable
-from html import escape
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -15,7 +14,6 @@ import panel as pn
 import xarray as xr
 from panel.viewable import Viewer
 
-from dashboard.domain.held_out import over
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
@@ -23,7 +21,7 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
 from dashboard.plots import legend, source
-from dashboard.plots.statistics import statistics_table
+from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import ORDERS, decision_table, ordered, table_page
 from dashboard.plots.table_filter import HELP, matching
 from dashboard.session.state import DATA, TREE, State
@@ -93,10 +91,8 @@ class Statistics(Viewer):
         own = None if shown is None else shown._asdict()
         self.table.object = "" if statistics is None else statistics_table(statistics, self._lines, figures, own)
         self.judge.visible = statistics is not None and held is None
-        notes = (
-            [] if held is None else [f"{len(held.folds)} folds by lines of the grid", over(held.scheme), *held.notes]
-        )
-        self.note.param.update(object=f"<p>Held out: {escape('; '.join(notes))}.</p>", visible=bool(notes))
+        note = "" if held is None else held_out_note(held.scheme, len(held.folds), held.notes)
+        self.note.param.update(object=note, visible=bool(note))
 
     def _judge(self, *_: Any) -> None:
         state, choice = self._state, self._state.shown
