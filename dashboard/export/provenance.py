@@ -114,7 +114,8 @@ def _quality(statistics: Mapping[str, Any], facts: Mapping[str, Any]) -> list[st
         sizes = [f"{statistics[name]} {name}" for name in ("leaves", "nodes") if name in statistics]
         lines.append(f"Before merging: {', '.join(sizes)}; depth {', '.join(words)}.")
     if penalty := statistics.get("penalty"):
-        words = [f"{name} {_value(penalty.get(name))} %" for name in ("mean", "median", "min", "max")]
+        known = [name for name in ("mean", "median", "min", "max") if penalty.get(name) is not None]
+        words = [f"{name} {_value(penalty[name])} %" for name in known] or ["not known"]
         unmeasured = penalty.get("unmeasured")
         rest = f"; {unmeasured_words(unmeasured)}" if unmeasured else ""
         counted = f", by {workload['calls']:,.0f} calls of a workload" if workload else ""

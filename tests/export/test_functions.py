@@ -156,3 +156,10 @@ def test_what_cannot_be_written_is_refused(write: Callable[..., str]) -> None:
         write([bcast, bcast])
     with pytest.raises(ExportError, match="tests the collective, but names none"):
         write(DecisionFunction("bcast+reduce", METHODS, Split((Test("collective", 0.0),), (Leaf(1), Leaf(2)))))
+
+
+def test_a_penalty_that_is_not_known_is_no_figure() -> None:
+    decision = DecisionFunction("bcast", METHODS, Leaf(0))
+    unknown = dict.fromkeys(("mean", "median", "min", "max"))
+    source = to_c(decision, provenance={"statistics": {"bcast": {"penalty": {**unknown, "unmeasured": 0}}}})
+    assert "Performance penalty against the best measured method: not known." in source
