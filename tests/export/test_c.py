@@ -115,7 +115,9 @@ class TestProcessesPerNode:
             "bcast", LETTERS, drawn_tree(self.ATTRIBUTES, 5), provenance={"ppns": [1, 4], "comm_size": [2, 64]}
         )
         source = to_c(decision)
-        assert "processes per node: 4, the most that was measured" in source
+        assert "processes per node: 4, the largest that was measured." in source
+        online = decision.changed(provenance={"ppn": 2, "learnt": "online"})
+        assert "processes per node: 2, that of most timings." in to_c(online)
         loop = "for (int p = 0; p < 70; p++) for (int m = 0; m < 300; m++)"
         call = 'printf("%d\\n", colltune_bcast(p, m))'
         program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} {call}; return 0; }}")

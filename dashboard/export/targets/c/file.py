@@ -16,8 +16,7 @@ _SIGNATURE = "int {name}(int comm_size, long long message_size)"
 _SIGNATURE_PPN = "int {name}_ppn(int comm_size, long long message_size, int ppn)"
 _PPN_USE = (
     "The functions that end in _ppn take the processes per node as well; the plain names beside them decide as at the "
-    "number that was measured, of several the largest, since jobs fill their nodes. Call those that end in _ppn where "
-    "the number is known."
+    "number that is said there. Call those that end in _ppn where the number is known."
 )
 _PARAMETERS = ("comm_size", "message_size", "ppn")
 _PRODUCT = """\
@@ -164,16 +163,22 @@ def _derived(attribute: Attribute) -> str:
     return f"const {kind} {attribute.name} = {attribute.c.replace('product(', 'colltune_product(')};"
 
 
+def _why_ppn(decision: DecisionFunction) -> str:
+    """Why callers that do not know the processes per node are answered as at those of `usual_ppn`."""
+    known = decision.provenance
+    if known.get("ppn"):
+        return "that of most timings" if known.get("learnt") == "online" else "which it was decided for"
+    return "the largest that was measured" if known.get("ppns") else "nothing tells which were measured"
+
+
 def _without_ppn(decision: DecisionFunction, name: str) -> list[str]:
     """The function of the plain name, where another one decides."""
     if "ppn" not in decision.needs:
         return []
     ppn = usual_ppn(decision)
-    measured = decision.provenance.get("ppns") or decision.provenance.get("ppn")
-    why = "the most that was measured; see the first comment" if measured else "nothing tells which were measured"
     return [
         "",
-        *comment([f"For callers that do not know the processes per node: {ppn}, {why}."], hanging=""),
+        *comment([f"For callers that do not know the processes per node: {ppn}, {_why_ppn(decision)}."], hanging=""),
         _SIGNATURE.format(name=name),
         "{",
         f"    return {name}_ppn(comm_size, message_size, {integer(min(ppn, INT_MAX))});",
