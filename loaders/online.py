@@ -1,6 +1,7 @@
 """Traces of online tuning: what each process of a program noted of its collective calls; and their data set as Parquet.
 
-A trace is a file of one process, ``RUN.RANK.trace``: a line of JSON, filled with blanks to a multiple of 64 bytes, and
+A trace is a file of one process, ``RUN.RANK.trace``, where a run's second program is called ``RUN.2``, its third
+``RUN.3``, each a run of its own: a line of JSON, filled with blanks to a multiple of 64 bytes, and
 records of 48 bytes, little-endian, one a call::
 
     double start, end        seconds of the process's own clock
@@ -92,6 +93,13 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
 def totals_of(traces: Path, run: str) -> Path:
     """What the first process of a run writes at its end."""
     return traces / f".{run}.totals.json"
+
+
+def programs_of(traces: Path, run: str) -> dict[str, Path]:
+    """Of each program that a run started its name and one of its traces; the first is called as the run is."""
+    found = ((_NAME.fullmatch(file.name), file) for file in sorted(traces.glob(f"{run}.*.trace")))
+    own = re.compile(rf"{re.escape(run)}(\.\d+)?")
+    return {match["run"]: file for match, file in found if match and own.fullmatch(match["run"])}
 
 
 def _seconds(trace: Path) -> float:

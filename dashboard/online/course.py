@@ -21,7 +21,7 @@ from dashboard.online.simulation import box, trained
 from dashboard.online.state import Folder
 from dashboard.online.table import AlgTable
 from loaders import LoadError
-from loaders.online import run_of
+from loaders.online import programs_of, run_of
 from loaders.source import Source
 
 #: ``tell(share, words)``: how far it is; may raise to end it.
@@ -223,22 +223,19 @@ class Kept:
 
 def _judged(folder: Folder) -> pd.DataFrame:
     """The calls of a folder's evaluations; those whose traces are gone are left out."""
-    parts, seen = [], set()
+    parts = []
     counts: dict[int, int] = {}
     for record in evaluations(folder):
         iteration = int(record["iteration"])
         number = counts.get(iteration, 0)
         counts[iteration] = number + 1
         for kind in ("default", "tuned"):
-            file = folder.path / "evaluations" / f"e{iteration}-{number}-{kind}.0.trace"
-            if not file.exists() or file in seen:
-                continue
-            seen.add(file)
-            try:
-                _, calls = run_of(Source(file))
-            except LoadError:
-                continue
-            parts.append(calls.assign(iteration=iteration, kind=kind))
+            for file in programs_of(folder.path / "evaluations", f"e{iteration}-{number}-{kind}").values():
+                try:
+                    _, calls = run_of(Source(file))
+                except LoadError:
+                    continue
+                parts.append(calls.assign(iteration=iteration, kind=kind))
     columns = [*METHOD, *SIZES, "time", "iteration", "kind"]
     return pd.concat(parts, ignore_index=True)[columns] if parts else pd.DataFrame(columns=columns)
 

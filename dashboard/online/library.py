@@ -34,7 +34,7 @@ HERE = Path(__file__).parent
 LOOKUP = HERE / "lookup.c"
 _MOST_COMMUNICATORS = 64
 _OWN = Method("default", "default")
-_HEADERS = ("<fcntl.h>", "<stdint.h>", "<sys/mman.h>", "<sys/stat.h>", "<unistd.h>")
+_HEADERS = ("<errno.h>", "<fcntl.h>", "<stdint.h>", "<sys/mman.h>", "<sys/stat.h>", "<unistd.h>")
 _USE = """\
 COLLTUNE_ONLINE=off|trace|tuning|tuned; COLLTUNE_ONLINE_OUT=FOLDER for traces, which must be there; \
 COLLTUNE_ONLINE_MODEL=FILE, what was learnt (none: all methods alike); COLLTUNE_ONLINE_SEED=NUMBER; \

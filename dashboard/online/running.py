@@ -15,7 +15,7 @@ from dashboard.online.errors import OnlineError
 from dashboard.online.runs import Run
 from dashboard.online.state import Folder, append_line, read_lines
 from loaders import LoadError, disk
-from loaders.online import run_of, totals_of
+from loaders.online import programs_of, run_of, totals_of
 from loaders.source import Source
 
 _JUDGED = "evaluations"
@@ -147,13 +147,17 @@ def _evaluate(folder: Folder, plan: Plan, iteration: int, say: Say) -> None:
 
 
 def judged(out: Path, run: str) -> dict[str, float]:
-    """Seconds in collectives (the sum of all calls' times), calls, and seconds of the whole run."""
-    totals = disk.read_json(totals_of(out, run))
-    try:
-        _, calls = run_of(Source(out / f"{run}.0.trace"))
-    except LoadError as error:
-        raise OnlineError(str(error)) from None
-    return {"collectives": float(calls["time"].sum()), "calls": len(calls), "run": float(totals["seconds"])}
+    """Seconds in collectives (the sum of all calls' times), calls, and seconds of the run; all its programs together."""
+    sums = {"collectives": 0.0, "calls": 0, "run": 0.0}
+    for program, trace in programs_of(out, run).items():
+        try:
+            _, calls = run_of(Source(trace))
+        except LoadError as error:
+            raise OnlineError(str(error)) from None
+        sums["collectives"] += float(calls["time"].sum())
+        sums["calls"] += len(calls)
+        sums["run"] += float(disk.read_json(totals_of(out, program))["seconds"])
+    return sums
 
 
 def evaluations(folder: Folder) -> list[dict[str, Any]]:

@@ -14,7 +14,7 @@ from dashboard.benchmarks.launchers import processes
 from dashboard.benchmarks.libraries import preload
 from dashboard.online.errors import OnlineError
 from dashboard.online.state import Folder
-from loaders.online import totals_of
+from loaders.online import programs_of, totals_of
 
 _LAUNCHERS = ("mpiexec", "mpirun")
 _PATIENCE_S = 5.0
@@ -44,8 +44,10 @@ class Run(NamedTuple):
     calls: str | None = None
 
     def traced(self, folder: Folder) -> bool:
-        """Whether it has been to its end."""
-        return totals_of(folder.path / self.out, self.name).exists()
+        """Whether all programs that it started have been to their end."""
+        out = folder.path / self.out
+        programs = programs_of(out, self.name)
+        return bool(programs) and all(totals_of(out, program).exists() for program in programs)
 
     def log(self, folder: Folder) -> Path:
         """What it printed."""
@@ -166,8 +168,9 @@ def once(folder: Folder, run: Run, seconds: float | None = None) -> None:
     out.mkdir(exist_ok=True)
     if run.traced(folder):
         return
-    for file in out.glob(f"{run.name}.*.trace"):
-        file.unlink()
+    for pattern in (f"{run.name}.*.trace", f".{run.name}.*totals.json"):
+        for file in out.glob(pattern):
+            file.unlink()
     log = run.log(folder)
     log.parent.mkdir(exist_ok=True)
     said = environment(folder, run.mode, run.name, out=out, calls=run.calls)

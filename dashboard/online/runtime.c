@@ -125,10 +125,6 @@ static void colltune_read_order(void)
     }
     said = getenv("COLLTUNE_ONLINE_SEED");
     order->seed = said != NULL ? strtoull(said, NULL, 10) : 1;
-    /* Runs of one batch have one seed: their names tell them apart. */
-    for (said = order->run; *said != '\0'; said++) {
-        order->seed = colltune_mixed(order->seed ^ (uint64_t)(unsigned char)*said);
-    }
     for (number = 0; number < COLLTUNE_COLLECTIVES; number++) {
         order->collectives[number] = colltune_named(named, colltune_collectives[number]);
     }
@@ -190,6 +186,33 @@ static int colltune_map(void)
         colltune_has_model[number] = there;
     }
     return 1;
+}
+
+/* A run may start several programs, one after the other or at once: each takes the first name that is free. */
+static void colltune_claim(void)
+{
+    struct colltune_order *order = &colltune_order;
+    char path[3 * COLLTUNE_TEXT], name[COLLTUNE_TEXT];
+    const char *letter;
+    int number = 1, file;
+
+    memcpy(name, order->run, sizeof name);
+    while (order->out[0] != '\0' && order->ranks > 0) {
+        snprintf(path, sizeof path, "%s/%s.0.trace", order->out, name);
+        file = open(path, O_WRONLY | O_CREAT | O_EXCL, 0666);
+        if (file >= 0) {
+            close(file);
+        }
+        if (file >= 0 || errno != EEXIST) {
+            break;
+        }
+        snprintf(name, sizeof name, "%.*s.%d", COLLTUNE_TEXT - 16, order->run, ++number);
+    }
+    memcpy(order->run, name, sizeof name);
+    /* Programs have one seed: their names tell them apart. */
+    for (letter = order->run; *letter != '\0'; letter++) {
+        order->seed = colltune_mixed(order->seed ^ (uint64_t)(unsigned char)*letter);
+    }
 }
 
 static void colltune_open_trace(int rank, int size)
@@ -261,6 +284,10 @@ static void colltune_begin(void)
         colltune_order.mode = COLLTUNE_MODE_OFF;
     }
     if (colltune_order.mode != COLLTUNE_MODE_OFF) {
+        if (rank == 0) {
+            colltune_claim();
+        }
+        PMPI_Bcast(&colltune_order, (int)sizeof colltune_order, MPI_BYTE, 0, MPI_COMM_WORLD);
         colltune_open_trace(rank, size);
     }
     colltune_ready = 1;

@@ -24,7 +24,7 @@ from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
 from dashboard.online.selection import DEFAULT, Calls, SelectionModel
 from dashboard.online.table import AlgTable
-from dashboard.online.writing import head
+from dashboard.online.writing import claim, head
 from loaders import disk
 from loaders.online import RECORD, totals_of
 
@@ -111,6 +111,8 @@ class OnlineTuner:
         self._began = time.perf_counter()
         places = self._comm.allgather(platform.node())
         self._size, self._rank = len(places), self._comm.Get_rank()
+        if self._told["out"] and self._mode != "off":
+            self._told["run"] = self._comm.bcast(self._claimed(), root=0)
         self._nodes = len(set(places))
         self._ppn = math.ceil(self._size / self._nodes)
         state = int(self._told["seed"])
@@ -122,6 +124,11 @@ class OnlineTuner:
         self._calls = self._chosen = 0
         self._file = self._opened() if self._told["out"] and self._mode != "off" else None
         self._records: list[tuple[Any, ...]] = []
+
+    def _claimed(self) -> str:
+        """Name of this program among those that its run starts; the first process's counts."""
+        run = self._told["run"]
+        return run if self._rank else claim(Path(self._told["out"]), run)
 
     def _learnt(self, name: str) -> SelectionModel | None:
         if not name:

@@ -15,6 +15,21 @@ from loaders import disk
 from loaders.online import ALIGNED, RECORD, totals_of
 
 
+def claim(folder: Path, run: str) -> str:
+    """The first free name of a program that a run starts, which is taken by it; the run's where none can be written."""
+    name, number = run, 1
+    while True:
+        try:
+            (folder / f"{name}.0.trace").touch(exist_ok=False)
+        except FileExistsError:
+            number += 1
+            name = f"{run}.{number}"
+        except OSError:
+            return name
+        else:
+            return name
+
+
 def head(run: str, table: AlgTable, **facts: Any) -> bytes:
     """Header of a trace; `facts` has ``rank``, ``ranks``, ``mode`` and the like."""
     methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}

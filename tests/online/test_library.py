@@ -22,14 +22,15 @@ from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.library import source
 from dashboard.online.model_file import save
-from dashboard.online.running import loop, read_plan
+from dashboard.online.profile import calls_of as of_folders
+from dashboard.online.running import judged, loop, read_plan
 from dashboard.online.selection import Blocked, Calls, Choice, SelectionModel
 from dashboard.online.settings import Learning
 from dashboard.online.skeletons import skeleton
 from dashboard.online.state import Folder
 from dashboard.online.table import AlgTable, default_table, need_of, with_own
 from dashboard.online.vectors import prefix
-from loaders.online import read_file, run_of, siblings, totals_of
+from loaders.online import programs_of, read_file, run_of, siblings, totals_of
 from loaders.openmpi import series
 from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
@@ -231,6 +232,23 @@ def test_what_was_noted_before_a_crash_is_there(bench: Bench, tuner: Path, tmp_p
     # At most one buffer of 1 MiB is lost.
     assert len(calls) >= 30_000 - (1 << 20) // 48
     assert not totals_of(tmp_path, "one").exists()
+
+
+def test_each_program_of_a_run_has_traces_of_its_own(
+    bench: Bench, program: Path, tuner: Path, table: AlgTable, tmp_path: Path
+) -> None:
+    for ranks, calls in ((4, "30"), (2, "20")):
+        bench.run(ranks, program, "calls", calls, "64", preload=tuner, said=said(tmp_path))
+    programs = programs_of(tmp_path, "one")
+    assert list(programs) == ["one", "one.2"]
+    assert all(totals_of(tmp_path, name).exists() for name in programs)
+    assert [calls_of(tmp_path, name)["traced"].tolist() for name in programs] == [[4] * 30, [2] * 20]
+    drawn = [calls_of(tmp_path, name)["alg"].tolist()[:20] for name in programs]
+    assert drawn[0] != drawn[1]
+    assert len(of_folders([tmp_path]).calls) == judged(tmp_path, "one")["calls"] == 50
+    folder = Folder(tmp_path / "tuning", table, (1, 4), Learning())
+    folder.save()
+    assert folder.collect(traces=tmp_path).runs == ["one", "one.2"]
 
 
 def test_a_run_that_died_is_named_when_it_ends_and_when_nothing_is_learnt_from_it(

@@ -202,7 +202,7 @@ def _run(args: argparse.Namespace) -> None:
 
     from dashboard.online.runs import environment, run_command
     from dashboard.online.state import SETTLED_S, Folder
-    from loaders.online import totals_of
+    from loaders.online import programs_of, totals_of
 
     folder = Folder.open(args.folder)
     if args.mode == "tuned" and not folder.model.exists():
@@ -214,17 +214,18 @@ def _run(args: argparse.Namespace) -> None:
     try:
         code = run_command(folder, args.words, environment(folder, args.mode, run))
     finally:
-        left = any(folder.traces.glob(f"{run}.*.trace"))
-        if left and not totals_of(folder.traces, run).exists():
+        left = programs_of(folder.traces, run)
+        if endless := [name for name in left if not totals_of(folder.traces, name).exists()]:
             say(
-                f"note: run {run} has no end: of each process what it had not written, at most a MiB, is lost; "
+                f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a MiB, is lost; "
                 f"'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
             )
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
     if not left and args.mode != "off":
         raise Usage(f"{args.words[0]} left no traces: is it a program of MPI, of {folder.table.library}?")
-    say(f"run {run}: {f'traces in {folder.traces}' if left else 'no traces, as asked'}")
+    programs = f", of {len(left)} programs" if len(left) > 1 else ""
+    say(f"run {run}: {f'traces in {folder.traces}{programs}' if left else 'no traces, as asked'}")
 
 
 def _train(args: argparse.Namespace) -> None:
