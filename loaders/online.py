@@ -97,9 +97,9 @@ def totals_of(traces: Path, run: str) -> Path:
 
 def programs_of(traces: Path, run: str) -> dict[str, Path]:
     """Of each program that a run started its name and one of its traces; the first is called as the run is."""
-    found = ((_NAME.fullmatch(file.name), file) for file in sorted(traces.glob(f"{run}.*.trace")))
+    named = ((_NAME.fullmatch(file.name), file) for file in sorted(traces.glob(f"{run}.*.trace")))
     own = re.compile(rf"{re.escape(run)}(\.\d+)?")
-    return {match["run"]: file for match, file in found if match and own.fullmatch(match["run"])}
+    return {match["run"]: file for match, file in named if match and own.fullmatch(match["run"])}
 
 
 def _seconds(trace: Path) -> float:

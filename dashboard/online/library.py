@@ -34,6 +34,8 @@ HERE = Path(__file__).parent
 LOOKUP = HERE / "lookup.c"
 _MOST_COMMUNICATORS = 64
 _OWN = Method("default", "default")
+#: File in the folder of a tuning that programs preload.
+LIBRARY = "libcolltune_online.so"
 _HEADERS = ("<errno.h>", "<fcntl.h>", "<stdint.h>", "<sys/mman.h>", "<sys/stat.h>", "<unistd.h>")
 _USE = """\
 COLLTUNE_ONLINE=off|trace|tuning|tuned; COLLTUNE_ONLINE_OUT=FOLDER for traces, which must be there; \
@@ -214,4 +216,4 @@ def build(table: AlgTable, mpicc: Path, folder: Path, blocked: Sequence[Blocked]
     """
     file = folder / "colltune_online.c"
     disk.write_text(file, source(table, blocked))
-    return compiling.build(mpicc, file, folder / "libcolltune_online.so")
+    return compiling.build(mpicc, file, folder / LIBRARY)

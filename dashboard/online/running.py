@@ -147,7 +147,7 @@ def _evaluate(folder: Folder, plan: Plan, iteration: int, say: Say) -> None:
 
 
 def judged(out: Path, run: str) -> dict[str, float]:
-    """Seconds in collectives (the sum of all calls' times), calls, and seconds of the run; all its programs together."""
+    """Seconds in collectives (the sum of all calls' times), calls, and seconds of a run; of all its programs."""
     sums = {"collectives": 0.0, "calls": 0, "run": 0.0}
     for program, trace in programs_of(out, run).items():
         try:

@@ -13,6 +13,8 @@ from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers import processes
 from dashboard.benchmarks.libraries import preload
 from dashboard.online.errors import OnlineError
+from dashboard.online.library import LIBRARY
+from dashboard.online.model_file import load
 from dashboard.online.state import Folder
 from loaders.online import programs_of, totals_of
 
@@ -103,7 +105,7 @@ def run_command(
     OnlineError
         It cannot be started, or took more than `seconds`.
     """
-    library = folder.path.resolve() / "libcolltune_online.so"
+    library = folder.path.resolve() / LIBRARY
     if not library.exists():
         raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
     try:
@@ -179,4 +181,16 @@ def once(folder: Folder, run: Run, seconds: float | None = None) -> None:
     if code:
         raise OnlineError(f"{command} ended with {code}; see {log}")
     if not run.traced(folder):
-        raise OnlineError(f"{command} left no traces: is it a program of MPI, of {folder.table.library}?")
+        raise OnlineError(f"{command} left no traces: {why_untraced(folder, out)}")
+
+
+def why_untraced(folder: Folder, out: Path) -> str:
+    """Why a program that ended well left no traces in a folder."""
+    if not os.access(out, os.W_OK | os.X_OK):
+        return f"{out} {'cannot be written' if out.is_dir() else 'is no folder'}"
+    try:
+        if folder.model.exists():
+            load(folder.model)
+    except OnlineError as error:
+        return str(error)
+    return f"is it a program of MPI, of {folder.table.library}?"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
 from dashboard.online.deciding import decision_of
 from dashboard.online.errors import OnlineError
+from dashboard.online.library import LIBRARY
 from dashboard.online.model_file import load
 from dashboard.online.running import Plan, loop, read_plan
 from dashboard.online.selection import Calls
@@ -73,6 +75,49 @@ def test_what_cannot_be_is_refused_before_it_is_run(folder: Folder, capsys: pyte
     assert "nothing is learnt yet" in capsys.readouterr().err
     assert main(["online", "simulate", "--scenario", "reference", "--iterations", "1", "-c", "bcast"]) == 2
     assert "scenario reference has allreduce" in capsys.readouterr().err
+
+
+def test_a_program_that_is_tuned_may_leave_no_traces_and_why_is_said(
+    folder: Folder, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    folder.collect()
+    folder.train()
+    (folder.path / LIBRARY).touch()
+    run = ["online", "run", str(folder.path), "--mode"]
+    shutil.rmtree(folder.traces)
+    assert main([*run, "tuned", "--", "true"]) == 0
+    assert "note: true left no traces: is it a program of MPI, of Open MPI?" in capsys.readouterr().err
+    folder.model.write_bytes(folder.model.read_bytes()[:-1])
+    assert main([*run, "tuned", "--", "true"]) == 0
+    assert f"note: true left no traces: {folder.model}: the model is damaged" in capsys.readouterr().err
+    folder.traces.rmdir()
+    folder.traces.touch()
+    assert main([*run, "tuned", "--", "true"]) == 0
+    assert f"note: true left no traces: {folder.traces} is no folder" in capsys.readouterr().err
+    assert main([*run, "tuning", "--", "true"]) == 2
+    assert f"error: true left no traces: {folder.traces} is no folder" in capsys.readouterr().err
+    assert main([*run, "tuned", "--", "false"]) == 2
+
+
+def test_a_folder_without_its_library_gets_it_and_keeps_all_else(
+    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["online", "run", str(folder.path), "--", "true"]) == 2
+    assert f"{LIBRARY} is not there; 'colltune online init' builds it" in capsys.readouterr().err
+    mpicc = tmp_path / "mpicc"
+    mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
+    mpicc.chmod(0o755)
+    init = ["online", "init", str(folder.path), "--cores", "2", "--mpicc", str(mpicc), "--for"]
+    kept = (folder.path / "loop.json").read_bytes()
+    assert main([*init, "4.1"]) == 2
+    assert "is for Open MPI 5.0" in capsys.readouterr().err
+    assert main([*init, "5.0"]) == 0
+    assert "its library is built, all else is kept" in capsys.readouterr().err
+    assert (folder.path / LIBRARY).exists()
+    assert (folder.path / "loop.json").read_bytes() == kept
+    assert main([*init, "5.0"]) == 2
+    assert "is there already" in capsys.readouterr().err
 
 
 def test_two_do_not_learn_in_one_folder_at_a_time(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:

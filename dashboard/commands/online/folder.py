@@ -130,16 +130,41 @@ def _block(parser: argparse.ArgumentParser) -> None:
 
 def _init(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.libraries.mpicc import compiler
-    from dashboard.online.library import build
+    from dashboard.online.library import LIBRARY, build
+    from dashboard.online.state import Folder
+
+    if args.folder.exists() and not args.folder.is_dir():
+        raise Usage(f"{args.folder}: is a file; name a folder")
+    there = (args.folder / "loop.json").exists()
+    if there and (args.folder / LIBRARY).exists():
+        raise Usage(f"{args.folder}: is there already; take another folder")
+    mpicc, version = _installed(args, compiler)
+    folder = Folder.open(args.folder) if there else _chosen(args, version)
+    if folder.table.version != version:
+        raise Usage(f"{args.folder}: is for Open MPI {folder.table.version}, not {version}; --mpicc names its compiler")
+    if there:
+        say(f"note: {args.folder} is there already: its library is built, all else is kept as it is")
+    args.folder.mkdir(parents=True, exist_ok=True)
+    # First: without it the folder is none, and another try is free.
+    library = build(folder.table, mpicc, args.folder, folder.blocked)
+    folder.save()
+    result = {
+        "folder": str(args.folder),
+        "library": str(library),
+        "table": folder.table.digest,
+        "version": version,
+        "methods": {name: [each.label for each in listed] for name, listed in folder.table.methods.items()},
+    }
+    counts = ", ".join(f"{name} {len(listed)}" for name, listed in folder.table.methods.items())
+    show(args, result, lambda: [f"{library}: for Open MPI {version}", f"methods: {counts}"])
+
+
+def _chosen(args: argparse.Namespace, version: str) -> Folder:
+    """The folder that the options ask for, which is not written yet."""
     from dashboard.online.settings import Learning
     from dashboard.online.state import Folder
     from dashboard.online.table import default_table, with_own
 
-    if args.folder.exists() and not args.folder.is_dir():
-        raise Usage(f"{args.folder}: is a file; name a folder")
-    if (args.folder / "loop.json").exists():
-        raise Usage(f"{args.folder}: is there already; take another folder")
-    mpicc, version = _installed(args, compiler)
     names = ("segment_sizes", "fan_outs", "max_requests")
     given = {name: tuple(value) for name in names if (value := getattr(args, name)) is not None}
     if args.collective:
@@ -147,21 +172,8 @@ def _init(args: argparse.Namespace) -> None:
     table = default_table(version, **given)
     if args.own:
         table = with_own(table, args.own, args.processes or [args.nodes * args.cores])
-    blocked = _blocked(args, table)
-    folder = Folder(args.folder, table, (args.nodes, args.cores), Learning.of(learning_of(args)), blocked)
-    args.folder.mkdir(parents=True, exist_ok=True)
-    # First: without it the folder is none, and another try is free.
-    library = build(table, mpicc, args.folder, blocked)
-    folder.save()
-    result = {
-        "folder": str(args.folder),
-        "library": str(library),
-        "table": table.digest,
-        "version": version,
-        "methods": {name: [each.label for each in listed] for name, listed in table.methods.items()},
-    }
-    counts = ", ".join(f"{name} {len(listed)}" for name, listed in table.methods.items())
-    show(args, result, lambda: [f"{library}: for Open MPI {version}", f"methods: {counts}"])
+    machine, learning = (args.nodes, args.cores), Learning.of(learning_of(args))
+    return Folder(args.folder, table, machine, learning, _blocked(args, table))
 
 
 def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
@@ -198,9 +210,10 @@ def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]
 
 
 def _run(args: argparse.Namespace) -> None:
+    import contextlib
     import secrets
 
-    from dashboard.online.runs import environment, run_command
+    from dashboard.online.runs import environment, run_command, why_untraced
     from dashboard.online.state import SETTLED_S, Folder
     from loaders.online import programs_of, totals_of
 
@@ -211,19 +224,26 @@ def _run(args: argparse.Namespace) -> None:
         )
     run = args.run_name or f"run-{secrets.token_hex(8)}"
     folder.refuse_run(run)
+    with contextlib.suppress(OSError):
+        folder.traces.mkdir(exist_ok=True)
     try:
         code = run_command(folder, args.words, environment(folder, args.mode, run))
     finally:
         left = programs_of(folder.traces, run)
         if endless := [name for name in left if not totals_of(folder.traces, name).exists()]:
             say(
-                f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a MiB, is lost; "
-                f"'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
+                f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a MiB, "
+                f"is lost; 'colltune online train' takes in the rest {SETTLED_S:g} s after the last of it"
             )
     if code:
         raise Usage(f"{args.words[0]} ended with {code}")
     if not left and args.mode != "off":
-        raise Usage(f"{args.words[0]} left no traces: is it a program of MPI, of {folder.table.library}?")
+        why = f"{args.words[0]} left no traces: {why_untraced(folder, folder.traces)}"
+        if args.mode != "tuned":
+            raise Usage(why)
+        # Who has programs tuned needs no traces of them.
+        say(f"note: {why}")
+        return
     programs = f", of {len(left)} programs" if len(left) > 1 else ""
     say(f"run {run}: {f'traces in {folder.traces}{programs}' if left else 'no traces, as asked'}")
 
