@@ -225,7 +225,8 @@ def _started(args: argparse.Namespace) -> list[str]:
 
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "refine":
-        return ["bench", "run", args.output] if args.planned else None
+        order, *options = _measured_by(args.paths)
+        return ["bench", order, args.output, *options] if args.planned else None
     if args.order == "parameters":
         return ["model", "parameters", args.output, "-o", str(Path(args.output).with_suffix(".json"))]
     if getattr(args, "under_way", False):
@@ -235,6 +236,22 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "plan":
         return ["bench", "run", args.folder, *_launching(args)]
     return _stopped(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
+
+
+def _measured_by(paths: Sequence[str]) -> list[str]:
+    """Order of ``bench`` with its options that measures as the campaign did which results are of."""
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.errors import BenchError
+    from dashboard.benchmarks.launchers import launcher_of, site
+
+    for path in map(Path, paths):
+        try:
+            campaign = Campaign(path if path.is_dir() else path.parent).root()
+            if campaign.state_file.exists():
+                return site.typed(launcher_of(campaign))
+        except (BenchError, LookupError, TypeError, OSError):
+            continue
+    return ["run"]
 
 
 def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:

@@ -7,6 +7,7 @@ import json
 import shutil
 import subprocess
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -14,9 +15,11 @@ import pytest
 import xarray as xr
 
 from dashboard import cli
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
-from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.launchers import site
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed, Method
 from dashboard.commands.following import _after_bench as after_bench
 from dashboard.commands.following import say_following
 from dashboard.commands.options import parse
@@ -150,6 +153,34 @@ def test_after_measuring_parameters_comes_what_the_models_make_of_them() -> None
     # It has no folder, unlike the other orders of `bench`.
     args = argparse.Namespace(command="bench", order="parameters", output="net.csv")
     assert after_bench(args) == ["model", "parameters", "net.csv", "-o", "net.json"]
+
+
+def test_what_is_refined_is_measured_as_its_campaign_was(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("UCX_TLS", "rc")
+    file = tmp_path / "site.toml"
+    file.write_text('launch = "mpiexec --hostfile hosts"\n[environment]\nUCX_TLS = "rc"\n[slurm]\naccount = "us"\n')
+    said, installation = site.read(file), Installation(Path("mpiexec"), Fixed("MPICH", "4.2.3", "fixed"))
+    campaign = Campaign.create(tmp_path / "old", Plan(4, {"bcast": (Method("a"),)}, (2, 4), (8,)))
+    args = argparse.Namespace(command="bench", order="refine", planned=True, output="new", paths=[])
+    assert after_bench(args) == ["bench", "run", "new"]
+    args.paths = [str(campaign.part(0).results)]
+    assert after_bench(args) == ["bench", "run", "new"]
+    array = said.request(array=1, modules=("ompi/5",), environment={"UCX_TLS": "tcp"})
+    commands = [
+        (
+            said.launcher(installation, request=array),
+            ["submit", "new", "--site", str(file), "--module=ompi/5", "--env=UCX_TLS=tcp", "--array", "1"],
+        ),
+        (said.launcher(installation), ["run", "new", "--site", str(file)]),
+        (
+            replace(said, launch="here").launcher(installation),
+            ["run", "new", "--site", str(file), "--launch", "here"],
+        ),
+        (site.Site(launch="srun -n {ranks}").launcher(installation), ["run", "new", "--launch", "srun -n '{ranks}'"]),
+    ]
+    for launcher, words in commands:
+        write_json(campaign.state_file, {"launcher": launcher.record()})
+        assert after_bench(args) == ["bench", *words]
 
 
 @pytest.mark.parametrize("jobs", [2, 12])

@@ -54,12 +54,15 @@ class LocalLauncher:
         See `Launcher`.
     variables
         Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
+    site
+        Its file; empty: there was none.
     """
 
     mpiexec: tuple[str, ...] = ("mpiexec",)
     ppn: int | None = None
     folder: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    site: str = ""
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)
 
@@ -68,11 +71,12 @@ class LocalLauncher:
         """Make the launcher that `record` is of."""
         if "mpiexec" not in record:
             return cls()
-        return cls(tuple(record["mpiexec"]), record.get("ppn"), variables=record.get("variables", {}))
+        further = {"variables": record.get("variables", {}), "site": record.get("site", "")}
+        return cls(tuple(record["mpiexec"]), record.get("ppn"), **further)
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        further = {"ppn": self.ppn, "variables": dict(self.variables)}
+        further = {"ppn": self.ppn, "variables": dict(self.variables), "site": self.site}
         return {"name": self.name, "mpiexec": list(self.mpiexec)} | {key: it for key, it in further.items() if it}
 
     def limit(self, seconds: float) -> float:

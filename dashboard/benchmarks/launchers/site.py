@@ -21,6 +21,7 @@ since what it says is run.
 from __future__ import annotations
 
 import os
+import shlex
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -34,6 +35,7 @@ from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.domain.jobs import SLURM as SLURM_OPTIONS
 from loaders import disk
 
 VARIABLE = "COLLTUNE_SITE"
@@ -106,10 +108,10 @@ class Site:
             When the start command or the request cannot be right.
         """
         _set(self.environment)
-        mpiexec = str(installation.mpiexec)
+        mpiexec, file = str(installation.mpiexec), str(self.file.resolve()) if self.file else ""
         if request is not None or self.launch == SLURM:
             asked = request or self.request(tasks_per_node=ppn)
-            return SlurmLauncher(asked, mpiexec, folder=self.folder, variables=self.environment)
+            return SlurmLauncher(asked, mpiexec, folder=self.folder, variables=self.environment, site=file)
         if self.launch in FURTHER:
             said = self.further.get(self.launch, {})
             record = {"mpiexec": mpiexec, "ppn": ppn or self.ppn, "folder": self.folder, **said}
@@ -117,7 +119,7 @@ class Site:
             return made
         words = template.parse(template.MPIEXEC if self.launch == HERE else self.launch)
         started = template.of_library(words, mpiexec)
-        return LocalLauncher(started, ppn or self.ppn, self.folder, variables=self.environment)
+        return LocalLauncher(started, ppn or self.ppn, self.folder, variables=self.environment, site=file)
 
 
 def site_file() -> Path | None:
@@ -183,6 +185,30 @@ def again(launcher: Launcher, installation: Installation) -> Launcher:
     if isinstance(launcher, LocalLauncher) and len(launcher.mpiexec) == 1:
         return replace(launcher, mpiexec=(str(installation.mpiexec),))
     return launcher
+
+
+def typed(launcher: Launcher) -> list[str]:
+    """Order of ``colltune bench`` and its options that start another campaign as this one's launcher does."""
+    try:
+        known = read(Path(file)) if (file := getattr(launcher, "site", "")) else Site()
+    except PlanError:
+        # It is gone, or says something else by now: what was asked for is said in full.
+        known = Site()
+    site = ["--site", str(known.file)] if known.file else []
+    if isinstance(launcher, SlurmLauncher):
+        asked, said = launcher.request.record(), known.request().record()
+        differing = {name: value for name, value in asked.items() if value and value != said[name]}
+        if "environment" in differing:
+            differing["environment"] = [f"{name}={value}" for name, value in differing["environment"].items()]
+        options = [each.typed(differing[each.name]) for each in SLURM_OPTIONS if each.name in differing]
+        return ["submit", *site, *(word for words in options for word in words)]
+    launch, usual = launcher.name, known.launch
+    if isinstance(launcher, LocalLauncher):
+        launch = shlex.join(launcher.mpiexec) if len(launcher.mpiexec) > 1 else HERE
+        # The first word is where the start command of the library was.
+        if usual not in (SLURM, *FURTHER) and template.parse(usual)[1:] == launcher.mpiexec[1:]:
+            return ["run", *site]
+    return ["run", *site, *(["--launch", launch] if launch != usual else [])]
 
 
 def _set(variables: Mapping[str, str]) -> None:

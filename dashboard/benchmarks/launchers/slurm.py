@@ -74,12 +74,15 @@ class SlurmLauncher:
         See `dashboard.benchmarks.launchers.launch.Launcher`.
     variables
         Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
+    site
+        Its file; empty: there was none.
     """
 
     request: Request = field(default_factory=Request)
     mpiexec: str = "mpiexec"
     folder: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
+    site: str = ""
     name: str = field(default="slurm", init=False)
 
     @property
@@ -91,12 +94,13 @@ class SlurmLauncher:
     def from_record(cls, record: Mapping[str, Any]) -> SlurmLauncher:
         """Make the launcher that `record` is of."""
         request = Request.from_record(record["request"])
-        return cls(request, record["mpiexec"], variables=record.get("variables", {}))
+        return cls(request, record["mpiexec"], variables=record.get("variables", {}), site=record.get("site", ""))
 
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
-        variables = {"variables": dict(self.variables)} if self.variables else {}
-        return {"name": self.name, "request": self.request.record(), "mpiexec": self.mpiexec, **variables}
+        further = {"variables": dict(self.variables), "site": self.site}
+        record = {"name": self.name, "request": self.request.record(), "mpiexec": self.mpiexec}
+        return record | {key: it for key, it in further.items() if it}
 
     def limit(self, seconds: float) -> float:
         """Time limit a little before Slurm's whole minutes."""
