@@ -23,6 +23,7 @@ import pytest
 from bokeh.protocol import Protocol
 from bokeh.protocol.receiver import Receiver
 from bokeh.server.connection import ServerConnection
+from bokeh.util.token import generate_jwt_token
 from panel import config
 from panel.io import document
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
@@ -239,6 +240,16 @@ def test_a_change_that_had_to_wait_is_sent_without_another_one(monkeypatch: pyte
     assert _kept_aside(monkeypatch) == ["first"]
     delivery.install()
     assert _kept_aside(monkeypatch) == ["first", "second"]
+
+
+@pytest.mark.parametrize(("key", "seconds", "status"), [(b"now", 60, 0), (b"former", 60, 403), (b"now", -1, 403)])
+def test_a_websocket_of_a_page_that_a_former_server_made_is_refused_before_a_handler_sees_it(
+    key: bytes, seconds: int, status: int
+) -> None:
+    token = generate_jwt_token("page", secret_key=key, signed=True, expiration=seconds)
+    headers = HTTPHeaders({"Host": "localhost", "Sec-WebSocket-Protocol": f"bokeh, {token}"})
+    request = HTTPServerRequest(headers=headers, start_line=RequestStartLine("GET", "/dashboard/ws", "HTTP/1.1"))
+    assert Guarded({}, secret_key=b"now", sign_sessions=True)._refused(request) == status
 
 
 def test_every_answer_forbids_frames_guessing_of_types_and_other_sites(server: _Server) -> None:

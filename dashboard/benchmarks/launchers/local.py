@@ -62,7 +62,7 @@ class LocalLauncher:
     ppn: int | None = None
     folder: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
-    site: str = ""
+    site: str = field(default="", compare=False)
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)
 

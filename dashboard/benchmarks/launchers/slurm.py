@@ -82,7 +82,7 @@ class SlurmLauncher:
     mpiexec: str = "mpiexec"
     folder: str = ""
     variables: Mapping[str, str] = field(default_factory=dict)
-    site: str = ""
+    site: str = field(default="", compare=False)
     name: str = field(default="slurm", init=False)
 
     @property

@@ -55,16 +55,25 @@ CONNECTION = (
     BANNER
     + """
 const kept = 'The server does not answer. What you see stays as it is; '
+const anew = 'The server runs, but knows nothing of this page: it was started anew, most likely. Reload to go on.'
 const reload = () => window.location.reload()
+const answers = () => fetch('static/js/bokeh.min.js', {method: 'HEAD', cache: 'no-store'}).then(() => true, () => false)
+let lost = 0
 for (const document of Bokeh.documents) {
     document.on_event('connection_lost', (_, event) => {
         const {timeout} = event, banner = window.colltune_banner
         const again = () => { banner.say('gone', 'Connecting …'); event.reconnect() }
+        const number = ++lost
         const wait = timeout < 1000 ? '' : ` in ${Math.round(timeout / 1000)} s`
         if (timeout !== null) banner.say('gone', `${kept}connecting again${wait} …`, {Reload: reload})
         else banner.say('gone', `${kept}once it runs again, reload to go on.`, {'Try again': again, Reload: reload})
+        // It answers and has refused this page: what is lost once comes back by itself.
+        if (number > 1) answers().then((runs) => {
+            if (runs && number === lost) banner.say('gone', anew, {Reload: reload})
+        })
     })
     document.on_event('client_reconnected', () => {
+        lost = 0
         window.colltune_banner.say('back', 'Connected again.')
         setTimeout(() => window.colltune_banner.hush('back'), 3000)
     })

@@ -7,6 +7,7 @@ error of the server's own (500), with a traceback in its log.
 from __future__ import annotations
 
 import re
+import time
 import zlib
 from collections.abc import Iterator
 from typing import Any
@@ -72,12 +73,16 @@ class Guarded(BokehTornado):
             return _BAD
         if not self._is_known(request.host):
             return _FORBIDDEN
-        for token in _values(request, "bokeh-token"):
+        offered = _offered(request)
+        for token in [*_values(request, "bokeh-token"), *offered]:
             try:
                 # Of a stranger's token nothing is unpacked.
                 if not check_token_signature(token, secret_key=self.secret_key, signed=self.sign_sessions):
                     return _FORBIDDEN
-                fits = _is_session(get_session_id(token)) and _is_told(get_token_payload(token))
+                payload = get_token_payload(token)
+                fits = _is_session(get_session_id(token)) and _is_told(payload)
+                if token in offered and payload["session_expiry"] <= time.time():
+                    return _FORBIDDEN
             except (ValueError, LookupError, TypeError, AttributeError, RecursionError, zlib.error):
                 fits = False
             if not fits:
@@ -109,6 +114,12 @@ def _values(request: Any, name: str) -> Iterator[str]:
     """Values of an argument as a handler will read them."""
     for value in request.arguments.get(name, ()):
         yield _CONTROL.sub(" ", value.decode("utf-8", "replace")).strip()
+
+
+def _offered(request: Any) -> list[str]:
+    """Tokens of a websocket, which come as names of protocols; those of a page that a former server made, too."""
+    name, *tokens = request.headers.get("Sec-WebSocket-Protocol", "").split(",")
+    return [token.strip() for token in tokens] if name.strip() == "bokeh" else []
 
 
 def _is_address(text: str) -> bool:
