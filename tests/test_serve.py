@@ -23,7 +23,7 @@ import pytest
 from bokeh.protocol import Protocol
 from bokeh.protocol.receiver import Receiver
 from bokeh.server.connection import ServerConnection
-from bokeh.util.token import generate_jwt_token
+from bokeh.util.token import generate_jwt_token, generate_session_id
 from panel import config
 from panel.io import document
 from tornado.httputil import HTTPHeaders, HTTPServerRequest, RequestStartLine
@@ -246,7 +246,7 @@ def test_a_change_that_had_to_wait_is_sent_without_another_one(monkeypatch: pyte
 def test_a_websocket_of_a_page_that_a_former_server_made_is_refused_before_a_handler_sees_it(
     key: bytes, seconds: int, status: int
 ) -> None:
-    token = generate_jwt_token("page", secret_key=key, signed=True, expiration=seconds)
+    token = generate_jwt_token(generate_session_id(key, signed=True), key, signed=True, expiration=seconds)
     headers = HTTPHeaders({"Host": "localhost", "Sec-WebSocket-Protocol": f"bokeh, {token}"})
     request = HTTPServerRequest(headers=headers, start_line=RequestStartLine("GET", "/dashboard/ws", "HTTP/1.1"))
     assert Guarded({}, secret_key=b"now", sign_sessions=True)._refused(request) == status
