@@ -11,6 +11,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of
+from dashboard.benchmarks.campaigns.jobs import uncounted_why
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
@@ -125,3 +126,8 @@ def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, on
     played = Mpi(2, "Some MPI")
     played.COMM_WORLD = Talking(2)
     assert fault in Worker(played, Campaign.create(tmp_path, plan), 1, time.monotonic(), only).fault()
+
+
+def test_it_is_said_that_the_number_of_nodes_was_not_known_where_messages_are_not_counted_for_it() -> None:
+    assert "not known" not in uncounted_why(2, 4)
+    assert all("whether all ranks are on one node was not known" in uncounted_why(ppn, 4) for ppn in (None, 4))

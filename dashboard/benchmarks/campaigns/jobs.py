@@ -32,6 +32,7 @@ _QUIET_S = 60.0
 #: Why messages are not counted across nodes: ranks of 5.0.11 end with a segmentation fault when communicators go for
 #: which HAN has answered; with one rank on each node they do not.
 _CRASHES = "while it counts messages, Open MPI crashes where its component han answers, as it does across nodes"
+_UNKNOWN = "; whether all ranks are on one node was not known before (--nodes and --tasks-per-node of submit tell)"
 
 
 def jobs_of(
@@ -64,7 +65,8 @@ def jobs_of(
         program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
         one_node = launcher.one_node(ranks)
         several = not one_node and HAN in installation.library.components
-        uncounted = {UNCOUNTED: _CRASHES} if plan.graph_counters and several and launcher.ppn != 1 else {}
+        crashes = plan.graph_counters and several and launcher.ppn != 1
+        uncounted = {UNCOUNTED: uncounted_why(launcher.ppn, ranks)} if crashes else {}
         graphs = bool(plan.graph_counters) and not uncounted
         program += ("--native", str(native)) if native else ()
         preloaded = {preload.VARIABLE: str(counter)} if counter and graphs else {}
@@ -79,6 +81,11 @@ def jobs_of(
         starts, otherwise = _starts(part, installation.library, uncounting, listen=listen)
         jobs.append(replace(job, index=number, starts=starts, otherwise=otherwise))
     return jobs
+
+
+def uncounted_why(ppn: int | None, ranks: int) -> str:
+    """Why messages of so many ranks, `ppn` on each node if that is known, are not counted."""
+    return _CRASHES if ppn is not None and ppn < ranks else f"{_CRASHES}{_UNKNOWN}"
 
 
 def executor_of(campaign: Campaign, installation: Installation) -> Path | None:
