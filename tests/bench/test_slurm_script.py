@@ -34,8 +34,9 @@ def test_the_script_asks_for_what_was_said(tmp_path: Path) -> None:
         start="srun",
         start_options=("--mpi=pmix",),
     )
-    text = SlurmLauncher(request).preview([job(tmp_path)])
+    text = SlurmLauncher(request, variables={"OMPI_MCA_btl": "self,tcp;"}).preview([job(tmp_path)])
     lines = text.splitlines()
+    assert """[ -n "${OMPI_MCA_btl+set}" ] || export OMPI_MCA_btl='self,tcp;'""" in lines
     asked = [line.removeprefix("#SBATCH ") for line in lines if line.startswith("#SBATCH")]
     assert asked == [
         "--job-name=colltune-0",

@@ -151,7 +151,7 @@ class SlurmLauncher:
         # With modules, the start command is the one that they bring.
         own = self.request.start == "mpiexec" and not self.request.modules
         start = self.mpiexec if own else self.request.start
-        return script(self.request, group, orders, Naming(name, start, after=0 < self.array <= number))
+        return script(self.request, group, orders, Naming(name, start, after=0 < self.array <= number), self.variables)
 
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Submit the batch scripts; CampaignError with Slurm's own words when one is refused."""

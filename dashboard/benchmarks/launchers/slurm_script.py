@@ -179,7 +179,9 @@ class Naming:
     after: bool = False
 
 
-def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming: Naming) -> str:
+def script(
+    request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming: Naming, variables: Mapping[str, str]
+) -> str:
     """Write the batch script of some jobs that ask for the same.
 
     Parameters
@@ -190,6 +192,8 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
         With what their supervisors are told; several, or one with an index, are an array.
     naming
         What tells it from others.
+    variables
+        Of the site; what is set already is kept.
     """
     first = jobs[0]
     log = first.log if first.index is None else first.folder.parent / "%a" / first.log.name
@@ -200,6 +204,9 @@ def script(request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming
         lines.append("# starts when an earlier job has ended: sbatch --dependency=afterany:…")
     if request.modules:
         lines.append(f"module load {shlex.join(request.modules)} || exit 1")
+    lines += [
+        f'[ -n "${{{key}+set}}" ] || export {key}={shlex.quote(value)}' for key, value in sorted(variables.items())
+    ]
     environment = {
         **added(first.environment, request.environment),
         **request.environment,
