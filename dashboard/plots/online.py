@@ -31,7 +31,8 @@ MOST_CALLS = 12
 KINDS = {"default": ("#e06c1a", -0.27), "tuning": ("#8f6fe0", 0.0), "tuned": ("#1a9e62", 0.27)}
 _HALF, _CAP = 0.11, 0.06
 _GREY = "#9a9a9a"
-_FACTORS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+_FACTORS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
+_LARGE = [mantissa * 10**power for power in range(2, 9) for mantissa in (1, 2, 5)]
 _TIMES = [(float(power + step), 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
 FloatArray = NDArray[np.float64]
 
@@ -288,7 +289,7 @@ def _iteration_ticks(last: int) -> list[int]:
 
 
 def _factor_ticks(low: float, high: float) -> list[tuple[float, str]]:
-    ticks = [(float(np.log2(each)), f"{each:g} ×") for each in _FACTORS]
+    ticks = [(float(np.log2(each)), f"{each:,} ×") for each in (*_FACTORS, *_LARGE)]
     return [tick for tick in ticks if low - 0.05 <= tick[0] <= high + 0.05]
 
 

@@ -105,6 +105,13 @@ def test_parameters_are_drawn_as_they_are() -> None:
     assert next(iter(computed)).dimension_values(1) == pytest.approx([1e-6 / 1024])
 
 
+def test_what_takes_less_than_a_nanosecond_has_ticks() -> None:
+    chart = computing_chart({"hockney": Hockney(1e-5, 1e-9, gamma=3.4e-11)}, None)
+    ticks = hv.render(chart, backend="bokeh").left[0].ticker.ticks
+    # One size alone is drawn over two decades.
+    assert len([tick for tick in ticks if 3.4e-12 < tick < 3.4e-10]) == 6
+
+
 def test_what_costs_the_same_at_each_size_is_drawn_without_a_warning(caplog: pytest.LogCaptureFixture) -> None:
     ratio = Ratio(np.array([1.0, 1024.0]), np.array([0.0, 0.0]))
     for chart in (computing_chart({"hockney": Hockney(1e-5, 1e-9, gamma=1e-9)}, None), pays_chart({"hockney": ratio})):

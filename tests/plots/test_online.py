@@ -40,6 +40,12 @@ def test_each_kind_has_its_box_beside_its_iteration() -> None:
     hv.render(online.boxes_chart([], "the best"))
 
 
+def test_ticks_reach_what_takes_thousands_of_times_as_long() -> None:
+    slow = {"iteration": 1, "boxes": {"default": [1.0, 900.0, 6634.0, 20000.0, 50000.0]}}
+    ticks = online.boxes_chart([slow], "the best").opts.get("plot").kwargs["yticks"]
+    assert [text for _, text in ticks][-5:] == ["2,000 ×", "5,000 ×", "10,000 ×", "20,000 ×", "50,000 ×"]
+
+
 def test_probabilities_are_stacked_and_the_likeliest_at_the_end_comes_first() -> None:
     key = MethodKey.of(LABELS)
     (drawn,) = boxes(online.bands_chart(SHARE, [1, 2], key, "at 1 KiB"))

@@ -67,8 +67,8 @@ const size = Math.abs(tick) * (1 + 1e-9)
 const [factor, unit] = size >= 1 ? [1, "s"] : size >= 1e-3 ? [1e-3, "ms"] : size >= 1e-6 ? [1e-6, "µs"] : [1e-9, "ns"]
 return `${+(tick / factor).toPrecision(3)} ${unit}`
 """
-#: From a nanosecond to a quarter of an hour.
-_TICKS = [mantissa * 10.0**power for power in range(-9, 3) for mantissa in (1, 2, 5)]
+#: From a picosecond, as of computing a byte, to a quarter of an hour.
+_TICKS = [mantissa * 10.0**power for power in range(-12, 3) for mantissa in (1, 2, 5)]
 Columns = dict[str, Any]
 #: What is told of formulas that are not the usual ones.
 FORMULAS = {"as_published": "formulas as published"}
