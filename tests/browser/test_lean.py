@@ -9,6 +9,7 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 import bokeh
 import pytest
@@ -299,3 +300,20 @@ def test_a_server_that_is_gone_is_said(own_server: Served, watched_page: Watched
     ).wait_for()
     page.get_by_role("button", name="Reload").wait_for()
     page.get_by_role("slider", name="Accuracy threshold").wait_for()
+
+
+@pytest.mark.slow
+def test_a_server_that_was_started_anew_is_said_to_need_a_reload(
+    own_servers: list[Served], watched_page: WatchedPage
+) -> None:
+    command = [sys.executable, "-m", "dashboard.cli", "serve", "--no-browser", "--port"]
+    own_servers.append(Served([*command, "0"], ROOT))
+    own_servers[-1].wait_until_ready()
+    page = drawn_page(own_servers[-1], watched_page)
+    own_servers[-1].stop()
+    own_servers.append(Served([*command, str(urlsplit(own_servers[-1].url).port)], ROOT))
+    own_servers[-1].wait_until_ready()
+    page.get_by_role("alert").get_by_text("The server runs, but knows nothing of this page").wait_for()
+    assert page.get_by_role("alert").get_by_role("button").all_inner_texts() == ["Reload"]
+    own_servers[-1].stop()
+    assert not any("Traceback" in line for line in own_servers[-1].output)
