@@ -67,7 +67,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "files": [str(folder.path / file) for file in named],
         "outcome": None if lost else folder.facts("bundle").get("outcome"),
         # Of what was proven last, whether any of it is kept or not; what is left to the library is not asked for.
-        "proven": proof.get("ran", 0) if proof.get("holds") and proof.get("taken") == "yes" else 0,
+        "proven": proof.get("ran", 0) if proof.get("holds") else 0,
         "regions": proof.get("regions", 0) - proof.get("left", 0),
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),

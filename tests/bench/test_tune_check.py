@@ -105,7 +105,8 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
     assert answer.json["left"]["proven"] is True
     # With two processes the linear rule may be slower than the library's tree by chance: then none is left to prove.
     assert set(answer.json["left"]["cells"]) == ({"bcast"} if len(slower) < 2 else set())
-    assert f"{kept}: proven" in answer.err
+    # What is left may be what the library does by itself.
+    assert f"{kept}: {answer.json['left']['outcome']}" in answer.err
     assert colltune("lint", kept).status == 0
     assert ("32768 3" in kept.read_text()) == ("pipeline 32B" not in {rule["method"] for rule in slower})
     again = colltune(*where, *sizes, "--json")

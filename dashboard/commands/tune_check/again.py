@@ -34,7 +34,8 @@ class Again:
             for name, improvement in self.improvements.items()
         }
         return {
-            "proven": self.proof.outcome == "proven",
+            "proven": self.proof.holds,
+            "outcome": self.proof.outcome,
             "regions": len(self.proof.verdicts),
             "unsafe": [finding.to_dict() for finding in self.proof.unsafe],
             "cells": cells,
