@@ -162,7 +162,7 @@ def chosen(
     rows: CollectiveRows,
     files: Sequence[tuple[str, Told]],
     choice: Choice,
-    anew: Collection[int] = (),
+    anew: Sequence[int] = (),
 ) -> tuple[list[int], list[str]]:
     """Choose among the files of a collective, and say how far apart those are that are joined.
 
@@ -173,7 +173,7 @@ def chosen(
     files
         Path and facets of each.
     anew
-        Places of those that measured points anew of which others have times that cannot be trusted.
+        Places of those that measured points anew of which others have times that cannot be trusted, the oldest first.
 
     Returns
     -------
@@ -218,16 +218,17 @@ def chosen(
 
 
 def _measured_anew(
-    collective: str, rows: CollectiveRows, files: Mapping[int, tuple[str, Told]], anew: Collection[int]
+    collective: str, rows: CollectiveRows, files: Mapping[int, tuple[str, Told]], anew: Sequence[int]
 ) -> list[str]:
     """Leave what others of the same facets have to files that measured it anew, and say so."""
     remarks = []
-    for place in [place for place in files if place in anew]:
+    newest_first = [place for place in reversed(anew) if place in files]
+    for number, place in enumerate(newest_first):
         path, own = files[place]
-        same = [other for other, (_, each) in files.items() if other not in anew and _is_same(each, own)]
-        if points := leave_to(rows, place, same):
-            times = "time" if points == 1 else "times"
-            remarks.append(f"{collective}: {points:,} {times} that cannot be trusted are left to {path}, measured anew")
+        older = [each for each in files if each not in newest_first[: number + 1]]
+        if points := leave_to(rows, place, [each for each in older if _is_same(files[each][1], own)]):
+            count = f"{points:,} point{'' if points == 1 else 's'}"
+            remarks.append(f"{collective}: times of {count} are those of {path} alone, which measured them anew")
     return remarks
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator
 from typing import Any
 
 import numpy as np
@@ -305,6 +305,7 @@ class _Collector:
         rows = self._rows.pop(name)
         paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
         anew = [place for place, (_, attrs) in enumerate(files) if attrs.get(POINTS) == ANEW]
+        anew.sort(key=lambda place: str(files[place][1].get("date", "")))
         kept, remarks = facets.chosen(name, rows, paths_facts, self._choice, anew)
         if not kept:
             self._warnings += remarks
@@ -315,7 +316,13 @@ class _Collector:
             path = files[place][0]
             remarks += facets.unexplained(name, rows, place, path, self._unused.get(path, ()))
         self._warnings += remarks
-        attrs = combine_attrs([(files[place][0], _left_of(files[place][1], rows, place, anew)) for place in kept])
+        said = {place: files[place][1] for place in kept}
+        if anew:
+            said = {place: _trusted(each, rows, place) for place, each in said.items()}
+        if not said.keys() <= set(anew):
+            # For themselves they stay what they are, as when they are saved.
+            said = {place: _left_of(each) for place, each in said.items()}
+        attrs = combine_attrs([(files[place][0], each) for place, each in said.items()])
         attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)
         paths = {files[place][0] for place in kept}
         mine = [
@@ -327,11 +334,14 @@ class _Collector:
         return make_cube(name, rows, {**attrs, **apart, "sources": json.dumps(mine)})
 
 
-def _left_of(attrs: Mapping[str, Any], rows: CollectiveRows, place: int, anew: Collection[int]) -> Mapping[str, Any]:
-    """What a file says of itself, without what does not hold beside files that measured points of it anew."""
-    if place in anew:
-        return {name: value for name, value in attrs.items() if name != POINTS}
-    if not anew or run.DOUBTFUL not in attrs:
+def _left_of(attrs: dict[str, Any]) -> dict[str, Any]:
+    """What a file says of itself, but for that it measured points anew."""
+    return {name: value for name, value in attrs.items() if (name, value) != (POINTS, ANEW)}
+
+
+def _trusted(attrs: dict[str, Any], rows: CollectiveRows, place: int) -> dict[str, Any]:
+    """What a file says of itself, without doubts about points that are left to others which measured them anew."""
+    if run.DOUBTFUL not in attrs:
         return attrs
     points, names = rows.points(place), ("method", "comm_size", "message_size", "ppn")
     records = json.loads(attrs[run.DOUBTFUL])

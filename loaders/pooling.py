@@ -282,9 +282,9 @@ def nearest_totals(collective: str, rows: CollectiveRows) -> list[str]:
 
 
 def leave_to(rows: CollectiveRows, anew: int, others: Collection[int]) -> int:
-    """Leave the points that one file has to it, as some others' times of them cannot be trusted; how many they had."""
+    """Leave the points that one file has to it alone; how many of them others had."""
     axes = Axes(rows)
-    own = np.concatenate([axes.places(part) for part in rows.parts if part.source == anew])
+    own = np.concatenate([np.empty(0, np.int64), *(axes.places(p) for p in rows.parts if p.source == anew)])
     left: set[int] = set()
     for part in rows.parts:
         if part.source in others and (again := np.isin(places := axes.places(part), own)).any():

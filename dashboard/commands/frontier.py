@@ -13,6 +13,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
 from dashboard.commands.treatment import preparation
 from dashboard.domain.held_out import over
+from dashboard.domain.units import format_count
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.frontier import Frontier
@@ -82,7 +83,7 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier,
         if outside
         else ["unmeasured"]
     )
-    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(args, tried)}", ""]
+    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(tried)}", ""]
     lines += cli_text.table(head, order, right=range(3, len(head)))
     hidden = len(rows) - len(kept)
     if hidden:
@@ -95,11 +96,12 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier,
     return lines
 
 
-def _about(args: argparse.Namespace, tried: Frontier) -> str:
+def _about(tried: Frontier) -> str:
     if tried.scheme is None:
         return ", over the cells they are made from; --held-out judges them by others"
     words = over(tried.scheme)
-    return f", held out: {tried.scheme}, {args.folds} folds{words and ' '}{words}"
+    folds = next(len(each.folds) for each in tried.held if each is not None)
+    return f", held out: {tried.scheme}, {format_count(folds, 'fold')}{words and ' '}{words}"
 
 
 def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns

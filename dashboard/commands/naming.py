@@ -65,6 +65,7 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     cubes = {name: node.to_dataset() for name, node in results.children.items()}
     _check_there(args, (str(name) for cube in cubes.values() for name in cube["algorithm"].values), "results have")
     cubes = {name: renamed(cube, dict(args.names)) for name, cube in cubes.items()}
+    left: dict[str, set[str]] = {}
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
     for name in wanted:
         if name in cubes and name != POINT_TO_POINT:
@@ -82,10 +83,22 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
                 raise Usage(f"{none}; --name THEIRS=NAME says what they are")
             if args.only:
                 without += _apart(args, cubes[name], [method for method in methods if method not in without])
-                args.without = [*args.without, *(method.label for method in without)]
+                left[name] = {method.label for method in without}
+    _leave_out(args, cubes, left)
     made = xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()})
     made.attrs.update(results.attrs)
     return made
+
+
+def _leave_out(args: argparse.Namespace, cubes: dict[str, xr.Dataset], left: Mapping[str, set[str]]) -> None:
+    """Leave out of each collective what its target lacks; by name where that is no loss to another one that has it."""
+    for label in sorted(set().union(*left.values())):
+        if all(label in lacked or label not in cubes[name]["method"].values for name, lacked in left.items()):
+            args.without = [*args.without, label] if label not in args.without else args.without
+            continue
+        for name in (name for name, lacked in left.items() if label in lacked):
+            cubes[name] = cubes[name].isel(method=cubes[name]["method"].values != label)
+            say(f"note: {name}: {label} is left out as if it had not been measured: {args.to} has it of others only")
 
 
 def _apart(args: argparse.Namespace, cube: xr.Dataset, methods: Sequence[Method]) -> list[Method]:

@@ -107,7 +107,9 @@ def run_command(
     """
     library = folder.path.resolve() / LIBRARY
     if not library.exists():
-        raise OnlineError(f"{library} is not there; 'colltune online init' builds it")
+        raise OnlineError(
+            f"{library} is not there; 'colltune online init {folder.path} --cores N' builds it, and keeps all else"
+        )
     try:
         with preload.preloaded(library) as preloaded:
             return _ended(command, preloaded, said, log, seconds)

@@ -253,3 +253,21 @@ def test_only_target_does_not_decide_for_methods_that_it_has_not_beside_better_o
     assert answer.status == 0
     assert "note: bcast: ucc has binomial, but not beside others that are better together" in answer.err
     assert "instead" not in answer.err
+
+
+def test_what_one_collective_lacks_stays_with_another_that_has_it(colltune: Run, tmp_path: Path) -> None:
+    rows = [
+        f"{name},{algorithm},4,{size},{time}"
+        for name, other in (("allgather", "bruck"), ("allreduce", "recursive_doubling"))
+        for algorithm, time in (("ring", 1e-6), (other, 5e-6))
+        for size in (64, 1024)
+    ]
+    results, file = tmp_path / "results.csv", tmp_path / "ucc.conf"
+    results.write_text("\n".join(["collective,algorithm,comm_size,message_size,time_s", *rows, ""]))
+    answer = colltune("export", results, "-c", "allgather,allreduce", "--to", "ucc", "--only", "target", "-o", file)
+    assert "allreduce: ring is left out as if it had not been measured" in answer.err
+    said = next(line for line in file.read_text().splitlines() if "allgather:" in line and line[0] != "#")
+    assert set(re.findall(r"(allgather|allreduce):[^#]*@(\w+)", said)) == {
+        ("allgather", "ring"),
+        ("allreduce", "knomial"),
+    }

@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from loaders import MissingHintError, RunWriter, open_results
+from loaders import MissingHintError, RunWriter, open_results, save_results
 from loaders.facet_names import ANEW, POINTS
 
 POINT = {"collective": "bcast", "algorithm": "linear", "comm_size": 4}
@@ -39,7 +39,7 @@ def test_times_that_were_measured_anew_are_those_of_the_run_that_did(first: Path
     assert cube["repetitions"].values.ravel().tolist() == [3, 2]
     assert "doubtful_times" not in cube.attrs
     assert POINTS not in cube.attrs
-    assert "1 time that cannot be trusted are left to" in tree.attrs["notes"]
+    assert "times of 1 point are those of" in tree.attrs["notes"]
 
 
 def test_what_the_run_itself_cannot_trust_stays_doubtful(first: Path, tmp_path: Path) -> None:
@@ -60,3 +60,25 @@ def test_a_run_of_another_system_or_for_itself_stands_for_nothing(first: Path, t
     plain = run_of(tmp_path / "plain" / "results.jsonl", [again], {})
     with pytest.raises(MissingHintError, match="campaign of bcast"):
         open_results([first, plain])
+
+
+def test_of_several_runs_that_measured_a_point_anew_the_last_counts(first: Path, tmp_path: Path) -> None:
+    again = {**POINT, "message_size": 64, "samples": [4e-6], "late": 8}
+    older = run_of(tmp_path / "b" / "results.jsonl", [again], {POINTS: ANEW, "date": "2026-11-01T10:00:00+0000"})
+    newer = run_of(
+        tmp_path / "a" / "results.jsonl",
+        [{**again, "samples": [1e-6], "late": 0}],
+        {POINTS: ANEW, "date": "2026-11-02T10:00:00+0000"},
+    )
+    for files in ([first, older, newer], [newer, first, older], [older, newer]):
+        cube = open_results(files)["bcast"].to_dataset()
+        assert cube["time"].sel(message_size=64).values.ravel().tolist() == [1e-6]
+        assert "doubtful_times" not in cube.attrs
+
+
+def test_saved_results_stand_for_others_as_the_run_did(first: Path, tmp_path: Path) -> None:
+    again = {**POINT, "message_size": 64, "samples": [1e-6]}
+    anew = run_of(tmp_path / "anew" / "results.jsonl", [again], {POINTS: ANEW})
+    save_results(open_results(anew), tmp_path / "anew.nc")
+    cube = open_results([first, tmp_path / "anew.nc"])["bcast"].to_dataset()
+    assert cube["time"].values.ravel().tolist() == [1e-6, 2e-6]

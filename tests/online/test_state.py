@@ -104,7 +104,9 @@ def test_a_folder_without_its_library_gets_it_and_keeps_all_else(
     folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["online", "run", str(folder.path), "--", "true"]) == 2
-    assert f"{LIBRARY} is not there; 'colltune online init' builds it" in capsys.readouterr().err
+    assert (
+        f"{LIBRARY} is not there; 'colltune online init {folder.path} --cores N' builds it" in capsys.readouterr().err
+    )
     mpicc = tmp_path / "mpicc"
     mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
     mpicc.chmod(0o755)

@@ -54,6 +54,8 @@ def known(args: argparse.Namespace) -> Iterator[None]:
         asked = [getattr(args, "tree_model", None), complete]
         named = next((name for name in asked if name in MODEL_NAMES), MODEL_NAMES[0])
         network = find_parameters(args.parameters, named)
+        if "plogp" in (getattr(args, "trust", None) or "") and (converted := network.conversion()):
+            say(f"note: {converted}")
     else:
         if complete or not all(_names_parameters(tree) for tree in trees):
             say("note: no --parameters: those of the models are fitted to the measurements themselves")

@@ -174,13 +174,15 @@ def _off_kind(table: Table, surfaces: Surfaces) -> list[str]:
 def _not_left_out(table: Table, folds: Sequence[Left]) -> list[str]:
     """Axes of which left-out lines say nothing, in words; of none where nothing is left out at all."""
     words: list[str] = []
+    titles = "communicator size", "message size"
     if not folds:
         return words
     for axis, sizes in enumerate((table.comm_sizes, table.message_sizes)):
         if not any(fold.axis == axis for fold in folds) and sizes[-1] - sizes[0] >= sizes.size:
-            title = ("communicator size", "message size")[axis]
             why = f"too few ({sizes.size})" if sizes.size < FEWEST else "no calls at those that can be"
-            words.append(f"no {title} was left out: {why}")
+            words.append(f"no {titles[axis]} was left out: {why}")
+        elif sizes.size == 1 and sizes[0] > 0:
+            words.append(f"of a single {titles[axis]} nothing is judged at others")
     return words
 
 

@@ -78,15 +78,17 @@ class Judged:
     mean
         Over the folds, percent.
     error
-        Standard error of that mean over the folds, points.
+        Standard error of that mean over the folds, points; None of a single one.
     """
 
     name: str
     mean: float
-    error: float
+    error: float | None
 
     def words(self) -> str:
         """As ``by kind: 1.9 % ± 0.3``."""
+        if self.error is None:
+            return f"{self.name}: {self.mean:.2g} % at a single one"
         places = min(2, max(0, -math.floor(math.log10(self.error)))) if self.error > 0 else 2
         return f"{self.name}: {self.mean:.{places}f} % ± {self.error:.{places}f}"
 
@@ -138,16 +140,17 @@ def _argmin(fold: Left, predictor: Predictor, step: Callable[[], None]) -> float
     return fold.penalty(np.where(np.isfinite(logs.log_time), logs.log_time, np.inf).argmin(axis=0))
 
 
-def _error(values: FloatArray) -> float:
-    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else 0.0
+def _error(values: FloatArray) -> float | None:
+    return float(values.std(ddof=1) / np.sqrt(values.size)) if values.size > 1 else None
 
 
 def _as_good(values: FloatArray, best: FloatArray) -> bool:
     """Whether the mean lies within one standard error of the best one's, of their differences fold by fold.
 
-    And within `CLOSE`: where folds differ much, the error alone would let much worse ones pass.
+    And within `CLOSE`: where folds differ much, the error alone would let much worse ones pass. A single one has none.
     """
-    return bool((values - best).mean() <= min(_error(values - best), CLOSE * best.mean()) + 1e-12)
+    error, close = _error(values - best), CLOSE * float(best.mean())
+    return bool((values - best).mean() <= (close if error is None else min(error, close)) + 1e-12)
 
 
 @dataclass(frozen=True)

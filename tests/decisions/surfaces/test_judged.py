@@ -58,6 +58,7 @@ def test_lines_without_calls_are_not_left_out() -> None:
 def test_it_is_said_along_which_axis_too_little_was_measured() -> None:
     assert "no communicator size was left out: too few (2)" in str(facts(noisy(np.array([4, 16])))["said"])
     assert "no communicator size was left out" not in str(facts(noisy())["said"])
+    assert "of a single communicator size nothing is judged" in str(facts(noisy(np.array([4])))["said"])
 
 
 @pytest.mark.parametrize(
@@ -99,7 +100,8 @@ def test_a_fold_costs_the_mean_over_its_calls_in_percent_above_the_fastest() -> 
     called = Table(*(judge.times, judge.comm_sizes, judge.message_sizes), calls=np.array([[1.0, 3.0, 0.0]]))
     assert Left(judge, called).penalty(chosen) == pytest.approx(75)
     _, judged = choose_predictor([Left(judge, judge)])
-    assert {each.error for each in judged} == {0.0}
+    assert {each.error for each in judged} == {None}
+    assert judged[0].words().endswith("at a single one")
 
 
 def test_expected_penalties_are_percent_above_the_fastest() -> None:

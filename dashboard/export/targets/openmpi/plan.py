@@ -187,7 +187,8 @@ def _searched(
         beyond = next((place for place, choice in choices.items() if choice == _DEFAULT), len(methods))
         methods = methods if beyond in choices else (*methods, LEFT_ALONE)
         choices[beyond] = _DEFAULT
-        lines = ["Among them are those that leave what lies beyond to the library."]
+        left = "leave what lies beyond to the library, and measured sizes beside it where they must"
+        lines = [f"Among them are those that {left}."]
         if compared == "total":
             lines.append("For numbers of processes between those measured that is told by the totals of the next one.")
     search = best_bands(
