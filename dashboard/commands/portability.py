@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.usage import Usage
+from dashboard.commands.values import pair
 from dashboard.domain.units import format_count, format_gap, format_ratio
 from dashboard.domain.unmeasured import RULE
 
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
     from dashboard.session.prepared import Prepared
 
 _FIGURES = ("mean", "median", "max")
-#: Hints that are no single text; `ppn_hint` is of other commands.
-_NO_TEXT = ("columns", "recursive", "ppn_hint")
+#: Hints that the other campaign cannot have as its own: one is a switch, the other of other commands.
+_SHARED = ("recursive", "ppn_hint")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -37,7 +38,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         default=[],
         metavar="HINT=VALUE",
         help="a hint of the other campaign, where it is another, such as comm-size=64; pattern= for none (default: "
-        "hints are for both)",
+        "hints are for both); those of --column are column=OURS=THEIRS, each for itself",
     )
     parser.add_argument("--against-system", metavar="NAME", help="short for --against-hint system=NAME")
     parser.set_defaults(combined=False)
@@ -86,7 +87,7 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
     sides = [args, _other(args)]
-    results = [load(args), _load_other(sides[1])]
+    results = [load(args), _load_other(sides[1], args)]
     unasked = argparse.Namespace(**{**vars(args), "ppn": None})
     cubes = [next(iter(cubes_of(unasked, args.collective, each).values())) for each in results]
     known = [tells_ppn(cube) for cube in cubes]
@@ -102,31 +103,49 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
 
 
-def _other(args: argparse.Namespace) -> argparse.Namespace:
-    """What is asked of the other campaign: the same, but for its paths and the hints that are its own."""
+def _own_hints() -> dict[str, str]:
+    """Hints that the other campaign can have as its own: their destinations, by the words of the command."""
     from dashboard.commands.load import HINTS
 
-    names = {name.replace("_", "-"): name for name in ("format", *HINTS) if name not in _NO_TEXT}
-    own = {} if args.against_system is None else {"system": args.against_system}
+    own = (name for name in ("format", *HINTS) if name not in _SHARED)
+    return {"column" if name == "columns" else name.replace("_", "-"): name for name in own}
+
+
+def _other(args: argparse.Namespace) -> argparse.Namespace:
+    """What is asked of the other campaign: the same, but for its paths and the hints that are its own."""
+    names = _own_hints()
+    own: dict[str, Any] = {} if args.against_system is None else {"system": args.against_system}
     for text in args.against_hint:
         name, equals, value = text.partition("=")
         dest = names.get(name.replace("_", "-"))
         if dest is None or not equals:
             possible = ", ".join(f"{each}=" for each in names)
             raise Usage(f"--against-hint {text}: it must begin with one of {possible} and the value follows")
-        own[dest] = value or None
+        if dest == "columns" and value:
+            own[dest] = [*(own.get(dest) or ()), _column(text, value)]
+        else:
+            own[dest] = value or None
     # What is left out need not be known to both.
     return argparse.Namespace(**{**vars(args), **own, "paths": args.against, "without_known": args.without})
 
 
-def _load_other(args: argparse.Namespace) -> xr.DataTree:
+def _column(text: str, value: str) -> tuple[str, str]:
+    try:
+        return pair("OURS=THEIRS", "time=latency_us")(value)
+    except argparse.ArgumentTypeError as error:
+        raise Usage(f"--against-hint {text}: {error}") from error
+
+
+def _load_other(other: argparse.Namespace, args: argparse.Namespace) -> xr.DataTree:
+    """Load the other campaign; where a hint that is for both was given to it, the error says how it has its own."""
     from dashboard.commands.load import hints_of, load
     from loaders import LoadError
 
     try:
-        return load(args)
+        return load(other)
     except LoadError as error:
-        if not hints_of(args):
+        theirs, given, possible = hints_of(other), hints_of(args), _own_hints().values()
+        if not any(given.get(name) == value for name, value in theirs.items() if name in possible):
             raise
         raise LoadError(
             f"{error}; hints are for both campaigns: --against-hint HINT=VALUE gives the other one its own, HINT= none"
