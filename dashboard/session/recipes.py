@@ -45,6 +45,13 @@ def tree_words(choice: Choice) -> list[str]:
     return words
 
 
+def _grown_words(choice: Choice, treatment: Treatment) -> list[str]:
+    """A tree and a treatment as they are typed together: parameters that both have are said once."""
+    if treatment.parameters == choice.options.get("parameters"):
+        treatment = replace(treatment, parameters=None)
+    return [*tree_words(choice), *treatment_words(treatment)]
+
+
 def compact(choice: Choice) -> str:
     """A tree as ``compare`` takes it: ``cart:max_leaves=8``."""
     known = FAMILIES[choice.family]
@@ -100,7 +107,7 @@ def of_file(state: State, collectives: Sequence[str], loss: float = 0.0) -> list
     view = state.view
     names = [str(name) for name in (view.collective, *view.together)] if view.together else collectives
     measured = _measured(names, state.results_id, joint=bool(view.together))
-    words = [*tree_words(view.choice), *treatment_words(_named(view, names)), "--to", state.target]
+    words = [*_grown_words(view.choice, _named(view, names)), "--to", state.target]
     accepted = ["--allow-loss", str(math.ceil(loss))] if 0 < loss < math.inf else []
     return ["export", *measured, *words, *_target_words(state), *accepted]
 
@@ -142,9 +149,9 @@ def of_report(state: State, collectives: Sequence[str], output: str, further: Se
     """
     view = state.view
     measured = _measured(collectives, state.results_id, joint=False)
-    treated = treatment_words(_named(view, collectives or view.collectives))
+    grown = _grown_words(view.choice, _named(view, collectives or view.collectives))
     sure = UNCERTAINTY.typed(state.uncertainty) if state.uncertainty else []
-    return ["report", *measured, *tree_words(view.choice), *treated, *sure, *further, "-o", output]
+    return ["report", *measured, *grown, *sure, *further, "-o", output]
 
 
 def said(commands: Sequence[Sequence[str]]) -> tuple[str, str]:
@@ -160,7 +167,7 @@ def _called(commands: Sequence[Sequence[str]]) -> str:
 def _decide(view: View, results_id: str) -> list[str]:
     names = [str(name) for name in (view.collective, *view.together)]
     measured = _measured(names, results_id, joint=bool(view.together))
-    return ["decide", *measured, *tree_words(view.choice), *treatment_words(_named(view, names))]
+    return ["decide", *measured, *_grown_words(view.choice, _named(view, names))]
 
 
 def _beside(state: State) -> list[list[str]]:
@@ -172,7 +179,7 @@ def _beside(state: State) -> list[list[str]]:
         first, second = Origin(("A.nc",)), Origin(("B.nc",))
     words = ["portability", *first.words(), "--against", *(second.shortened() or [SOMEWHERE])]
     words += ["-c", str(view.collective), *([] if state.common else ["--all-methods"])]
-    return [*saved, [*words, *tree_words(view.choice), *treatment_words(view.treatment)]]
+    return [*saved, [*words, *_grown_words(view.choice, view.treatment)]]
 
 
 def _of_both(state: State) -> View:

@@ -192,7 +192,9 @@ class Treatment:
 
     def words(self) -> list[str]:
         """Those of `OPTIONS` that are not at their defaults, as the commands take them."""
-        changed = self.changed()
+        # Parameters of a model that completes nothing would be taken for those of the tree.
+        used = self if self.complete is not None else replace(self, parameters=None)
+        changed = used.changed()
         return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]
 
     def words_of_trees(self, *, by_labels: bool) -> list[str]:

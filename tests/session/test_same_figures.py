@@ -105,6 +105,20 @@ def test_a_link_names_the_parameters_of_the_models_that_decide(
     assert figures(json.loads(viewed)) == figures(json.loads(answer))
 
 
+@pytest.mark.parametrize(("complete", "parameters"), [(None, "grig-tcp"), (None, "grig-mx"), ("hockney", "grig-mx")])
+def test_parameters_of_the_tree_are_said_once_and_are_its_own(
+    sample: Path, capsys: pytest.CaptureFixture[str], complete: str | None, parameters: str
+) -> None:
+    state = State()
+    state.show(load_results([sample]))
+    state.param.update(collective="bcast", complete=complete, parameters=parameters)
+    state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
+    command = as_command(state, "Decisions")
+    assert command.count("--parameters") == 1
+    (line,) = answered(capsys, *shlex.split(command)[1:], "--json")
+    assert figures(json.loads(line)) == figures(state.view.statistics())
+
+
 def test_collectives_decided_together_are_the_same_for_page_and_command(
     sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
