@@ -16,7 +16,7 @@ from dashboard.pages.parts.reports import plain
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
-from tests.uploading import drop
+from tests.uploading import drop, send
 
 # Bokeh 3.9 makes the sources of tables with a keyword that pandas 3.1 deprecates.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
@@ -220,12 +220,37 @@ def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page:
     assert "2 of 3" in page.load_usable.label
     asyncio.run(page.load_the_usable())
     assert "'mine (2).csv' (1 file)" in page.state.error
-    assert "choose one, or all of them together, in the menu Campaign of page Data" in page.state.error
-    assert page.state.error.endswith("Still on show is what was loaded before.")
+    remedies = "; remove one of the two, choose one, or all of them together, in the menu Campaign of page Data, or"
+    assert remedies in page.state.error
+    assert page.state.error.endswith("load them apart.\nStill on show is what was loaded before.")
     assert "--" not in page.state.error
     # They cannot be loaded as they are: nothing more comes of trying.
     assert not page.load_usable.visible
     assert "mine (2).csv" in page.hints.facets.widgets["campaign"].options
+
+
+@pytest.mark.parametrize(("removed", "count", "methods"), [(False, "3 of 4", "ab"), (True, "2 of 3", "abc")])
+def test_what_can_be_loaded_is_offered_again_once_something_has_changed(
+    page: DataPage, removed: bool, count: str, methods: str
+) -> None:
+    page.chooser.kind = UPLOAD
+    third = times(1e-5, 2e-5).replace(b"bcast,a", b"bcast,c")
+    two = {"mine.csv": times(1e-5, 2e-5), "mine (2).csv": times(9e-5, 2e-5)}
+    drop(page.chooser.dropper, {**two, "third.csv": third, "empty.csv": b""})
+    load(page)
+    asyncio.run(page.load_the_usable())
+    assert not page.load_usable.visible
+    if removed:
+        send(page.chooser.dropper, name="mine (2).csv", removed=True)
+    else:
+        page.hints.facets.widgets["campaign"].value = "mine.csv"
+    assert page.load_usable.visible
+    assert count in page.load_usable.label
+    asyncio.run(page.load_the_usable())
+    assert page.state.error == ""
+    assert not page.load_usable.visible
+    # To choose one of the two leaves the third file out, to remove one does not.
+    assert sorted(page.state.results["bcast"]["method"].values) == list(methods)
 
 
 def test_a_later_file_of_the_same_name_takes_the_place_of_the_one_loaded(page: DataPage) -> None:

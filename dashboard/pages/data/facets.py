@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import panel as pn
+import param
 from panel.viewable import Viewer
 
 from dashboard.pages.parts.widgets import Select
@@ -25,6 +26,8 @@ class FacetChooser(Viewer):
     hints
         To begin with: ``select`` and ``join`` as for `loaders.open_results`.
     """
+
+    changed = param.Event(doc="Another value is chosen.")
 
     def __init__(self, hints: Mapping[str, Any] | None = None, **params: Any) -> None:
         super().__init__(**params)
@@ -48,6 +51,8 @@ class FacetChooser(Viewer):
         before = self._chosen()
         several = {name: list(there) for name, there in values.items() if len(there) > 1}
         self.widgets = {name: self._widget(name, there, before) for name, there in several.items()}
+        for widget in self.widgets.values():
+            widget.param.watch(lambda _: self.param.trigger("changed"), "value")
         self._body.objects = list(self.widgets.values())
         self._body.visible = bool(self.widgets)
 

@@ -66,6 +66,7 @@ class HintForm(Viewer):
     """
 
     names = param.List(default=[], item_type=str, doc="Names of the files that the hints are for.")
+    changed = param.Event(doc="Another hint is given.")
 
     def __init__(self, hints: Mapping[str, Any] | None = None, **params: Any) -> None:
         super().__init__(**params)
@@ -112,6 +113,9 @@ class HintForm(Viewer):
         self.pattern.param.watch(self._show_preview, "value_input")
         self.pattern.param.watch(self._show_preview, "value")
         self.param.watch(self._show_preview, "names")
+        for box in (self.pattern, *self.fields.values(), self.format, self.statistic):
+            box.param.watch(self._tell, "value")
+        self.facets.param.watch(self._tell, "changed")
         self._show_preview()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -165,6 +169,9 @@ class HintForm(Viewer):
     def suggest(self, pattern: str | None) -> None:
         """Say which pattern would fit the files; None: nothing that is lacking stands in their names."""
         self.pattern.helper_text = f"fits these names: {pattern}" if pattern else ""
+
+    def _tell(self, *events: param.parameterized.Event) -> None:
+        self.param.trigger("changed")
 
     def _show_preview(self, *events: param.parameterized.Event) -> None:
         pattern = self.pattern.value_input or self.pattern.value

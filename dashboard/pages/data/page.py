@@ -12,6 +12,7 @@ from panel.viewable import Viewer
 
 from dashboard.domain.units import format_count
 from dashboard.pages.data.chooser import SAMPLE, UPLOAD, FileChooser
+from dashboard.pages.data.files import is_inside
 from dashboard.pages.data.hints import HintForm
 from dashboard.pages.data.overview import FILES, Overview
 from dashboard.pages.parts.columns import columns
@@ -50,13 +51,15 @@ class DataPage(Viewer):
         self.overview = Overview(state)
         self.failed: list[dict[str, Any]] = []
         #: Files of the last attempt to load all that are chosen.
-        self._tried = 0
+        self._tried: list[Path] = []
         self.load_button = Button(label="Load", color="primary", variant="contained", on_click=self.load)
         self.load_usable = Button(label="", visible=False, variant="outlined", on_click=self.load_the_usable)
         self.progress = pn.indicators.Progress(visible=False, sizing_mode="stretch_width", margin=(0, 10))
         self.under_way = pn.pane.Markdown("", visible=False, margin=(0, 10))
-        # Below the button that loads, which is far down, and in sight wherever the page is scrolled to.
-        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width", styles=_IN_SIGHT)
+        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width")
+        # Far down, and in sight wherever the page is scrolled to; with the buttons, which it would cover.
+        buttons = pn.Row(self.load_button, self.load_usable, margin=0)
+        self._foot = pn.Column(buttons, self.error, sizing_mode="stretch_width", margin=0)
         self.headline = pn.pane.Markdown(NOTHING, sizing_mode="stretch_width")
         self._hint_card = pn.Column(
             pn.pane.Markdown("### What the files do not say", margin=(5, 10)),
@@ -65,6 +68,8 @@ class DataPage(Viewer):
             margin=0,
         )
         self.chooser.param.watch(self._chosen, ["changed", "kind"])
+        self.chooser.param.watch(self._offer_usable, "changed")
+        self.hints.param.watch(self._offer_usable, "changed")
         self.chooser.param.watch(self._show_error, "refusal")
         state.param.watch(self._show_error, "error")
         state.param.watch(self._show_busy, ["busy", "progress"])
@@ -89,8 +94,7 @@ class DataPage(Viewer):
             pn.pane.Markdown("### Files", margin=(5, 10)),
             self.chooser,
             self._hint_card,
-            pn.Row(self.load_button, self.load_usable, margin=0),
-            self.error,
+            self._foot,
             self.under_way,
             self.progress,
         ]
@@ -98,13 +102,13 @@ class DataPage(Viewer):
 
     async def load(self, event: param.parameterized.Event | None = None) -> None:
         """Load the chosen files with the hints given."""
-        self._tried = 0
+        self._tried = []
         self.chooser.look_again()
         await self._load(self.chooser.paths)
 
     async def load_the_usable(self, event: param.parameterized.Event | None = None) -> None:
         """Load those of the chosen files that can be loaded as they are."""
-        await self._load(usable(self.failed))
+        await self._load(self._chosen_of(usable(self.failed)))
 
     async def _load(self, paths: list[Path]) -> None:
         sample = self.chooser.kind == SAMPLE
@@ -133,12 +137,11 @@ class DataPage(Viewer):
             As `loaders.scan` makes them; None or empty if nothing failed.
         """
         self.failed = reports or []
-        self._tried = max(self._tried, len(self.failed))
-        can = usable(self.failed)
-        self.load_usable.param.update(
-            visible=bool(can) and len(can) < len(self.failed),
-            label=f"Load the {len(can):,} of {self._tried:,} that can be loaded",
-        )
+        self._tried = self._tried or [Path(report["path"]) for report in self.failed]
+        self._offer_usable()
+        if len(usable(self.failed)) == len(self.failed):
+            # They cannot be loaded as they are: nothing comes of trying before something changes.
+            self.load_usable.visible = False
         self.hints.ask(needed(self.failed))
         self.hints.suggest(suggesting.pattern_of(self.failed))
         if self.failed:
@@ -156,10 +159,23 @@ class DataPage(Viewer):
         what = "the sample data" if self.chooser.kind == SAMPLE else format_count(len(self.hints.names), "file")
         self.load_button.label = f"Load {what}"
 
+    def _offer_usable(self, *events: param.parameterized.Event) -> None:
+        """Offer to load what can be loaded, where that is not all that was tried."""
+        can, tried = self._chosen_of(usable(self.failed)), self._chosen_of(self._tried)
+        self.load_usable.param.update(
+            visible=0 < len(can) < len(tried), label=f"Load the {len(can):,} of {len(tried):,} that can be loaded"
+        )
+
+    def _chosen_of(self, paths: Sequence[Path]) -> list[Path]:
+        """Those of the files that are still chosen."""
+        chosen = [path.resolve() for path in self.chooser.paths] if paths else []
+        return [path for path in paths if is_inside(path, chosen)]
+
     def _show_error(self, *events: param.parameterized.Event) -> None:
         text = "\n".join(filter(None, (self.chooser.refusal, self.state.error)))
         text = without_folders(text, self.chooser.folders)
         self.error.param.update(object=plain(text), visible=bool(text))
+        self._foot.styles = _IN_SIGHT if text else {}
 
     def _show_busy(self, *events: param.parameterized.Event) -> None:
         share = self.state.progress

@@ -11,7 +11,7 @@ from typing import Any
 
 from dashboard.pages.data.files import confined
 from dashboard.pages.parts.reports import without_folders
-from dashboard.session.registry import Results, load_results
+from dashboard.session.registry import Origin, Results, load_results
 from dashboard.session.state import State
 from loaders import LoadError, apart
 
@@ -22,6 +22,7 @@ _BEFORE = "Still on show is what was loaded before."
 _BY_OPTIONS = re.compile(
     r"choose one with --select .+? \(page Data: menu (\w+)\), (load them apart), or .+? --join \w+"
 )
+_COUNTS = re.compile(r"\((\d+) files?\)")
 _BY_MENU = r"choose one, or all of them together, in the menu \1 of page Data, or \2"
 
 #: Called as ``note(path, bytes done, bytes in all)`` from the loading thread.
@@ -109,7 +110,8 @@ async def load(
 
 def fail(state: State, why: str) -> None:
     """Say why nothing was loaded, and what the figures of all pages are of then."""
-    state.error = why if state.results is None else f"{why}\n{_BEFORE}"
+    ended = why if why.endswith((".", "…")) else f"{why}."
+    state.error = why if state.results is None else f"{ended}\n{_BEFORE}"
 
 
 def read(
@@ -128,7 +130,7 @@ def read(
     except apart.EndedError as error:
         return None, [], str(error)
     except LoadError as error:
-        why = _BY_OPTIONS.sub(_BY_MENU, str(error))
+        why = _on_pages(str(error), uploaded=Origin(tuple(map(str, paths))).uploaded)
     except MemoryError:
         why = "these files need more memory than this machine has; load fewer of them at once"
     try:
@@ -136,3 +138,15 @@ def read(
         return None, apart.scan(names, size=size, progress=note, **hints), why
     except (LoadError, MemoryError):
         return None, [], why
+
+
+def _on_pages(why: str, *, uploaded: bool) -> str:
+    """What the loaders say, with the remedies that pages have.
+
+    To choose one of two files leaves out all others, too, so that of uploads another remedy comes first.
+    """
+    counts = _COUNTS.findall(why)
+    remove = ""
+    if uploaded and set(counts) == {"1"}:
+        remove = f"remove {'one of the two' if len(counts) == 2 else 'all but one of them'}, "
+    return _BY_OPTIONS.sub(remove + _BY_MENU, why)
