@@ -88,7 +88,7 @@ class Judged:
     def words(self) -> str:
         """As ``by kind: 1.9 % ± 0.3``."""
         if self.error is None:
-            return f"{self.name}: {self.mean:.2g} % at a single one"
+            return f"{self.name}: {self.mean:.2g} % at the only line left out"
         places = min(2, max(0, -math.floor(math.log10(self.error)))) if self.error > 0 else 2
         return f"{self.name}: {self.mean:.{places}f} % ± {self.error:.{places}f}"
 

@@ -141,8 +141,8 @@ class Surfaces:
         self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
-        powers = (kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO) == 1).all()
-        self._apart = folding is not None
+        self._own_kinds = np.unique(kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO))
+        self._apart, powers = folding is not None, self._own_kinds.tolist() == [1]
         self._folding = np.flatnonzero(folding) if folding is not None and powers else np.empty(0, dtype=np.int64)
         for method in self._folding:
             self.kinds[method] = POWER_OF_TWO
@@ -316,8 +316,7 @@ class Surfaces:
 
     def is_off_kind(self, comm_sizes: IntArray) -> BoolArray:
         """Which sizes are powers of two where none was measured, or none where nothing else was."""
-        kinds = np.unique(kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO))
-        return np.asarray(~np.isin(kind_of(comm_sizes, POWER_OF_TWO), kinds) & self._apart)
+        return np.asarray(~np.isin(kind_of(comm_sizes, POWER_OF_TWO), self._own_kinds) & self._apart)
 
 
 def _between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:

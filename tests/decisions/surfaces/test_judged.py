@@ -101,7 +101,7 @@ def test_a_fold_costs_the_mean_over_its_calls_in_percent_above_the_fastest() -> 
     assert Left(judge, called).penalty(chosen) == pytest.approx(75)
     _, judged = choose_predictor([Left(judge, judge)])
     assert {each.error for each in judged} == {None}
-    assert judged[0].words().endswith("at a single one")
+    assert judged[0].words().endswith("at the only line left out")
 
 
 def test_expected_penalties_are_percent_above_the_fastest() -> None:
