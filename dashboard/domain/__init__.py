@@ -2,6 +2,7 @@
 
 __all__ = [
     "adaptive",
+    "algorithm_names",
     "arrays",
     "campaign",
     "errors",

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from dashboard.export.library_names import normal
+from dashboard.domain.algorithm_names import normal
 
 
 @dataclass(frozen=True)

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from dashboard.domain.algorithm_names import normal
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
@@ -23,30 +23,6 @@ COMPARED: Mapping[str, Compared] = {
         ("allgather", "allgatherv", "alltoall", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"
     ),
     **dict.fromkeys(("barrier", "alltoallv", "scan", "exscan"), "nothing"),
-}
-#: Names of the models and of other sources for what the library has under another name.
-_SAME: Mapping[str, Mapping[str, str]] = {
-    "*": {
-        "flat_tree": "linear",
-        "basic_linear": "linear",
-        "split_binary": "split_binary_tree",
-        "binary": "binary_tree",
-        "neighbor_exchange": "neighbor",
-        "ring_segmented": "segmented_ring",
-        "non_overlapping": "nonoverlapping",
-        "dissemination": "bruck",
-        "modified_bruck": "bruck",
-        "bruck_k_fanout": "bruck",
-        "brucks": "bruck",
-        "k_dissemination": "bruck",
-        "scattered": "linear",
-        "reduce_scatter_allgather": "rabenseifner",
-        "reduce_scatter_gather": "rabenseifner",
-        "scatter_ring_allgather": "scatter_allgather_ring",
-        "scatter_recursive_doubling_allgather": "scatter_allgather",
-        "direct": "direct_messaging",
-    },
-    "allgatherv": {"default": "linear"},
 }
 _SEGMENTED: Mapping[str, tuple[int, ...]] = {
     "bcast": (2, 3, 4, 5, 6, 7),
@@ -92,17 +68,6 @@ class Choice:
 def algorithm_names(collective: str, version: str | None = None) -> tuple[str, ...]:
     """Open MPI's names of a collective's algorithms; empty where it has no choice."""
     return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
-
-
-def normal(name: str, collective: str = "*") -> str:
-    """Bring an algorithm's name into one form, so that the names of all sources can be compared."""
-    plain = re.sub(r"[-\s]+", "_", name.strip().lower())
-    # As PICO tells algorithms of the library from those of its own, which end in _over.
-    plain = plain.removesuffix("_ompi").removesuffix("_mpich")
-    plain = _SAME.get(collective, {}).get(plain, plain)
-    plain = _SAME["*"].get(plain, plain)
-    # The tree of a barrier is one of its own, that of a broadcast only a longer name.
-    return plain if plain == "tree" else plain.removesuffix("_tree")
 
 
 def measured_with(facts: Mapping[str, Any], *names: str) -> bool:

@@ -17,10 +17,11 @@ import numpy as np
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.function.saved import methods_to_data
+from dashboard.domain.algorithm_names import normal
 from dashboard.domain.arrays import BoolArray
 from dashboard.export import ExportError
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import is_of_library, normal, takes_fan_out, takes_segments
+from dashboard.export.library_names import is_of_library, takes_fan_out, takes_segments
 from dashboard.export.targets.preload.own import units_on
 from dashboard.online.errors import OnlineError
 from dashboard.schedules import ALGORITHMS, NotApplicableError, ScheduleError

@@ -12,9 +12,9 @@ import xarray as xr
 
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of
+from dashboard.domain.algorithm_names import normal
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import parse_size
-from dashboard.export.library_names import normal
 from dashboard.models.errors import NotApplicableError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.programs import programs_of

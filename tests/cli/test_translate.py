@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.export.library_names import normal
+from dashboard.domain.algorithm_names import normal
 from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.translation import sections_of
 from tests.cli.command import Run, assert_one_clear_line

@@ -9,22 +9,22 @@ that and what the measured sizes say. Other collectives gained nothing (reduce) 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 
 import numpy as np
 
+from dashboard.domain.algorithm_names import normal
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 EXCHANGES = 2
 SHARE = 0.5
-_FOLD = {"allreduce": ("recursive_doubling", "rabenseifner", "reduce_scatter_allgather")}
+_FOLD = {"allreduce": ("recursive_doubling", "rabenseifner")}
 
 
 def folding_of(collective: object, algorithms: Iterable[str]) -> BoolArray:
     """Which methods of a collective fold, by the names of their algorithms."""
     names = _FOLD.get(str(collective), ())
-    return np.array([re.sub(r"[-\s]+", "_", name.lower()) in names for name in algorithms], dtype=np.bool_)
+    return np.array([normal(name, str(collective)) in names for name in algorithms], dtype=np.bool_)
 
 
 def power_below(sizes: IntArray) -> IntArray:

@@ -13,9 +13,10 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of
+from dashboard.domain.algorithm_names import normal
 from dashboard.domain.errors import DecisionError
 from dashboard.export.components import HAN, SERVES, TUNED, module_settings, named
-from dashboard.export.library_names import Choice, choice_of, is_of_library, normal
+from dashboard.export.library_names import Choice, choice_of, is_of_library
 from dashboard.export.rules.fault import Fault, RulesFile
 from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.targets.openmpi.nodes import word_of

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import Method
+from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
-from dashboard.export.library_names import is_of_library, normal
+from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.c.text import identifier

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.decisions.function.cutting import is_within_measured
 from dashboard.decisions.measured.map import methods_of
+from dashboard.domain.algorithm_names import normal
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, naming_remedy, normal
+from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, naming_remedy
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights

@@ -16,9 +16,10 @@ from functools import lru_cache
 from typing import Any
 
 from dashboard.decisions import DecisionFunction, Method
+from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library, normal
+from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text

@@ -15,21 +15,13 @@ from dashboard.decisions.function.cutting import is_within_measured
 from dashboard.decisions.function.nodes import LEFT_ALONE, OWN_DECISION, Method
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.domain.algorithm_names import normal
 from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import (
-    COMPARED,
-    NEAREST,
-    Choice,
-    choice_of,
-    naming_remedy,
-    normal,
-    unsaid,
-    way_of,
-)
+from dashboard.export.library_names import COMPARED, NEAREST, Choice, choice_of, naming_remedy, unsaid, way_of
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written

@@ -15,9 +15,10 @@ import xarray as xr
 
 from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
 from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
-from dashboard.export.library_names import Choice, algorithm_names, normal, radix_of, takes_fan_out, takes_segments
+from dashboard.export.library_names import Choice, algorithm_names, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, series_of
 from dashboard.export.targets.openmpi.plan import choice_in, refused

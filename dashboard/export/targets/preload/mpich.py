@@ -11,8 +11,9 @@ import re
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Method
+from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
-from dashboard.export.library_names import is_of_library, normal
+from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
