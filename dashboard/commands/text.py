@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from dashboard.domain.held_out import BETWEEN, over
+from dashboard.domain.held_out import BETWEEN, over, title
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time, size_parts
 from dashboard.domain.unmeasured import unmeasured
 
@@ -205,8 +205,7 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
     for table in facts.get("recommended", []):
-        about = " ".join(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)
-        rows.append((f"left out{about and ' '}{about}", table["said"]))
+        rows.append((title(table), table["said"]))
         rows += [("", BETWEEN)] if table["tried"] else []
     if "held_out" in answer:
         rows += _held_out(answer["held_out"])

@@ -1,11 +1,21 @@
 """What penalties at left-out sizes are over, to be put beside them: they differ with what is left out."""
 
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
 #: Of those by which a tree is recommended.
 BETWEEN = "at sizes left out in turn, all of them between others"
 #: Of those that ways of deciding are judged by.
 EVERY = "at all sizes, left out in turn; the first and the last ones lie beyond those decided on"
 #: What is left out that is no size.
 _NO_SIZES = (None, "repetitions")
+
+
+def title(table: Mapping[str, Any]) -> str:
+    """What stands before what is said of a table of the recommended tree: ``left out``, and which table it is."""
+    return " ".join(["left out", *(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)])
 
 
 def over(scheme: str | None) -> str:

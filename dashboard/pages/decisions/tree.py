@@ -14,6 +14,7 @@ from panel.custom import JSComponent
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
+from dashboard.domain.held_out import title
 from dashboard.domain.units import format_count, format_share
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
@@ -183,11 +184,7 @@ class RulesTable(Viewer):
 def _left_out(decision: DecisionFunction) -> list[str]:
     """How well the recommended tree does at left-out sizes, and what these are silent of, as ``decide`` says it."""
     tables = decision.provenance.get("recommended", [])
-    said = [
-        " ".join(["Left out", *(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)])
-        + f": {escape(table['said'])}."
-        for table in tables[:MOST_TABLES]
-    ]
+    said = [f"{title(table).capitalize()}: {escape(table['said'])}." for table in tables[:MOST_TABLES]]
     return said + ([f"{len(tables) - MOST_TABLES} more tables: <code>decide</code>."] if tables[MOST_TABLES:] else [])
 
 
