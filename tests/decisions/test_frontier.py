@@ -101,6 +101,7 @@ def test_without_holding_out_there_are_no_such_figures(problem: Problem) -> None
     assert front.scheme is None
     assert front.table["held_out_mean"].isna().all()
     assert front.held == (None,) * len(front.table)
+    assert not front.table[["held_out_unmeasured", "held_out_cells"]].to_numpy().any()
 
 
 def test_no_setting_is_grown_twice(problem: Problem, monkeypatch: pytest.MonkeyPatch) -> None:

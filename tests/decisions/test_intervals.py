@@ -86,6 +86,13 @@ def test_what_is_faster_by_noise_alone_is_no_better_than_the_original() -> None:
     assert beyond.tolist() == [[[False, False]], [[False, True]], [[False, False]]]
     table = penalties(np.array([[1.0, 1.0], [0.95, 0.5]]), 0, 0.0, beyond[:2, 0])
     assert table.tolist() == [[0.0, 100.0], [0.0, 0.0]]
+    labels = ["default", "a"]
+    own = cube.isel(method=[0, 1]).assign_coords(algorithm=("method", labels)).assign_attrs(collective="bcast")
+    decided = {
+        level: family("intervals").grow(Problem.of(own), least_gain=0.0, significance=level).predict(4, [1000, 2000])
+        for level in (0.01, 1e-30)
+    }
+    assert {level: methods.tolist() for level, methods in decided.items()} == {0.01: [0, 1], 1e-30: [0, 0]}
 
 
 @pytest.mark.parametrize(("time", "expected"), [(98.01, 0.0), (97.99, 100 * (100 / 97.99 - 1))])

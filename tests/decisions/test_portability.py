@@ -45,6 +45,7 @@ def test_only_methods_of_both_are_decided_between(cubes: tuple[xr.Dataset, xr.Da
     result = portability(Problem.of(cubes[0]), Problem.of(second), grown)
     names = {method.label for method in result.problems[0].methods}
     assert names == set(map(str, second["method"].values))
+    assert result.problems[0].provenance == Problem.of(cubes[0]).provenance
     assert result.table["unmeasured"].tolist() == [0, 0, 0, 0]
     result = portability(Problem.of(cubes[0]), Problem.of(second), grown, common=False)
     assert result.table.loc[1, "unmeasured"] > 0

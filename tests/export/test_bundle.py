@@ -258,3 +258,13 @@ def test_radices_of_different_algorithms_stand_beside_each_other() -> None:
     measured = cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 1024])
     measured = measured.assign_coords(method=names, algorithm=("method", names))
     assert apart(TARGETS["ucc"], measured, methods_of(measured)) == []
+
+
+def test_of_radixes_that_exclude_each_other_those_stay_that_cost_least_in_the_mean() -> None:
+    """Of 4 twice as long for two short messages, though 10 s less for the long one."""
+    times = np.array([[[2.0, 2.0, 100.0]], [[1.0, 1.0, 110.0]]])
+    measured = cube_of(times, [4], [1, 1024, 4096])
+    measured = measured.assign_coords(method=["radix 4", "radix 2"], algorithm=("method", ["knomial", "knomial"]))
+    measured = measured.assign_coords(radix=("method", [4, 2]))
+    (left,) = apart(TARGETS["ucc"], measured, methods_of(measured))
+    assert left.label == "radix 4"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 import pandas as pd
@@ -126,8 +126,7 @@ def restricted(problem: Problem, labels: list[str]) -> Problem:
         there = [number for number, method in enumerate(methods_of(part.cube)) if method.label in set(labels)]
         cubes.append(part.cube.isel(method=there))
     if len(cubes) == 1:
-        joined = Problem.of(cubes[0], weights=problem.slices[0].weights)
-        return Problem(joined.collective, joined.methods, joined.slices, joined.categories, problem.provenance)
+        return replace(Problem.of(cubes[0], weights=problem.slices[0].weights), provenance=problem.provenance)
     raise DecisionError("two campaigns are compared for one collective and one number of processes per node")
 
 
