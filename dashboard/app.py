@@ -51,6 +51,13 @@ AT_ONCE_BYTES = 16 << 20
 _FOLLOW_HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 
 
+#: Nor does the browser's tab hear of the document's title.
+_FOLLOW_TITLE = """
+for (const shown of Bokeh.documents) {
+    shown.on_change((event) => { if (event.kind === 'TitleChanged') document.title = event.title })
+}
+"""
+
 #: The theme is what the reader's system has, until it is switched. On a busy machine the page is drawn after this, or
 #: told once more what the server took it for: so it is seen to for some seconds.
 _FOLLOW_SCHEME = """
@@ -234,6 +241,8 @@ class App(Viewer):
         self.state.param.watch(self._show_notice, "notice")
         self._show_page()
         self._show_notice()
+        # When it is sent the document takes the frame's title.
+        pn.state.onload(self._entitle)
         if not at_once:
             pn.state.onload(self.open)
 
@@ -284,6 +293,12 @@ class App(Viewer):
                 self.main.append(pn.Column(self._pages[name], name=name, sizing_mode="stretch_width", margin=0))
             for page in self.main:
                 page.visible = page.name == name
+        self._entitle()
+
+    def _entitle(self) -> None:
+        """Call the browser's tab, and what is bookmarked, by the page on show."""
+        if pn.state.curdoc is not None:
+            pn.state.curdoc.title = f"{self.state.page} · {TITLE}"
 
     def _upload(self) -> None:
         self.state.page = "Data"
@@ -383,7 +398,10 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [CustomJS(code=code) for code in (_FOLLOW_HISTORY, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION)]
+        scripts = [
+            CustomJS(code=code)
+            for code in (_FOLLOW_HISTORY, _FOLLOW_TITLE, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION)
+        ]
         pn.state.curdoc.js_on_event("document_ready", *scripts)
         pn.state.on_session_destroyed(lambda _context: give_back_later())
     return page

@@ -199,6 +199,8 @@ def _after_check(args: argparse.Namespace) -> list[str] | None:
         return None
     if args.output:
         return ["prove", args.output, *_started(args)]
+    if not args.slower:
+        return None
     kept = Path(args.paths[0])
     kept = kept.with_suffix(f".kept{kept.suffix or '.conf'}")
     measured = [word for option in CAMPAIGN if option.name != "ppn" for word in _typed(args, option)]

@@ -122,6 +122,7 @@ def test_the_way_back_leads_to_the_view_before(page: Page) -> None:
     """The address tells the view; going back in the browser shows what the address then says."""
     slider = page.get_by_role("slider", name="Accuracy threshold")
     wait_for_statistic(page, "leaves 46")
+    assert page.title() == "Decisions · colltune"
     slider.press("ArrowLeft")
     page.wait_for_url(re.compile(r"threshold=0\.99"))
     page.go_back()

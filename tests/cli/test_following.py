@@ -202,10 +202,13 @@ def test_rules_are_proven_and_checked_with_the_ranks_that_were_asked_for(capsys:
     how = ["--ranks", "4", "--site", "site.toml", "--ppn", "2"]
     words = ["tune-check", "bcast.conf", *how, "--folder", "checked"]
     for given in ([*words, "--drop-slower", "-o", "kept.conf"], words):
-        say_following(parse(given))
+        say_following(argparse.Namespace(**vars(parse(given)), slower=1))
         said = following(capsys.readouterr().err)
         assert all(word in said for word in how)
         parse(said)
+    # Where nothing is slower there is nothing to drop.
+    say_following(argparse.Namespace(**vars(parse(words)), slower=0))
+    assert "next" not in capsys.readouterr().err
     say_following(parse(["prove", "kept.conf", *how]))
     assert following(capsys.readouterr().err) == ["tune-check", "kept.conf", *how]
 

@@ -173,7 +173,7 @@ def _checked(args: argparse.Namespace) -> None:
     )
     if again is not None:
         again.say(args.output)
-    slower = sum(verdict.outcome == "slower" for each in verdicts.values() for verdict in each)
+    args.slower = slower = sum(verdict.outcome == "slower" for each in verdicts.values() for verdict in each)
     if slower and not args.drop_slower:
         are = "rule is" if slower == 1 else "rules are"
         say(f"{slower} {are} slower than the library's own decision beyond noise (--drop-slower -o FILE)")
