@@ -398,11 +398,8 @@ def create_app(start: Start | None = None) -> Page:
     page = app.page()
     _detach(page)
     if pn.state.curdoc is not None:
-        scripts = [
-            CustomJS(code=code)
-            for code in (_FOLLOW_HISTORY, _FOLLOW_TITLE, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION)
-        ]
-        pn.state.curdoc.js_on_event("document_ready", *scripts)
+        codes = _FOLLOW_HISTORY, _FOLLOW_TITLE, _FOLLOW_SCHEME, NAMES, MAP_KEYS, LATE, CONNECTION
+        pn.state.curdoc.js_on_event("document_ready", *(CustomJS(code=code) for code in codes))
         pn.state.on_session_destroyed(lambda _context: give_back_later())
     return page
 
