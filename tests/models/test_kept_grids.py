@@ -97,6 +97,11 @@ def test_linear_grids_take_what_their_phases_take(results: dict[str, xr.Dataset]
         # Published: bcast accurate but not exact, the others below 5 %.
         assert error.total is not None
         assert abs(error.total) < 12
+        alone = results["bcast"]["time"].sel(
+            {"method": LINEAR, "message_size": 100_000, "comm_size": [*each.grid.factors]}
+        )
+        expected = (100 * (1 - np.array(each.phases) / alone.values.ravel())).tolist()
+        assert error.phases == pytest.approx(expected)
 
 
 @pytest.mark.parametrize("name", sorted(file.stem for file in FOLDER.glob("*.json")))
@@ -116,6 +121,7 @@ def test_applications_computed_the_same_with_a_prediction_beside(name: str) -> N
 def test_records_of_ranks_say_which_pairs_of_a_grid_share_a_node(results: dict[str, xr.Dataset]) -> None:
     assert nodes_recorded("a 0-1 3, b 2 4-5", 6) == [0, 0, 1, 0, 1, 1]
     assert nodes_recorded("a 0 2 4, b 1 3 5, c 6", 4, 2) == [0, 1, 0, 1]
+    assert nodes_recorded("a 0-1, b 2-3", 4, 2) == [0, 0, 1, 1]
     assert nodes_recorded("a 0-1", 4) is None
     assert nodes_recorded("", 4) is None
     assert shares(Grid.of("2x2"), [0, 1, 0, 1]) == [1, 0]
