@@ -81,6 +81,7 @@ def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequenc
 def _nccl(source: Source, cells: Sequence[str], title: str) -> Plan | None:
     mapping = {"size_bytes": "message_size", "ranks": "comm_size", "latency_us": "time_us", "nodes": "of_nodes"}
     mapping |= {"protocol": "protocol", "channels": "channels", "pipeOps": "pipe_ops", "regBuff": "reg_buff"}
+    source.attrs["library"] = "NCCL"
     source.attrs["statistic"] = "latency given to NCCL's tuner"
     source.attrs["statistic_kind"] = "mean over processes"
     present = {plain(c) for c in cells}

@@ -47,6 +47,7 @@ def decide(args: argparse.Namespace) -> None:
     decided = grown(preparation(args, results), args.tree, cli_trees.chosen(args))
     link = link_of(args.link, results, decided) if args.link else ""
     args.decided = decided.decision.collective
+    args.alternatives = len(decided.prepared.problem.methods)
     args.measured_with = str(decided.decision.provenance.get("library", ""))
     args.runs_own = not all(is_of_library(decided.decision.methods[place]) for place in decided.decision.used)
     facts = decided.answer()

@@ -22,7 +22,7 @@ from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
 #: What rules of a library are written as, by its name, and how their file ends; Open MPI's where none is known.
-_TARGETS = {"MPICH": ("mpich", ".json"), "Intel MPI": ("intel", ".sh")}
+_TARGETS = {"MPICH": ("mpich", ".json"), "Intel MPI": ("intel", ".sh"), "NCCL": ("nccl", ".csv")}
 #: Rules that can be proven on any version of their library.
 _PROVEN = ("openmpi-1", "openmpi-2", "openmpi-nodes", "mpich")
 #: Target of two files, rules of tuned and HAN's.
@@ -109,8 +109,9 @@ def _decide(args: argparse.Namespace) -> list[str]:
 
 def _export(args: argparse.Namespace) -> list[str]:
     name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
-    if args.tree == "default" or getattr(args, "decided", "") == POINT_TO_POINT:
-        # What is left to the library needs no file, and no library takes rules for a ping-pong.
+    alone = getattr(args, "alternatives", None) == 1
+    if alone or args.tree == "default" or getattr(args, "decided", "") == POINT_TO_POINT:
+        # What is left to the library needs no file, and no library takes rules for a ping-pong or of a single method.
         return []
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]

@@ -33,7 +33,7 @@ from dashboard.export.targets.mpich.base import borrowed
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
-from dashboard.export.unsafe import not_written, safe
+from dashboard.export.unsafe import not_written, of_other_library, safe
 from loaders.openmpi import DEFAULT_VERSION
 
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
@@ -280,9 +280,11 @@ def _part(
     cube, weights = order.cubes.get(decision.collective), order.weights.get(decision.collective)
     used = {said.methods[place].label for place in said.used}
     read = _read_back(order, decision.collective, rules, text, used)
-    holds = unsaid(decision, TARGETS[order.target])
+    unsaid_there = unsaid(decision, TARGETS[order.target])
     unsafe = [f"Not written, since it is unsafe: {reasons}."] if (reasons := not_written(said)) else []
-    notes = (*unsafe, *substitutes, *_notes(order, said), *([f"{holds[0].upper()}{holds[1:]}."] if holds else []))
+    other = [note] if (note := of_other_library(said, order.target)) else []
+    holds = [f"{unsaid_there[0].upper()}{unsaid_there[1:]}."] if unsaid_there else []
+    notes = (*other, *unsafe, *substitutes, *_notes(order, said), *holds)
     if cube is None:
         return Part(decision, read, notes)
     before = penalty(cube, decision, weights=weights)

@@ -118,6 +118,7 @@ def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
     [
         ("MPICH", ["mpich", "-o", "bcast.json"]),
         ("Intel MPI", ["intel", "-o", "bcast.sh"]),
+        ("NCCL", ["nccl", "-o", "bcast.csv"]),
         ("Open MPI", ["openmpi", "-o", "bcast.conf"]),
     ],
 )
@@ -129,6 +130,10 @@ def test_what_was_decided_is_exported_for_the_library_that_was_measured(
     table.write_text("\n".join(["collective,algorithm,comm_size,message_size,time,library", *rows]))
     assert cli.main(["decide", str(table), "-c", "bcast", "--tree", "exact"]) == 0
     assert following(capsys.readouterr().err)[-3:] == written
+    # Of a single method there is nothing to choose.
+    table.write_text("\n".join(["collective,algorithm,comm_size,message_size,time,library", *rows[:2]]))
+    assert cli.main(["decide", str(table), "-c", "bcast", "--tree", "exact"]) == 0
+    assert "next:" not in capsys.readouterr().err
 
 
 def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.known_faults import known_fault
 from dashboard.export.rules.lint import read_text
-from dashboard.export.unsafe import CHECKED, LEFT_OUT, unsafe_methods, without_unsafe
+from dashboard.export.unsafe import CHECKED, LEFT_OUT, of_other_library, unsafe_methods, without_unsafe
 from tests.cubes import cube_of
 
 MADE_BY = {"library": "Open MPI", "library_version": "5.0.11"}
@@ -113,3 +113,20 @@ def test_a_fault_is_told_by_the_name_and_the_number_of_the_algorithm() -> None:
 def test_a_version_that_lacks_the_algorithm_is_said_to_lack_it() -> None:
     with pytest.raises(ExportError, match=r"Open MPI 4\.1 has no 'sparbit'"):
         TARGETS["openmpi"].write([decision("allgather", "sparbit", 7)], version="4.1")
+
+
+@pytest.mark.parametrize(
+    ("library", "target", "other"),
+    [
+        ("NCCL", "openmpi", True),
+        ("MPICH", "openmpi-json", True),
+        ("Open MPI", "mpich", True),
+        ("Open MPI", "openmpi", False),
+        ("ompi 4.1", "openmpi-nodes", False),
+        ("Cray MPICH", "mpich", False),
+        ("", "openmpi", False),
+        ("NCCL", "c", False),
+    ],
+)
+def test_what_was_decided_for_another_library_is_said(library: str, target: str, other: bool) -> None:
+    assert bool(of_other_library(decision("allreduce", "ring", 4, library=library), target)) is other

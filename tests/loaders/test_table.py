@@ -258,6 +258,7 @@ def test_the_csv_of_imb_by_mpibenchmarks_jl(tmp_path: Path) -> None:
 
 def test_nccl_tuner_data_load_whole(samples: Path) -> None:
     path = samples / "nccl_tuner" / "sample_performance_data.csv"
+    assert open_results([path])["allreduce"].attrs["library"] == "NCCL"
     with path.open() as stream:
         lines = list(csv.DictReader(stream))
     reading = read(FORMAT, path)
