@@ -252,7 +252,8 @@ def gains(cube: xr.Dataset, original: str) -> xr.DataArray:
     """
     labels = [str(label) for label in cube["method"].values]
     if original not in labels:
-        raise ModelError(f"there is no method {original!r} in these results; they hold {', '.join(labels)}")
+        words = f"there is no method {original!r} in these results to compare grids with"
+        raise ModelError(f"{words}; they hold (for --original): {', '.join(labels)}")
     names = np.array([str(name) for name in cube["grid"].values]) if "grid" in cube.coords else np.array([""])
     if not (names != "").any():
         raise ModelError("these results hold no grids; measure them with: colltune bench run FOLDER --grids all")
