@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.models.errors import ModelError, SizeError
-from dashboard.models.optimal_map import optimal_map
+from dashboard.models.optimal_map import optimal_map, times_of
 from dashboard.models.presets import machine
 from dashboard.models.registry import models_of
 from tests.models.networks import NETWORKS
@@ -53,3 +53,10 @@ def test_collectives_without_segments_and_wrong_arguments() -> None:
         optimal_map("bcast", NETWORKS["loggp"], [4], [8], multiple=0)
     with pytest.raises(SizeError, match="one process has nothing to send"):
         optimal_map("bcast", NETWORKS["loggp"], [1, 4], [8])
+
+
+def test_by_the_parameters_that_it_was_made_with_a_map_takes_its_own_times() -> None:
+    optimum = optimal_map("allgather", NETWORKS["loggp"], [3, 4, 6], [8, 1024, 65536])
+    assert len(np.unique(optimum["algorithm"])) > 1
+    assert np.allclose(times_of(optimum, NETWORKS["loggp"]), optimum["time"].values)
+    assert not np.allclose(times_of(optimum, NETWORKS["hockney"]), optimum["time"].values)
