@@ -36,6 +36,8 @@ def test_the_change_of_algorithm_of_lam_mpi_is_found(noise: float) -> None:
     assert (small.base, small.growth) == pytest.approx(LINEAR, rel=accuracy)
     assert large.growth == pytest.approx(LOGARITHMIC[1], rel=accuracy)
     assert small.message_range == (10_000, 500_000)
+    # A third coefficient must be worth it.
+    assert small.startup is large.startup is None
     for function, truth in ((small, LINEAR[1]), (large, LOGARITHMIC[1])):
         low, high = function.intervals["growth"]
         assert low <= truth * (1 + 1e-6)
