@@ -20,7 +20,8 @@ from bokeh.document import Document
 from panel.io.state import set_curdoc
 
 import dashboard.pages
-from dashboard.app import App, Permalink, create_app
+from dashboard.app import App, create_app
+from dashboard.pages.frame.permalink import Permalink
 from dashboard.session.choice import RECOMMENDED
 from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
