@@ -11,23 +11,20 @@ import csv
 import io
 import math
 import re
-from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
-from functools import lru_cache
+from collections.abc import Callable, Hashable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import pyarrow as pa
 import pyarrow.csv as csv_of
 from pandas.api.types import union_categoricals
 
 from loaders.ahead import one_ahead
-from loaders.source import KEPT_SKIPS, Source, occurrences
+from loaders.chunk import Chunk, words_of
+from loaders.source import Source, occurrences
 
-LARGEST_WHOLE = 2**53
-LONGEST_NAME = 200
 _NUMBERS = ("number", "whole")
 _DTYPES = {"number": np.float64, "whole": np.int64}
 #: Bytes that Arrow's threads parse at once; a longer line goes the slow way.
@@ -37,8 +34,7 @@ _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
 
-Mask = npt.NDArray[np.bool_]
-Finish = Callable[["Chunk"], pd.DataFrame]
+Finish = Callable[[Chunk], pd.DataFrame]
 
 
 @dataclass(frozen=True)
@@ -51,66 +47,6 @@ class Field:
     name: str
     kind: Literal["text", "number", "whole", "ignored"]
     blank: bool = False
-
-
-@dataclass
-class Chunk:
-    """Parsed rows: text as categoricals, numbers as float64 (NaN where blank) or int64, with their lines.
-
-    Attributes
-    ----------
-    frame
-        One row for each line that parsed.
-    first
-        Number of the first line of `text`.
-    text
-        The lines; empty where the rows come of no text.
-    places
-        Line of each row within `text`, from 0; `None` = all lines are rows.
-    """
-
-    frame: pd.DataFrame
-    first: int = 0
-    text: bytes = b""
-    places: npt.NDArray[np.int64] | None = None
-
-    def with_frame(self, data: Any) -> Chunk:
-        """The same lines with other columns."""
-        return replace(self, frame=pd.DataFrame(data, copy=False))
-
-    def lines(self) -> npt.NDArray[np.int64]:
-        """Line number of each row."""
-        places = np.arange(len(self.frame)) if self.places is None else self.places
-        return places + self.first
-
-    def drop(self, source: Source, faults: Iterable[tuple[Mask, str]]) -> pd.DataFrame:
-        """Skip the rows at fault, each for its first reason, count the others as loaded and return them."""
-        left = self.sift(source, faults)
-        source.loaded(len(left))
-        return left
-
-    def sift(self, source: Source, faults: Iterable[tuple[Mask, str]]) -> pd.DataFrame:
-        """Skip the rows at fault and return the others, which are not counted yet."""
-        good = np.ones(len(self.frame), dtype=np.bool_)
-        for bad, reason in faults:
-            places = np.flatnonzero(good & bad) if bad.any() else np.empty(0, dtype=np.intp)
-            if len(places):
-                self._skip(source, places, reason)
-                good[places] = False
-        return self.frame if good.all() else self.frame[good]
-
-    def _skip(self, source: Source, rows: npt.NDArray[np.intp], reason: str) -> None:
-        shown = rows[: max(0, KEPT_SKIPS - len(source.skips))]
-        if len(shown):
-            numbers = self.lines()
-            texts = self.text.split(b"\n") if self.text else []
-            for row in shown:
-                number = int(numbers[row])
-                source.skip(number, texts[number - self.first] if texts else self._shown(int(row)), reason)
-        source.skip_many(len(rows) - len(shown), reason)
-
-    def _shown(self, row: int) -> str:
-        return ", ".join(str(v) for v in self.frame.iloc[row])
 
 
 Begins = Callable[[str], tuple["Delimited", Finish] | None]
@@ -343,18 +279,6 @@ class Delimited:
         return values
 
 
-def words_of(column: pa.Array) -> pd.Categorical:
-    """A column of Arrow's words as pandas has them."""
-    codes = column.indices.fill_null(-1).to_numpy()
-    return pd.Categorical.from_codes(codes, dtype=_categories(tuple(column.dictionary.to_pylist())))
-
-
-@lru_cache(maxsize=64)
-def _categories(words: tuple[Hashable, ...]) -> pd.CategoricalDtype:
-    """Categories of words, made once for the blocks of a file; text where all are."""
-    return pd.CategoricalDtype(pd.Index(words, dtype="str" if all(isinstance(w, str) for w in words) else object))
-
-
 def _values(column: pa.ChunkedArray) -> Any:
     joined = column.unify_dictionaries().combine_chunks()
     array = joined if isinstance(joined, pa.Array) else joined.chunk(0)
@@ -396,39 +320,3 @@ def _stack(first: pd.DataFrame, second: pd.DataFrame) -> pd.DataFrame:
 def _of_text(words: pd.Categorical) -> pd.Categorical:
     """The same words; a column that is blank or looks like numbers may have got other categories."""
     return pd.Categorical.from_codes(words.codes, categories=words.categories.astype("str"))
-
-
-def translate(column: pd.Series[Any], word: Callable[[str], Hashable | None]) -> pd.Categorical:
-    """Translate a categorical of text word by word; what has no translation becomes missing."""
-    words = [word(str(c)) for c in column.cat.categories]
-    if words == list(column.cat.categories):
-        return pd.Categorical(column)
-    codes = column.cat.codes.to_numpy()
-    places: dict[Hashable, int] = {}
-    for category in words:
-        if category is not None:
-            places.setdefault(category, len(places))
-    table = np.array([-1 if w is None else places[w] for w in words] + [-1], dtype=np.int32)
-    return pd.Categorical.from_codes(table[codes], dtype=_categories(tuple(places)))
-
-
-def plain_text(text: str) -> str | None:
-    """Return a name without surrounding blanks; `None` if it is empty or holds what no name holds."""
-    bare = text.strip()
-    return bare if bare and len(bare) <= LONGEST_NAME and bare.isprintable() and "\ufffd" not in bare else None
-
-
-def not_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.int64], low: int = 0) -> Mask:
-    """Where values are not whole numbers from `low` to 2^53."""
-    if values.dtype == np.int64 and values.min(initial=low) >= low and values.max(initial=low) < LARGEST_WHOLE:
-        return np.zeros(len(values), dtype=np.bool_)
-    with np.errstate(invalid="ignore"):
-        integral: Mask = (values >= low) & (values < LARGEST_WHOLE) & (np.floor(values) == values)
-    return ~integral
-
-
-def not_time(values: npt.NDArray[np.float64]) -> Mask:
-    """Where values are not positive and finite."""
-    with np.errstate(invalid="ignore"):
-        good: Mask = (values > 0) & np.isfinite(values)
-    return ~good

@@ -11,8 +11,8 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from loaders import columns, presets
+from loaders.chunk import Chunk, words_of
 from loaders.columns import Plan
-from loaders.delimited import Chunk, words_of
 from loaders.errors import LoadError
 from loaders.source import Source
 from loaders.tablerows import Rows

@@ -20,7 +20,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from loaders.delimited import Chunk, Delimited, Field, not_time
+from loaders.chunk import Chunk, not_time
+from loaders.delimited import Delimited, Field
 from loaders.hinted import hinted
 from loaders.names import counts_blocks
 from loaders.pico_names import split_file

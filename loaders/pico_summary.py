@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders.delimited import Chunk, Delimited, Field, not_time, not_whole, plain_text, translate
+from loaders.chunk import Chunk, not_time, not_whole, plain_text, translate
+from loaders.delimited import Delimited, Field
 from loaders.names import block_of, collective_name, counts_blocks
 from loaders.pico_names import parse_nodes, split_algorithm, without_library
 from loaders.source import Source

@@ -28,7 +28,8 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders.delimited import Chunk, Delimited, Field, not_time, not_whole, translate
+from loaders.chunk import Chunk, not_time, not_whole, translate
+from loaders.delimited import Delimited, Field
 from loaders.names import collective_name
 from loaders.reprompi_verbose import Verbose
 from loaders.source import Format, Source

@@ -10,8 +10,8 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from loaders.chunk import LONGEST_NAME, Chunk, Mask, not_time, not_whole, plain_text, translate
 from loaders.columns import TEXTS, Plan
-from loaders.delimited import LONGEST_NAME, Chunk, Mask, not_time, not_whole, plain_text, translate
 from loaders.facet_names import ROW_FACETS
 from loaders.names import collective_name, meant
 from loaders.source import Source
