@@ -169,3 +169,13 @@ def test_files_whose_names_say_what_is_lacking_are_never_averaged_by_a_newcomer(
     times = {round(time * 1e6, 3) for row in table for time in row}
     assert min(times) == first
     assert times <= {10.0, 40.0, 160.0}
+
+
+def test_a_note_of_one_file_says_of_which(colltune: Run, samples: Path, tmp_path: Path) -> None:
+    text = (samples / "nccl_tuner" / "sample_performance_data.csv").read_text()
+    for name, last in (("a.csv", ",x"), ("b.csv", "")):
+        head, *rows = text.splitlines()
+        (tmp_path / name).write_text("\n".join([head + (last and ",mine"), *(row + last for row in rows)]))
+    said = colltune("info", tmp_path / "a.csv", tmp_path / "b.csv").out
+    assert "note: times converted from microseconds" in said
+    assert "note: a.csv: columns not used: 'cost_metric', 'bandwidth_gbps', 'mine'" in said
