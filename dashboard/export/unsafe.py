@@ -36,6 +36,7 @@ _LIBRARIES = {
 _ALSO_CALLED = {"Open MPI": ("ompi",)}
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
+_WRONG = "wrong for operations of a program's own that do not commute"
 
 
 def unsafe_methods(cube: xr.Dataset) -> dict[str, str]:
@@ -134,18 +135,16 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
     options
         Of the target; ``cubes`` say what costs least in their places.
     """
-    chosen = (decision.methods[place] for place in decision.used)
-    faults = {method.label: fault for method in chosen if (fault := _fault(decision, method, target, options))}
+    faults = _faults(decision, target, options)
     unsafe = {label: fault for label, fault in faults.items() if not fault.only_commutative}
     safe_decision = decision if not unsafe else _without(decision, unsafe, options)
-    limited = [label for label in faults if label not in unsafe]
     facts = dict(safe_decision.provenance)
     if unsafe:
         written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
         reasons = "; ".join(f"{label!r}, {why}" for label, why in unsafe.items())
         facts[LEFT_OUT] = "; ".join([*written, f"{_NOT_WRITTEN}{reasons}"])
-    if limited and target not in _GUARD_THEMSELVES:
-        facts[LIMITED] = f"{', '.join(limited)}: wrong for operations of a program's own that do not"
+    if limited := only_commutative(decision, target, options):
+        facts[LIMITED] = f"{', '.join(limited)}: {_WRONG}"
     return safe_decision if facts == safe_decision.provenance else safe_decision.changed(provenance=facts)
 
 
@@ -158,9 +157,49 @@ def of_other_library(decision: DecisionFunction, target: str) -> str:
     return f"It was decided among methods of {facts['library']}: {those}."
 
 
+def only_commutative(
+    decision: DecisionFunction, target: str = "", options: Mapping[str, Any] | None = None
+) -> list[str]:
+    """Labels of what a decision chooses that is right only for operations that commute, as all of MPI's own do.
+
+    Parameters
+    ----------
+    decision
+        Of one collective or several.
+    target, options
+        What it is written for, as for `safe`; without a target the library that it was measured with.
+
+    Returns
+    -------
+    list of str
+        Empty for targets that pass operations that do not commute on by themselves.
+    """
+    if target in _GUARD_THEMSELVES:
+        return []
+    return [label for label, fault in _faults(decision, target, options or {}).items() if fault.only_commutative]
+
+
+def limits(limited: Mapping[str, Sequence[str]]) -> str:
+    """What programs must heed of `only_commutative` methods, by collective; empty where there are none.
+
+    This is what bundle, command, page and report say of them.
+    """
+    named = ", ".join(f"{name} ({', '.join(labels)})" for name, labels in limited.items() if labels)
+    return named and (
+        f"Right only for operations that commute, as all of MPI's own do: {named}. They are {_WRONG} (MPI_Op_create "
+        "with commute = 0): a program that calls these collectives with such an operation must run without these rules."
+    )
+
+
 def not_written(decision: DecisionFunction) -> str:
     """Methods that `safe` took from a decision, with the reasons; empty where it took none."""
     return str(decision.provenance.get(LEFT_OUT, "")).partition(_NOT_WRITTEN)[2]
+
+
+def _faults(decision: DecisionFunction, target: str, options: Mapping[str, Any]) -> dict[str, KnownFault]:
+    """What is known of each method that a decision uses, by label."""
+    chosen = (decision.methods[place] for place in decision.used)
+    return {method.label: fault for method in chosen if (fault := _fault(decision, method, target, options))}
 
 
 def _fault(decision: DecisionFunction, method: Method, target: str, options: Mapping[str, Any]) -> KnownFault | None:

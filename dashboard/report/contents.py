@@ -21,6 +21,7 @@ from dashboard.domain.units import format_count, format_percent
 from dashboard.domain.unmeasured import unmeasured
 from dashboard.export import TARGETS, ExportError, Target, source_lines
 from dashboard.export.bundle import files_of
+from dashboard.export.unsafe import limits, only_commutative
 from dashboard.export.writing import Order, write
 from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
@@ -231,10 +232,13 @@ def _rules(view: View, decision: DecisionFunction, figures: MapFigures) -> Part:
         "application/json",
         "The decision function",
     )
+    limited = limits({decision.collective: only_commutative(decision)})
+    heed = f"<p><strong>{escape(limited)}</strong></p>" if limited else ""
     if merged.leaves > MOST_RULES:
-        return Part(title, f"<p>Too many to be read here; the file has them all.</p>{saved}", folded=True)
+        return Part(title, f"{heed}<p>Too many to be read here; the file has them all.</p>{saved}", folded=not heed)
     rules = merged.rules()
-    return Part(title, rules_page(merged, rules, figures.key, 0, len(rules)) + saved, folded=len(rules) > 30)
+    body = heed + rules_page(merged, rules, figures.key, 0, len(rules)) + saved
+    return Part(title, body, folded=len(rules) > 30 and not heed)
 
 
 def _written(view: View, decision: DecisionFunction, target: Target) -> Part:

@@ -16,6 +16,7 @@ from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
 from dashboard.export import ExportError
 from dashboard.export.provenance import generator
+from dashboard.export.unsafe import limits, only_commutative
 from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
 from dashboard.tuning.decide import names_decided, unmeasured
@@ -30,6 +31,8 @@ _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json
 _PRELOADED = {"openmpi": "preload", ACROSS: "preload", "mpich": "preload-mpich"}
 #: Files that later users of the bundle go by.
 RULES_KEY, HAN_KEY = "rules", "rules_of_han"
+#: Of the bundle: what programs must heed whose operations do not commute, in words.
+LIMITS = "limits"
 
 
 def bundled(work: Work) -> Result:
@@ -52,7 +55,8 @@ def bundled(work: Work) -> Result:
     with disk.aside(packed) as partial, ZipFile(partial, "w", ZIP_DEFLATED) as archive:
         for file in files:
             archive.write(file, file.relative_to(work.folder.path))
-    facts = {"outcome": summary["outcome"], "rules": summary["rules"], "said": f"{len(files)} files in {folder}"}
+    facts = {name: summary[name] for name in ("outcome", RULES_KEY, LIMITS)}
+    facts["said"] = f"{len(files)} files in {folder}"
     return Result(facts, [*files, packed])
 
 
@@ -64,7 +68,8 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         text, name = text_of(work, work.folder.path / named), NAMES[target]
         summary[RULES_KEY], *beside = (path.name for path in put(folder / name, text))
         summary[HAN_KEY] = beside[0] if beside else None
-        used = {method.algorithm for each in read(work, text).decisions.values() for method in each.methods}
+        decisions = read(work, text).decisions
+        used = {method.algorithm for each in decisions.values() for method in each.methods}
         said = switches.variables(target, name, nodes=look["nodes"] or 2, adapt="adapt" in used)
         words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {summary['system']}"
         here = str((work.folder.path / "bundle").resolve())
@@ -74,6 +79,11 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         if parameters := switches.mca_parameters(said, here):
             disk.write_text(folder / _MCA, parameters)
         summary["preload"] = _preload(work, text, folder / _PRELOAD)
+        options = {"version": version_of(work)}
+        summary["only_commutative"] = {
+            each: labels for each, made in decisions.items() if (labels := only_commutative(made, target, options))
+        }
+        summary[LIMITS] = _limits(summary)
         summary["further"] = _further(work, text, folder)
         summary["variables"] = {name: value.replace(switches.HERE, here) for name, value in said.items()}
     if work.report is not None and (names := names_decided(work)):
@@ -81,6 +91,13 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         work.report(work.folder.results, names, folder / _REPORT)
         summary["report"] = _REPORT
     return summary
+
+
+def _limits(summary: Mapping[str, Any]) -> str:
+    """What programs must heed whose operations do not commute; empty where all may be switched on."""
+    said = limits(summary["only_commutative"])
+    passed = " It may preload the bundle's library instead, which leaves such calls to the library's own decision."
+    return said + passed if said and summary["preload"] else said
 
 
 def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
@@ -138,6 +155,8 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "workload": asked.workload,
         RULES_KEY: None,
         HAN_KEY: None,
+        "only_commutative": {},
+        LIMITS: "",
         "gain": compared["gain"],
         "compared": compared["compared"],
         "proof": compared.get("proof") or work.facts("prove"),
@@ -186,6 +205,7 @@ def readme(summary: Mapping[str, Any]) -> str:
         f"Measured with {summary['ranks']} processes: {_measured(summary)}.",
         "What lies beyond is left to the library.",
         "",
+        *([f"**{limited}**", ""] if (limited := summary.get(LIMITS)) else []),
     ]
     if summary[RULES_KEY]:
         lines += _switching(summary)
@@ -229,7 +249,8 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
         lines.append(f"For everybody: append `{_MCA}` to the library's `etc/openmpi-mca-params.conf`.")
     if own := summary["preload"]:
         lines += [
-            "Or as a library to preload, which decides by the same rules (not proven by itself):",
+            "Or as a library to preload, which decides by the same rules (not proven by itself), but for reductions by",
+            "operations that do not commute: these it leaves to the library, which without the rules decides itself.",
             "",
             *(line for step in own["steps"] for line in (step["words"], f"    {step['command']}")),
         ]
@@ -256,7 +277,7 @@ def _gains(summary: Mapping[str, Any]) -> list[str]:
 
 def _not(summary: Mapping[str, Any]) -> list[str]:
     proof = summary["proof"]
-    lines = [f"- proof: {proof['said']}"]
+    lines = [f"- proof: {proof['said']}", *(f"- proof: {note}" for note in proof.get("notes", ()))]
     counts = proof.get("counts", {})
     if counts.get("same graph"):
         lines.append(f"- {format_count(counts['same graph'], 'region')} with messages that other methods send, too")

@@ -71,6 +71,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "regions": proof.get("regions", 0) - proof.get("left", 0),
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),
+        bundled.LIMITS: "" if lost else folder.facts("bundle").get(bundled.LIMITS, ""),
         "excluded": folder.facts("measure").get("unsafe", []),
         "decided": folder.facts("decide").get("collectives", {}),
         "expected_loss": folder.facts("measure").get("expected_loss", {}),
@@ -85,7 +86,8 @@ def lines_of(summary: Mapping[str, Any]) -> list[str]:
         f"{name:8} {stage['state']:{width}} {_took(stage['seconds']):>6}  {stage['said']}".rstrip()
         for name, stage in stages.items()
     ]
-    return [*lines, bundled.verdict(str(summary["outcome"]), summary["decided"])]
+    ends = bundled.verdict(str(summary["outcome"]), summary["decided"]), summary[bundled.LIMITS]
+    return [*lines, *filter(None, ends)]
 
 
 def _took(seconds: float | None) -> str:

@@ -13,7 +13,15 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.known_faults import known_fault
 from dashboard.export.rules.lint import read_text
-from dashboard.export.unsafe import CHECKED, LEFT_OUT, of_other_library, unsafe_methods, without_unsafe
+from dashboard.export.unsafe import (
+    CHECKED,
+    LEFT_OUT,
+    limits,
+    of_other_library,
+    only_commutative,
+    unsafe_methods,
+    without_unsafe,
+)
 from tests.cubes import cube_of
 
 MADE_BY = {"library": "Open MPI", "library_version": "5.0.11"}
@@ -66,6 +74,14 @@ def test_what_is_right_for_operations_that_commute_is_written_and_the_head_says_
     read = read_text(text)
     assert not read.errors
     assert any("the operation does not commute" in fault.text for fault in read.faults)
+
+
+def test_programs_are_told_of_it_by_what_is_written_for_and_a_preloaded_library_needs_no_word() -> None:
+    ring, bruck = decision("allreduce", "ring", 4), decision("allgather", "bruck", 2)
+    assert only_commutative(ring) == only_commutative(ring, "openmpi") == ["ring"]
+    assert only_commutative(ring, "preload") == only_commutative(bruck, "openmpi") == []
+    assert "allreduce (ring)" in limits({"allreduce": ["ring"], "allgather": []})
+    assert limits({"allgather": []}) == limits({}) == ""
 
 
 def test_a_library_that_lacks_the_fault_keeps_its_algorithm() -> None:

@@ -8,6 +8,7 @@ import re
 import shutil
 import subprocess
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 from typing import Any
 
@@ -21,9 +22,11 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import DEFAULT
+from dashboard.commands.tune import _report
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.measuring import tunings
+from dashboard.pages.tune.watch import TuneWatch
 from dashboard.tuning import (
     EXITS,
     STAGES,
@@ -462,6 +465,23 @@ def test_the_report_of_a_bundle_is_on_what_could_be_decided(tuned: Path, machine
     reported: list[str] = []
     bundled.bundled(replace(work_in(tuned), report=lambda _results, names, _file: reported.extend(names)))
     assert reported == ["allreduce"]
+
+
+def test_programs_whose_operations_do_not_commute_are_warned_by_bundle_command_page_and_report(
+    tuned: Path, machine: Machine
+) -> None:
+    # The rules choose ring for allreduce, which changes the order of the operands.
+    bundled.bundled(replace(work_in(tuned), report=_report))
+    (limits,) = {summary(tuned)["limits"], lines_of(answer(Folder(tuned), {}))[-1]}
+    assert "allreduce (ring)" in limits
+    assert "preload the bundle's library instead" in limits
+    text = (tuned / "bundle" / "README.md").read_text()
+    assert limits in text
+    assert "same rules (not proven by itself), but for reductions by" in text
+    page = TuneWatch(dict.fromkeys(("cancel", "go_on", "again", "open"), print), str)
+    page.show(tunings.look(tuned))
+    assert escape(limits) in page.outcome.object
+    assert "Right only for operations that commute" in (tuned / "bundle" / "report.html").read_text()
 
 
 def test_the_script_switches_the_rules_on_and_off(tuned: Path, machine: Machine) -> None:

@@ -16,7 +16,7 @@ from dashboard.pages.parts.options import titled
 from dashboard.pages.parts.widgets import Alert, Button, Figure, FileDownload
 from dashboard.pages.tune.form import AGAIN, TITLES
 from dashboard.plots import legend, tuning
-from dashboard.tuning.bundled import verdict
+from dashboard.tuning.bundled import LIMITS, verdict
 
 _SEVERITY = {"proven": "success", "nothing": "info", "failed": "error"}
 _EMPTY = "<h3 style='margin: 0'>From the installed MPI to a bundle that is proven faster</h3>"
@@ -82,6 +82,7 @@ class TuneWatch(Viewer):
         reason = (
             "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or kept.SAID.get(state, "")
         )
+        reason = f"{reason} {seen.facts[LIMITS]}".strip() if seen is not None and seen.over else reason
         said = {
             "object": escape(titled(reason, TITLES)),
             "severity": _SEVERITY.get(state, "warning"),
