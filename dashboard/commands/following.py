@@ -296,5 +296,4 @@ _AFTER: Mapping[str, Callable[[argparse.Namespace], Sequence[str] | None]] = {
     "tune-check": _after_check,
     "bench": _after_bench,
     "model": _after_model,
-    "check-methods": lambda args: ["tune", "tuned", *_collectives(args)],
 }

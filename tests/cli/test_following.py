@@ -203,6 +203,13 @@ def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
     assert cli.main([*words, "--json"]) == 0
 
 
+def test_a_check_of_methods_leads_into_no_folder_that_may_hold_another_tuning(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    say_following(parse(["check-methods", "-c", "reduce", "--algorithm", "chain"]))
+    assert capsys.readouterr().err == ""
+
+
 def test_rules_are_proven_and_checked_with_the_ranks_that_were_asked_for(capsys: pytest.CaptureFixture[str]) -> None:
     how = ["--ranks", "4", "--site", "site.toml", "--ppn", "2"]
     words = ["tune-check", "bcast.conf", *how, "--folder", "checked"]
