@@ -129,14 +129,13 @@ def _beside(args: argparse.Namespace, folder: Folder) -> None:
     from dashboard.tuning import Folder, beside
 
     rows = beside(folder, Folder(Path(args.compare)))
-    if not rows:
-        raise Usage(f"{args.compare} has no collective of {args.folder}")
-    head = ["collective", "library's own", f"rules of {args.folder}", f"rules of {args.compare}"]
+    head = ["collective", "library's own", f"rules of {args.folder}", f"rules of {args.compare}", ""]
     names = ("default", "own", "other")
 
     def lines() -> list[str]:
-        cells = [["-" if row[name] is None else percent(row[name]) for name in names] for row in rows]
-        body = table(head, [[row["collective"], *each] for row, each in zip(rows, cells, strict=True)], right=(1, 2, 3))
+        penalties = [["-" if row[name] is None else percent(row[name]) for name in names] for row in rows]
+        cells = [[row["collective"], *each, row["why"]] for row, each in zip(rows, penalties, strict=True)]
+        body = table(head, cells, right=(1, 2, 3))
         return [f"mean penalty over the times measured in {args.folder}", *body]
 
     show(args, {"folder": args.folder, "other": args.compare, "collectives": rows}, lines)

@@ -81,3 +81,22 @@ def test_the_rules_of_another_site_are_judged_by_these_measurements(
     assert json.loads(capsys.readouterr().out)["collectives"] == list(rows.values())
     assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "none")]) == 2
     assert "holds no measurements" in capsys.readouterr().err
+
+
+def test_collectives_that_only_one_of_two_tunings_has_rules_of_are_named_with_the_reason(
+    tuned: Path, tmp_path: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+) -> None:
+    alone, none = Folder(tmp_path / "alone"), Folder(tmp_path / "none")
+    tune(work_in(alone.path, collectives=["bcast"]))
+    rows = {row["collective"]: row for row in beside(Folder(tuned), alone)}
+    assert rows["bcast"]["why"] == ""
+    assert rows["allreduce"]["own"] is not None
+    assert rows["allreduce"]["why"] == f"no rules in {alone.path}, which did not tune it"
+    rows = {row["collective"]: row for row in beside(alone, Folder(tuned))}
+    assert rows["allreduce"]["why"] == f"not measured in {alone.path}"
+    assert cli.main(["tune", str(alone.path), "--compare", str(tuned)]) == 0
+    assert f"-  not measured in {alone.path}" in capsys.readouterr().out
+    machine.times = default_best
+    tune(work_in(none.path))
+    with pytest.raises(CampaignError, match=r"no rules of .*none can be judged .* bcast: no rules in .*none, all is"):
+        beside(Folder(tuned), none)
