@@ -11,6 +11,8 @@ from dashboard.domain.errors import OptionError, meant
 
 #: Signs of a text, at most.
 LONGEST_NAME = 4000
+#: Signs of a name that are shown.
+SHORT = 40
 _METAVARS = {"int": "N", "float": "X", "choice": "NAME", "names": "NAME[,NAME…]"}
 
 
@@ -118,6 +120,21 @@ class Option:
         if isinstance(value, float):
             return repr(value).removesuffix(".0")
         return "none" if value is None else str(value)
+
+    def shown(self, value: Any) -> str:
+        """The value for people."""
+        if value is None:
+            return self.unlimited
+        if self.kind == "flag":
+            return "on" if value else "off"
+        if self.kind in {"names", "words"}:
+            return self.written(value, ", ")
+        if self.kind == "choice":
+            return dict(zip(self.choices, self.titles, strict=False)).get(value, str(value))
+        if self.kind == "name":
+            text = self.known_as(value)
+            return text if len(text) <= SHORT else f"{text[:SHORT]}…"
+        return f"{value:g}" if isinstance(value, float) else str(value)
 
     def _choice(self, value: Any) -> str:
         if value not in self.choices:

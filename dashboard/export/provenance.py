@@ -9,12 +9,16 @@ from datetime import UTC, datetime
 from importlib import metadata
 from typing import TYPE_CHECKING, Any
 
+from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import yardstick
 from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
+
+#: How kinds of decisions begin that readers of libraries' rules make.
+_READ_FROM = ("openmpi-", "mpich", "intel", "ucc")
 
 
 def version() -> str:
@@ -103,8 +107,14 @@ def _statistics_of(decision: DecisionFunction, statistics: Mapping[str, Any] | N
 
 
 def _tree(decision: DecisionFunction) -> str:
-    options = ", ".join(f"{name} {_value(value)}" for name, value in decision.options.items())
-    return f"{decision.kind} ({options})" if options else decision.kind
+    """The tree in the words of pages, with all that was chosen of it."""
+    if decision.kind.startswith(_READ_FROM):
+        return f"read from rules of a library ({decision.kind})"
+    # Of sizes of a tree that stand for each other, those that were not chosen are None.
+    chosen = {name: value for name, value in decision.options.items() if value is not None}
+    if decision.kind in FAMILIES:
+        return FAMILIES[decision.kind].described(chosen)
+    return ", ".join([decision.kind, *(f"{name} {_value(value)}" for name, value in chosen.items())])
 
 
 def _quality(statistics: Mapping[str, Any], facts: Mapping[str, Any]) -> list[str]:

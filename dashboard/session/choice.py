@@ -16,8 +16,6 @@ from dashboard.domain.options import Option
 QUADTREE, RECOMMENDED, RULES = "quadtree", "recommended", "rules"
 #: Families whose trees are there in milliseconds; the others are grown beside the event loop.
 QUICK = (QUADTREE, "exact", *GIVEN)
-#: Signs of a name that are shown.
-SHORT = 40
 
 
 @dataclass(frozen=True)
@@ -69,11 +67,7 @@ class Choice:
 
     def described(self) -> str:
         """The family with what is not at its defaults, such as ``CART, most leaves 8``."""
-        known = FAMILIES[self.family]
-        settings = [
-            f"{known.option(name).title} {write_value(known.option(name), v)}" for name, v in self.changed().items()
-        ]
-        return ", ".join([known.title, *settings])
+        return FAMILIES[self.family].described(self.changed())
 
 
 def titles() -> dict[str, str]:
@@ -89,28 +83,12 @@ def titles() -> dict[str, str]:
     return names
 
 
-def write_value(option: Option, value: Any) -> str:
-    """Write the value of an option for people."""
-    if value is None:
-        return option.unlimited
-    if option.kind == "flag":
-        return "on" if value else "off"
-    if option.kind in {"names", "words"}:
-        return option.written(value, ", ")
-    if option.kind == "choice" and option.titles:
-        return option.titles[option.choices.index(value)]
-    if option.kind == "name":
-        text = option.known_as(value)
-        return text if len(text) <= SHORT else f"{text[:SHORT]}…"
-    return f"{value:g}" if isinstance(value, float) else str(value)
-
-
 def differences(first: Choice, second: Choice) -> list[tuple[str, str, str]]:
     """Settings in which two choices differ: title, value of the first, value of the second; – where there is none."""
     sides = [
         {"family": choice.title}
         | {
-            option.title: write_value(option, value)
+            option.title: option.shown(value)
             for name, value in choice.values
             for option in [FAMILIES[choice.family].option(name)]
         }

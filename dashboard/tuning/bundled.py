@@ -21,7 +21,7 @@ from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
 from dashboard.tuning.decide import names_decided, unmeasured
 from dashboard.tuning.folder import Result
-from dashboard.tuning.rules import ACROSS, NAMES, put, read, target_of, text_of, version_of
+from dashboard.tuning.rules import ACROSS, NAMES, as_decided, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
 from loaders import disk, open_results
 
@@ -108,7 +108,8 @@ def _preload(work: Work, text: str, file: Path) -> dict[str, Any] | None:
     options = {"version": version_of(work)} if "version" in target.options else {}
     asked = read(work, text).decisions.items()
     # MPICH's file is a complete one, with collectives that nobody decided.
-    decisions = [decision for collective, decision in asked if collective in work.asked.collectives]
+    read_back = [decision for collective, decision in asked if collective in work.asked.collectives]
+    decisions = as_decided(work, read_back)
     try:
         source = target.write(decisions, None, **options)
     except ExportError:
@@ -126,7 +127,7 @@ def _further(work: Work, text: str, folder: Path) -> str | None:
     target = WRITERS[name]
     options = {"version": version_of(work)} if "version" in target.options else {}
     file = folder / f"decisions-{name}{target.extension}"
-    disk.write_text(file, target.write(list(read(work, text).decisions.values()), None, **options))
+    disk.write_text(file, target.write(as_decided(work, [*read(work, text).decisions.values()]), None, **options))
     return file.name
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof, Verdict
-from dashboard.decisions.function.cutting import without
+from dashboard.decisions.function.cutting import CUT, DROPPED, without
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.decisions.function.text import region
@@ -98,9 +100,26 @@ def rewritten(work: Work, decisions: Sequence[DecisionFunction], file: Path, kep
     measured = {"library_version": work.facts("look")["library_version"]}
     kept = kept or f"What is faster than the library's own decision, compared on {today()}"
     note = f"{kept}; the rest is left to it."
-    text = form_of(work).write(decisions, provenance=measured, note=note)
+    # The file of an MPICH has no head, and tells what is its own by the reader that made it.
+    headed = decisions if target_of(work) == "mpich" else as_decided(work, decisions)
+    text = form_of(work).write(headed, provenance=measured, note=note)
     put(file, text)
     return read(work, text)
+
+
+def as_decided(work: Work, decisions: Sequence[DecisionFunction]) -> list[DecisionFunction]:
+    """Decision functions read back from rules, whose heads say of which trees they are left, and how much is."""
+    trees = {decision.collective: decision for decision in decisions_of(work)}
+    rows, columns = np.meshgrid(work.asked.rows, work.asked.columns, indexing="ij")
+    made = []
+    for decision in decisions:
+        left = np.array([_left(method) for method in decision.methods])[decision.predict(rows, columns)]
+        words = f"{left.sum():,} of the {format_count(left.size, 'size')} asked for, by the tree or after the checks"
+        facts = {name: value for name, value in decision.provenance.items() if name not in (DROPPED, CUT)}
+        tree = trees.get(decision.collective, decision)
+        facts["left_to_the_library"] = words
+        made.append(decision.changed(kind=tree.kind, options=tree.options, provenance=facts))
+    return made
 
 
 def put(file: Path, text: str) -> list[Path]:

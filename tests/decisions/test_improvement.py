@@ -10,7 +10,7 @@ import scipy.stats
 import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
-from dashboard.decisions.function.cutting import within_measured, without_slower
+from dashboard.decisions.function.cutting import CUT, within_measured, without_slower
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge
 from loaders.cube import with_doubles
@@ -139,7 +139,7 @@ def test_a_rule_that_wins_on_the_whole_loses_the_cells_at_which_it_is_slower(dec
     # Between measured sizes the larger one's cell reaches down to the smaller one, as in decision trees.
     between = [kept.methods[kept.predict_one(COMM[0], size)].label for size in (MESSAGE[0] + 1, MESSAGE[1] + 1)]
     assert between == ["default", "default"]
-    assert kept.provenance["rules_cut"] == 1
+    assert kept.provenance[CUT] == 1
 
 
 def test_a_rule_decides_between_compared_sizes_that_are_not_slower_where_asked() -> None:

@@ -143,7 +143,9 @@ def test_the_head_tells_where_it_comes_from(write: Callable[..., str], fast_ethe
     text = " ".join(re.sub(r"\n( \*|#)", " ", write(decision, provenance=facts)).split())
     assert "colltune 1.2.3, 2026-11-20" in text
     assert f"digest {fast_ethernet_bcast.attrs['digest']}, 2 sources" in text
-    assert "quadtree (max_depth 3, threshold 0.9)" in text
+    # In the words of the pages; what was read from rules names no tree.
+    assert "Decision: Quadtree, maximum depth (levels) 3, accuracy threshold (share) 0.9." in text
+    assert "read from rules of a library (openmpi-1)" in write(decision.changed(kind="openmpi-1", options={}))
     assert f"mean {numbers['penalty']['mean']:.4g} %" in text
     assert "bytes of the vector" in text
 

@@ -239,6 +239,14 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
     assert [rule for rule in result["compared"] if rule["verdict"] == "slower" and not rule["kept"]]
     rules_file = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
     assert "bcast" not in rules_file.decisions
+    # The head says of which trees they are left, and at how many sizes the library decides now.
+    head = (tmp_path / "bundle" / "rules.conf").read_text()
+    assert head.count("# Decision: Recommended, most leaves 15.") == len(rules_file.decisions) == 1
+    decision = rules_file.decisions["allreduce"]
+    chosen = decision.predict(*np.meshgrid(work_in(tmp_path).asked.rows, work_in(tmp_path).asked.columns))
+    left = sum(decision.methods[place].algorithm == "default" for place in chosen.ravel())
+    assert f"# Left to the library: {left} of the {chosen.size} sizes asked for, by the tree or after" in head
+    assert 0 < left < chosen.size
 
 
 def test_what_a_second_comparison_does_not_confirm_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:

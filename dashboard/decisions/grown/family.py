@@ -65,6 +65,15 @@ class Family:
         has = ", ".join(names) or "none"
         raise OptionError(f"{self.name} has no option {name}, it has {has}{meant(name, names)}")
 
+    def described(self, options: Mapping[str, Any]) -> str:
+        """It with these options, for people, such as ``CART, most leaves 8``; what it does not know stands as it is."""
+        known = {option.name: option for option in self.options}
+        settings = [
+            f"{known[name].title} {known[name].shown(value)}" if name in known else f"{name} {value}"
+            for name, value in options.items()
+        ]
+        return ", ".join([self.title, *settings])
+
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their defaults filled in, or `OptionError`; see also `Option.group`."""
         given = {name: self.option(name).checked(value) for name, value in options.items()}

@@ -15,7 +15,7 @@ from panel.viewable import Viewer
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 from dashboard.pages.parts.widgets import DiscreteSlider, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
-from dashboard.session.choice import read_values, write_value
+from dashboard.session.choice import read_values
 
 #: Where an option has no upper end, sliders end here.
 MOST_INT, MOST_FLOAT = 256, 100.0
@@ -54,7 +54,7 @@ def steps(option: Option, current: Any) -> dict[str, Any]:
         values = {float(f"{low + (high - low) * at / 100:.12g}") for at in range(101)}
     values |= {value for value in (option.default, current) if value is not None}
     ends = {option.unlimited: UNLIMITED} if option.unlimited else {}
-    return {write_value(option, value): value for value in sorted(values)} | ends
+    return {option.shown(value): value for value in sorted(values)} | ends
 
 
 def _label(option: Option) -> str:
@@ -116,7 +116,7 @@ def _typed(option: Option, value: Any) -> Any:
 def _names(option: Option, value: str) -> dict[str, str]:
     """Names that are offered by how they are shown, the current one among them."""
     shown = dict(zip(option.choices, option.titles, strict=False))
-    return {shown.get(each, write_value(option, each)): each for each in dict.fromkeys((*option.choices, value))}
+    return {shown.get(each, option.shown(each)): each for each in dict.fromkeys((*option.choices, value))}
 
 
 _MAKERS: dict[str, Callable[[Option, Any], Any]] = {
