@@ -486,6 +486,10 @@ def test_programs_whose_operations_do_not_commute_are_warned_by_bundle_command_p
     text = (tuned / "bundle" / "README.md").read_text()
     assert limits in text
     assert "same rules (not proven by itself), but for reductions by" in text
+    seen = {"said": "proven", "notes": ["right only for operations that commute: allreduce ring"]}
+    assert "- proof: right only for operations that commute: allreduce ring" in bundled.readme(
+        {**summary(tuned), "proof": seen}
+    )
     page = TuneWatch(dict.fromkeys(("cancel", "go_on", "again", "open"), print), str)
     page.show(tunings.look(tuned))
     assert escape(limits) in page.outcome.object
