@@ -28,6 +28,7 @@ _USUAL = {"device": "host", "operation": "sum"}
 #: Facets in which rows of one file need no choice where the processes per node keep them apart already.
 _OF_ROWS = ("device", "operation", "datatype")
 _OF_REDUCTIONS = ("operation", "datatype")
+_OF_MACHINES = ("system", "network", "library")
 _NAMED = 4
 #: Beside the facets of a file, its name.
 FILE = "file"
@@ -202,6 +203,7 @@ def chosen(
     if len(kept) < 2:
         return kept, []
     remarks = _measured_anew(collective, rows, {place: files[place] for place in kept}, anew)
+    remarks += _half_told(collective, [files[place] for place in kept])
     times = means_by_source(rows, Axes(rows))
     _check_facets(collective, times, {place: files[place] for place in kept}, choice, _on_nodes(rows))
     _check_files(collective, times, {place: files[place] for place in kept}, choice)
@@ -229,6 +231,19 @@ def _measured_anew(
         if points := leave_to(rows, place, [each for each in older if _is_same(files[each][1], own)]):
             count = f"{points:,} point{'' if points == 1 else 's'}"
             remarks.append(f"{collective}: times of {count} are those of {path} alone, which measured them anew")
+    return remarks
+
+
+def _half_told(collective: str, files: Sequence[tuple[str, Told]]) -> list[str]:
+    """Remarks on facets of a machine that some files tell and others leave open."""
+    remarks = []
+    for name in _OF_MACHINES:
+        telling = {path: facets[name] for path, facets in files if name in facets}
+        silent = sorted({Path(path).name for path, _ in files if path not in telling})
+        if silent and len(set(telling.values())) == 1:
+            (value,) = set(telling.values())
+            shown = ", ".join(silent[:_NAMED]) + (" and others" if len(silent) > _NAMED else "")
+            remarks.append(f"{collective}: no {name} is told by {shown}, which counts as {value!r} like the others")
     return remarks
 
 

@@ -44,6 +44,13 @@ def test_host_and_graphics_card_are_chosen_or_joined_but_never_averaged_unasked(
     assert joined["bcast"].attrs["apart"] in json.loads(joined.attrs["notes"])
 
 
+def test_a_file_that_leaves_its_network_open_is_named_beside_others_that_tell_it(tmp_path: Path) -> None:
+    (tmp_path / "told.csv").write_text(f"{TABLE[:-1]},network\nbcast,ring,4,8,9.5,ib\n")
+    (tmp_path / "open.csv").write_text(f"{TABLE}bcast,chain,4,8,7.5\n")
+    (note,) = json.loads(open_results(tmp_path).attrs["notes"])[-1:]
+    assert note == "bcast: no network is told by open.csv, which counts as 'ib' like the others"
+
+
 def test_facets_are_listed_with_their_values(devices: Path) -> None:
     assert values(scan(devices, **WAY)) == {"device": ["CUDA", "host"]}
 
