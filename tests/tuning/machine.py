@@ -213,3 +213,8 @@ def work_in(folder: Path, **asked: Any) -> Work:
     given = {"collectives": ["bcast", "allreduce"], "ranks": 6, "seconds": 60.0, "message_sizes": "64-1MiB:x8"}
     kept = Folder(folder)
     return Work(kept, Asked.of(kept.asked() or given, asked), INSTALLATION, ALONE)
+
+
+def summary(folder: Path) -> dict[str, Any]:
+    """What a bundle says of its tuning."""
+    return dict(json.loads((folder / "bundle" / "summary.json").read_text(encoding="utf-8")))
