@@ -32,10 +32,41 @@ MOST = math.log(5)
 """A draw that is more than five times the fastest counts as five times: with few and noisy points bands are so wide
 that the mean would be made by a few draws that nobody would meet."""
 
+ONCE = 0.2
+"""Standard error of the logarithm of a time that was measured once or twice."""
+
+LEAST_ERROR = 1e-3
+"""That of a time that is sure."""
 
 GROWN = 1.25
 """How many times as many points there must be, where choosing is to be quick, for the width of bands to be worked out
 again, which takes longest."""
+
+
+def standard_error(samples: FloatArray) -> FloatArray:
+    """Tell how sure the median of repetitions is, whatever a few of them that were disturbed took.
+
+    Parameters
+    ----------
+    samples
+        Seconds, ``(…, repetition)``, NaN where there are fewer.
+
+    Returns
+    -------
+    array
+        Standard error of the logarithm of the median, ``(…)``; NaN where there is none.
+    """
+    logs = np.sort(np.log(samples), axis=-1)
+    count = np.isfinite(logs).sum(axis=-1, keepdims=True)
+
+    def quantile(share: float) -> FloatArray:
+        place = share * np.maximum(count - 1, 0)
+        low, high = (np.take_along_axis(logs, each(place).astype(int), axis=-1) for each in (np.floor, np.ceil))
+        return np.asarray(low + (place - np.floor(place)) * (high - low))
+
+    deviation = (quantile(0.75) - quantile(0.25)) / 1.349
+    error = np.maximum(1.2533 * deviation / np.sqrt(np.maximum(count, 1)), LEAST_ERROR)
+    return np.asarray(np.where(count == 0, np.nan, np.where(count < 3, ONCE, error))[..., 0])
 
 
 @dataclass

@@ -17,7 +17,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.benchmarks.adaptive.choosing import Cost, Step, following
-from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.expected import LEAST_ERROR, Known, standard_error
 from dashboard.benchmarks.campaigns.plan import Only
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
@@ -30,9 +30,6 @@ from dashboard.decisions.measured.map import DIMS, methods_of
 from dashboard.decisions.surfaces import Surfaces, folding_of
 from dashboard.decisions.surfaces.order import kind_number
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
-
-#: Standard error of the logarithm of a time that is sure.
-LEAST_ERROR = 1e-3
 
 
 @dataclass(frozen=True)
@@ -82,7 +79,8 @@ def known_of(
     -------
     Known
         A method can be measured where it was, and where others of its sizes lie around. The error of a time is that of
-        its repetitions; where the results do not tell them, what a campaign measures to (`Protocol.relative_error`).
+        its repetitions (`expected.standard_error`), by their deviation where that alone is known; where the results
+        tell neither, what a campaign measures to (`Protocol.relative_error`).
     """
     every = _of_sizes(cube if every is None else every)
     cube = _of_sizes(cube)
@@ -91,7 +89,7 @@ def known_of(
         grid_between(tried[name]) if further is None else np.union1d(tried[name], further).astype(np.int64)
         for name, further in ((COMM_SIZE, comm_sizes), (MESSAGE_SIZE, message_sizes))
     )
-    wide = cube[[name for name in ("time", "time_std", "repetitions") if name in cube]].reindex(
+    wide = cube[[name for name in ("time", "time_std", "repetitions", "sample") if name in cube]].reindex(
         {COMM_SIZE: rows, MESSAGE_SIZE: columns}
     )
     logs = np.log(np.asarray(wide["time"].transpose(*DIMS).values, dtype=np.float64))
@@ -133,6 +131,9 @@ def _of_sizes(cube: xr.Dataset) -> xr.Dataset:
 def _errors(cube: xr.Dataset) -> FloatArray:
     """Standard error of the logarithm of each time."""
     usual = np.full(tuple(cube.sizes[name] for name in DIMS), Protocol().relative_error)
+    if "sample" in cube:
+        error = standard_error(np.asarray(cube["sample"].transpose(*DIMS, ...).values, dtype=np.float64))
+        return np.where(np.isfinite(error), error, usual)
     if "time_std" not in cube or "repetitions" not in cube:
         return usual
     deviation, count, time = (

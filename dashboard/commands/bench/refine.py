@@ -80,7 +80,8 @@ def run(args: argparse.Namespace) -> None:
     # What comes next is run by a plan that was written.
     args.planned = "plan" in answer
     steps = [] if advised else offered(known, **wanted)
-    show(args, answer, lambda: _lines(answer, _too_large(steps, most, args.budget)))
+    between = args.comm_sizes is None or args.message_sizes is None
+    show(args, answer, lambda: _lines(answer, _too_large(steps, most, args.budget), between=between))
 
 
 def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
@@ -142,9 +143,10 @@ def _too_large(steps: Sequence[tuple[int, float]], most: int, budget: str | None
     return f"no step fits {budget}: the least takes about {took} of repetitions (--budget)"
 
 
-def _lines(answer: Mapping[str, Any], nothing: str) -> list[str]:
+def _lines(answer: Mapping[str, Any], nothing: str, *, between: bool) -> list[str]:
     losses = {name: _UNKNOWN if value is None else f"{value:.3g} %" for name, value in answer["loss"].items()}
-    lines = [f"expected loss of what is decided now, mean over the grid: {', '.join(map(' '.join, losses.items()))}"]
+    grid = "the grid, sizes between the measured ones included" if between else "the grid"
+    lines = [f"expected loss of what is decided now, mean over {grid}: {', '.join(map(' '.join, losses.items()))}"]
     if not answer["steps"]:
         return [*lines, nothing]
     took = format_duration(answer["seconds"])

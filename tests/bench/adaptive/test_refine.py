@@ -92,6 +92,15 @@ def test_repetitions_tell_how_sure_a_time_is(cube: xr.Dataset) -> None:
     assert np.nanmax(known_of(cube.drop_vars("repetitions")).errors) == 0.05
 
 
+def test_repetitions_that_were_disturbed_do_not_make_the_median_of_the_others_unsure(cube: xr.Dataset) -> None:
+    samples = cube["time"].expand_dims(repetition=30, axis=3) * np.linspace(0.99, 1.01, 30)
+    disturbed = xr.where(samples["repetition"] < 2, 1000 * samples, samples)
+    known = known_of(cube.assign(sample=disturbed, time_std=disturbed.std("repetition")))
+    assert np.nanmax(known.errors) < 0.005
+    few = known_of(cube.assign(sample=disturbed.where(disturbed["repetition"] < 1)))
+    assert np.nanmin(few.errors) == 0.2
+
+
 def test_what_cannot_be_trusted_is_measured_again_also_beyond_what_is_known() -> None:
     every = times() * np.exp(0.3 * np.random.default_rng(1).standard_normal((3, 4, 4)))
     trusted = every.copy()
@@ -171,7 +180,10 @@ def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[
     assert re.search(r"fits 0\.1s: the least takes about 0\.\d s of rep.* \(--budget\)", capsys.readouterr().out)
     assert cli.main([*refine, "--points", "6"]) == 0
     out = capsys.readouterr().out
-    assert "expected loss of what is decided now, mean over the grid: bcast" in out
+    assert (
+        "expected loss of what is decided now, mean over the grid, sizes between the measured ones included: bcast"
+        in out
+    )
     assert "points to measure" in out
 
 
