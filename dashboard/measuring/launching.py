@@ -198,7 +198,8 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     seconds = campaign.state().get("seconds")
     if here or not seconds:
         done, cores = campaign.done(), os.cpu_count() if here else None
-        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds))
+        again = control.doubts_of(campaign).seconds if campaign.complete() else 0.0
+        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds, again))
     control.start(campaign, site.again(launcher, installation), installation, seconds, again=True)
 
 

@@ -77,6 +77,15 @@ def test_what_cannot_be_right_is_measured_again_twice_at_most_and_said(tmp_path:
     assert "('bench refine FOLDER -o NEW' has them measured again)" in replace(suspects, array=True).words()
 
 
+def test_what_was_measured_again_is_counted_over_all_jobs_of_a_campaign(tmp_path: Path) -> None:
+    earlier = [point(LINEAR, size, 5e-6, again="late") for size in SIZES[:2]]
+    suspects = doubts(written(tmp_path / "results.jsonl", *earlier, point(LINEAR, SIZES[0], 5e-6, again="late")))
+    suspects.repeated |= suspects.next()
+    words = suspects.words()
+    assert words.startswith("3 points were measured again, since the times cannot be right (bcast binomial")
+    assert "measured again" not in replace(suspects, launch=2, repeated={}).words()
+
+
 def test_what_stays_is_said_by_the_last_launch_alone(tmp_path: Path) -> None:
     records = [point(BINOMIAL, SIZES[0], 8e-3, launch=2)]
     first = replace(doubts(written(tmp_path / "results.jsonl", *records)), plan=replace(PLAN, launches=2))
@@ -104,8 +113,14 @@ def test_of_many_only_a_share_is_measured_again(tmp_path: Path) -> None:
         for comm_size in (2, 3, 4):
             for number, size in enumerate(sizes):
                 writer.append({**point(BINOMIAL, size, 1e-2 if number % 2 else 1e-5), "comm_size": comm_size})
+                writer.append({**point(LINEAR, size, 1e-5, late=9), "comm_size": comm_size})
     suspects = again.Doubts(tmp_path / "results.jsonl", plan, ("node",) * 4, 1)
     assert again.FEW < len(suspects.next()) <= 120 // again.SHARE
+    # All are, where nothing else was missing, whatever an adaptive campaign would choose of them.
+    asked = replace(suspects, asked=True, worth=lambda _: {}, turns=0)
+    assert asked.next() == asked.left
+    assert len(asked.left) > 120 // again.SHARE
+    assert not replace(asked, array=True, turns=0).next()
 
 
 def test_what_was_measured_again_counts_and_what_it_was_before_is_passed_over(tmp_path: Path) -> None:

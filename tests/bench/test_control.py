@@ -131,8 +131,8 @@ def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyo
         writer.append({**POINT, "samples": [1e-6] * 3, "late": 9})
     write_json(campaign.chosen, {"goal": asdict(goal), "ended": "the time is up"})
     assert cli.main(["bench", "resume", str(tmp_path)]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "point" in line]
-    again = "nothing is missing: times of up to 1 point, which cannot be trusted, are measured again"
+    said = [line for line in capsys.readouterr().err.splitlines() if "missing" in line]
+    again = "nothing is missing: 1 time that cannot be trusted is measured again, and once more what stays so"
     assert said == [f"colltune: {again}, beyond the budget of 8 s"]
 
 
@@ -237,6 +237,8 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     # It comes before anything is measured.
     done = {next(plan.points())}
     assert control.limit_of(plan, done, None) == control.limit_of(bare, done, None)
+    # Nothing is missing but what is measured again.
+    assert control.limit_of(plan, done, None, {}, 100.0) == 500.0
 
 
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:

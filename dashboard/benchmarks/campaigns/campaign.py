@@ -28,7 +28,7 @@ from typing import Any
 
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.confined import PARTS, own_path
-from dashboard.benchmarks.campaigns.plan import Plan, point_key
+from dashboard.benchmarks.campaigns.plan import Plan, missing, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries.methods import Method
@@ -150,6 +150,11 @@ class Campaign:
         record = self.choices() if goal is not None and self.result_files() else {}
         return goal is not None and bool(record.get("ended")) and Goal.from_json(record.get("goal")) == goal
 
+    def complete(self) -> bool:
+        """Whether it has all points of its plan or, of an adaptive one, all that it chose."""
+        plan = self.plan()
+        return self.settled(plan.goal) or not missing(plan, self.done().all)
+
     def planned_again(self) -> bool:
         """Whether it is adaptive, and points were last chosen for another goal than its plan has by now."""
         record = self.choices()
@@ -170,7 +175,10 @@ class Campaign:
             name: sum(record.get(name, 0) for record in records) for name in ("spent", "points", "steps", "choosing")
         }
         ended = [record for record in records if record.get("ended") and record.get("goal") == last["goal"]]
-        return {**last, **sums, "ended": last["ended"] if len(ended) == len(self.plan().comm_sizes) else ""}
+        if len(ended) < len(self.plan().comm_sizes):
+            # What one of them has ended with says nothing of the others.
+            return {**last, **sums, "ended": "", "decided": False}
+        return {**last, **sums}
 
     def plan(self) -> Plan:
         """Read the plan.

@@ -49,12 +49,14 @@ def limit_of(
     done: set[PointKey],
     cores: int | None,
     took: Mapping[PointKey, float] = MappingProxyType({}),
+    again: float = 0.0,
 ) -> float:
     """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
 
-    What the safety check may take comes on top. The arguments are those of `Plan.estimate`.
+    What the safety check may take comes on top. The arguments are those of `Plan.estimate`, and seconds of points that
+    are measured again since nothing is missing.
     """
-    measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * plan.estimate(done, cores, took).seconds)
+    measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * max(plan.estimate(done, cores, took).seconds, again))
     return math.ceil(measuring + check_of(plan, done))
 
 
@@ -141,7 +143,7 @@ def start(
 def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:
     """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
     plan = campaign.plan()
-    doubts, array = doubts_of(campaign), bool(launcher.array)
+    doubts, array = doubts_of(campaign).points, bool(launcher.array)
     if doubts and again and can_repeat(plan, array=array):
         return
     order = remedy(plan, str(campaign.folder), array=array)
@@ -149,10 +151,21 @@ def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: boo
     raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
 
 
-def doubts_of(campaign: Campaign) -> int:
-    """Number of points whose times cannot be trusted."""
-    plan = campaign.plan()
-    return sum(len(doubted(path, plan)) for path in campaign.result_files())
+class Doubtful(NamedTuple):
+    """Number of points whose times cannot be trusted, and seconds that measuring them took."""
+
+    points: int
+    seconds: float
+
+
+NO_DOUBTS = Doubtful(0, 0.0)
+
+
+def doubts_of(campaign: Campaign) -> Doubtful:
+    """How many points cannot be trusted; of launches that disagree a point counts once."""
+    plan, took = campaign.plan(), campaign.done().seconds
+    points = {key for path in campaign.result_files() for key in doubted(path, plan)}
+    return Doubtful(len({key[:-1] for key in points}), sum(took.get(key, 0.0) for key in points))
 
 
 @contextmanager

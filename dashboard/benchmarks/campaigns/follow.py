@@ -240,6 +240,7 @@ class Following:
         self._seconds: dict[PointKey, float] = {}
         self._left: tuple[int, float | None, float] = (-1, None, 0.0)
         self._doubts: tuple[int, dict[str, pd.DataFrame]] = (-1, {})
+        self._again: tuple[int, control.Doubtful] = (-1, control.NO_DOUBTS)
 
     def look(self) -> Sight:
         """See how it is now.
@@ -277,10 +278,15 @@ class Following:
         return self._known_doubts().get(collective, pd.DataFrame())
 
     @property
-    def doubts(self) -> int:
-        """Number of times, of all collectives, that cannot be trusted and can be measured again."""
-        able = can_repeat(self.plan, array=bool(self.campaign.parts()))
-        return sum(map(len, self._known_doubts().values())) if able else 0
+    def doubts(self) -> control.Doubtful:
+        """Times of all collectives that cannot be trusted and can be measured again, and how long that takes."""
+        if not can_repeat(self.plan, array=bool(self.campaign.parts())):
+            return control.NO_DOUBTS
+        with self._lock:
+            points, doubts = self._again
+            if points != self._points:
+                points, doubts = self._again = self._points, control.doubts_of(self.campaign)
+        return doubts
 
     def _known_doubts(self) -> dict[str, pd.DataFrame]:
         with self._lock:

@@ -1,17 +1,24 @@
-"""What is measured once more at the end of a job: points whose times cannot be trusted, and no more than a few."""
+"""What is measured once more at the end of a job: points whose times cannot be trusted.
+
+A job does so by itself with no more than a few of them. One that is started when nothing is missing is started for
+them, and measures all.
+"""
 
 from __future__ import annotations
 
 import itertools
+import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.campaigns.campaign import key_of
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.domain.units import format_count
+from loaders import disk
 from loaders.collectives import REDUCING
 from loaders.methods import MethodKey, method_label
 
@@ -41,11 +48,14 @@ class Doubts:
         Which of doubtful points are worth it, as of an adaptive campaign, whose time is short; None: the first ones.
     array
         Whether the job is one of an array.
+    asked
+        Whether nothing was missing when the job was started: where one can be started for them (`can_repeat`), all are
+        measured again, however many.
 
     Attributes
     ----------
     repeated
-        What was measured again, with the reason; whoever measures it puts it there.
+        What this job measured again, with the reason; whoever measures it puts it there.
     left
         What was doubtful when it was looked last.
     """
@@ -57,6 +67,7 @@ class Doubts:
     only: Collection[tuple[str, Method]] | None = None
     worth: Callable[[Mapping[PointKey, str]], dict[PointKey, str]] | None = None
     array: bool = False
+    asked: bool = False
     repeated: dict[PointKey, str] = field(default_factory=dict)
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
@@ -67,6 +78,8 @@ class Doubts:
         self.turns += 1
         if self.turns > ROUNDS:
             return {}
+        if self.asked and can_repeat(self.plan, array=self.array):
+            return dict(self.left)
         if self.worth is not None:
             return self.worth(self.left)
         most = max(FEW, len(list(self.plan.points())) // SHARE)
@@ -77,27 +90,26 @@ class Doubts:
         self.left = self._doubtful()
 
     def _doubtful(self) -> dict[PointKey, str]:
-        reasons = doubted(self.results, self.plan)
-        points: dict[PointKey, str] = {}
-        for cell in self.plan.cells() if reasons else ():
-            if cell.launch != self.launch or placed(self.nodes, cell.comm_size, cell.ppn) is None:
-                continue
-            for method in self.plan.methods_of(cell):
-                at = (cell.collective, label(method), cell.comm_size, cell.message_size)
-                reason = reasons.get((*at, cell.ppn, cell.datatype)) or reasons.get((*at, None, cell.datatype))
-                if reason and (self.only is None or (cell.collective, method) in self.only):
-                    points[point_key(cell, method)] = reason
-        return points
+        return {
+            key: reason
+            for key, reason in doubted(self.results, self.plan).items()
+            if self._own(key) and placed(self.nodes, key[2], key[4]) is not None
+        }
+
+    def _own(self, key: PointKey) -> bool:
+        return key[-1] == self.launch and (self.only is None or key[:2] in self.only)
 
     def words(self) -> str:
-        """What was measured again, and what cannot be trusted yet; empty where there is neither."""
+        """What the campaign measured again, and what cannot be trusted yet; empty where there is neither."""
+        earlier = {key: reason for key, reason in measured_again(self.results).items() if self._own(key)}
+        points_again = self.repeated | {key: reason for key, reason in earlier.items() if key not in self.repeated}
         shown = "; ".join(
             f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
-            for (collective, method, comm_size, size, *_), reason in itertools.islice(self.repeated.items(), _NAMED)
+            for (collective, method, comm_size, size, *_), reason in itertools.islice(points_again.items(), _NAMED)
         )
         # What stays is said by the last launch, which sees the points of all.
         last = self.launch == self.plan.launches
-        count, stays = len(self.repeated), len(self.left) if last else 0
+        count, stays = len(points_again), len(self.left) if last else 0
         points = "1 point was" if count == 1 else f"{count} points were"
         how = f"decide nothing ('{remedy(self.plan, 'FOLDER', array=self.array)}' has them measured again)"
         if not count:
@@ -117,14 +129,39 @@ def remedy(plan: Plan, folder: str, *, array: bool) -> str:
     return f"bench resume {folder}" if can_repeat(plan, array=array) else f"bench refine {folder} -o NEW"
 
 
-def doubted(results: Path, plan: Plan) -> dict[tuple[Any, ...], str]:
-    """Why times of a run file cannot be trusted, by collective, method, sizes, processes per node and type."""
+def measured_again(results: Path) -> dict[PointKey, str]:
+    """Points of a run file that were measured again, with the reason."""
+    points: dict[PointKey, str] = {}
+    if not results.exists():
+        return points
+    with disk.opened(results) as stream:
+        for line in stream:
+            # Of a campaign's lines few are such; the others need not be read.
+            if b'"again"' not in line:
+                continue
+            try:
+                record = json.loads(line)
+                points[key_of(record)] = str(record["again"])
+            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
+                continue
+    return points
+
+
+def doubted(results: Path, plan: Plan) -> dict[PointKey, str]:
+    """Points of a plan whose times in a run file cannot be trusted, with the reason; of launches those of each."""
     several = plan.datatypes if len(plan.datatypes) > 1 else ()
-    return {
+    reasons = {
         (*point, datatype if point[0] in REDUCING else ""): reason
         for datatype in several or ("",)
         for point, reason in _reasons(results, datatype).items()
     }
+    points: dict[PointKey, str] = {}
+    for cell in plan.cells() if reasons else ():
+        for method in plan.methods_of(cell):
+            at = (cell.collective, label(method), cell.comm_size, cell.message_size)
+            if reason := reasons.get((*at, cell.ppn, cell.datatype)) or reasons.get((*at, None, cell.datatype)):
+                points[point_key(cell, method)] = reason
+    return points
 
 
 def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:

@@ -142,6 +142,8 @@ class Worker:
         self._refused: dict[tuple[Any, ...], str] = {}
         self._faulty: tuple[Finding, ...] = ()
         self._selection = Selection()
+        #: Whether nothing was missing when this job was started; of the first process only.
+        self._nothing_missing = False
         self._again: dict[PointKey, str] = {}
         self._repeated: dict[PointKey, str] = {}
         self._choosing: Choosing | None = None
@@ -274,6 +276,7 @@ class Worker:
             forced,
             worth,
             array=self._campaign.root() != self._campaign,
+            asked=self._nothing_missing,
             repeated=self._repeated,
         )
         # What is chosen for it has a time of its own.
@@ -323,6 +326,7 @@ class Worker:
         """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
         done = self._campaign.done()
         every = missing(self._plan, done.all)
+        self._nothing_missing = self._campaign.settled(self._plan.goal) or not every
         self._progress.points = sum(len(methods) for _, methods in every)
         # The cells of the next launch are left to ranks started anew.
         launch = every[0][0].launch if every else 0

@@ -222,14 +222,14 @@ def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installatio
     _start(args, Campaign.create(Path(args.folder), plan), launcher, installation, new=new)
 
 
-def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher) -> float:
-    """Time limit, after a line that says what the campaign will cost."""
+def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher, again: float = 0.0) -> float:
+    """Time limit, after a line that says what the campaign will cost; `again` are seconds of what is measured again."""
     from dashboard.benchmarks.campaigns import control
     from dashboard.benchmarks.campaigns.pace import too_short
 
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
-    limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds)
+    limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds, again)
     estimate = plan.estimate(done.all, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
         cost = bench_plan.cost(estimate, limit, checked=control.check_of(plan, done.all) > 0)
@@ -245,16 +245,20 @@ def _start(
     """Launch what is missing, and wait for the end of a job of this machine; a `new` folder goes where that fails."""
     from dashboard.benchmarks.campaigns import control, fresh
 
-    limit = _limit(args, campaign, campaign.plan(), launcher)
+    resumed = args.order == "resume"
+    doubts = control.doubts_of(campaign) if resumed and campaign.complete() else control.NO_DOUBTS
+    limit = _limit(args, campaign, campaign.plan(), launcher, doubts.seconds)
     if new:
         now = fresh.start(campaign, launcher, installation, limit)
     else:
-        now = control.start(campaign, launcher, installation, limit, again=args.order == "resume")
-    if now["measured"] + now["refused"] >= now["points"]:
+        now = control.start(campaign, launcher, installation, limit, again=resumed)
+    if doubts.points:
         goal = campaign.plan().goal
         beyond = f", beyond the budget of {format_duration(goal.seconds)}" if goal and goal.seconds else ""
-        points = format_count(control.doubts_of(campaign), "point")
-        say(f"nothing is missing: times of up to {points}, which cannot be trusted, are measured again{beyond}")
+        took = f" for about {format_duration(doubts.seconds)}" if doubts.seconds else ""
+        times = "1 time" if doubts.points == 1 else f"all {doubts.points:,} times"
+        again = f"measured again{took}, and once more what stays so{beyond}"
+        say(f"nothing is missing: {times} that cannot be trusted {'is' if doubts.points == 1 else 'are'} {again}")
     if launcher.name != "local" and now["jobs"]:
         say(f"submitted as job {', '.join(job['id'] for job in now['jobs'])} (colltune bench status {campaign.folder})")
     # Of `run` one waits for the end wherever it runs.

@@ -56,7 +56,7 @@ class _Seen:
     following: Following | None = None
     sight: Sight | None = None
     measured: Measured | None = None
-    doubts: int = 0
+    doubts: control.Doubtful = control.NO_DOUBTS
     fault: str = ""
 
 
@@ -205,7 +205,7 @@ class MeasurePage(Watching):
             sight = following.look()
         except BenchError as error:
             return _Seen(entries, faults, name, fault=str(error).replace(f"{self.root}/", ""))
-        doubts = following.doubts if sight.status["state"] in ENDED else 0
+        doubts = following.doubts if sight.status["state"] in ENDED else control.NO_DOUBTS
         return _Seen(entries, faults, name, following, sight, self._measured(asked, name, following, sight), doubts)
 
     def _show(self, asked: Question, seen: _Seen) -> None:

@@ -13,7 +13,7 @@ from panel.viewable import Viewer
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED
 from dashboard.benchmarks.campaigns.follow import Sight
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.measure.form import TITLES
 from dashboard.pages.parts.options import titled
@@ -66,7 +66,7 @@ class Watch(Viewer):
             margin=0,
         )
 
-    def show(self, name: str, sight: Sight, *, doubts: int, allowed: bool, busy: bool) -> None:
+    def show(self, name: str, sight: Sight, *, doubts: control.Doubtful, allowed: bool, busy: bool) -> None:
         """Show what was seen.
 
         Parameters
@@ -76,7 +76,7 @@ class Watch(Viewer):
         sight
             What was seen of it.
         doubts
-            Number of its times that cannot be trusted and can be measured again.
+            Its times that cannot be trusted and can be measured again.
         allowed
             Whether this session may launch and cancel.
         busy
@@ -95,8 +95,9 @@ class Watch(Viewer):
         self.cancel.param.update(visible=state in UNDER_WAY, disabled=busy or not allowed)
         again = "Start" if state == "planned" else "Resume"
         if not missing:
-            again = f"Measure {format_count(doubts, 'doubtful time')} again"
-        may_resume = (missing or doubts > 0) and state not in UNDER_WAY
+            took = f", for about {format_duration(doubts.seconds)}" if doubts.seconds else ""
+            again = f"Measure {format_count(doubts.points, 'doubtful time')} again{took}"
+        may_resume = (missing or doubts.points > 0) and state not in UNDER_WAY
         self.resume.param.update(visible=may_resume, disabled=busy or not allowed, label=again)
         self.rerun.param.update(
             visible=bool(now["refused"]) and state in ENDED,
