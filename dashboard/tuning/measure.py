@@ -8,6 +8,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+from dashboard.benchmarks.adaptive.decided import decided_loss
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -16,7 +17,6 @@ from dashboard.benchmarks.launchers.launch import Launcher, last_words
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_count, format_duration, format_percent
-from dashboard.tuning.decide import prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.look import plan_of
 from dashboard.tuning.stages import Work
@@ -39,8 +39,8 @@ def measure(work: Work) -> Result:
         for finding in faulty_of(campaign)
         if finding.excluded
     ]
-    trusted = _trusted(work, files)
-    loss = {name: value for name, value in chosen.get("loss", {}).items() if value is not None and name in trusted}
+    # A campaign that another version ended kept what all of its times told.
+    loss = {name: value for name, value in decided_loss(files, campaign.plan()).items() if value is not None}
     facts = {
         "results": [str(file.relative_to(work.folder.path)) for file in files],
         "measured": len(done.measured),
@@ -57,12 +57,6 @@ def measure(work: Work) -> Result:
         f"expected loss of the decision {loss_words(sum(loss.values()) / len(loss)) if loss else unknown}"
     )
     return Result(facts, files)
-
-
-def _trusted(work: Work, files: Sequence[Path]) -> set[str]:
-    """The collectives with times that can decide: where there are none, what is expected to be lost is no figure."""
-    made = prepared_of(work, files) if files else {}
-    return {name for name, prepared in made.items() if bool(prepared.selected[name]["time"].notnull().any())}
 
 
 def loss_words(percent: float) -> str:

@@ -8,4 +8,4 @@ measured there. It ends when the expected loss is as low as asked for, or the ti
 
 from dashboard.benchmarks.adaptive.goal import Goal
 
-__all__ = ["Goal", "expected", "refine", "replay", "words"]
+__all__ = ["Goal", "decided", "expected", "refine", "replay", "words"]

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following, together
-from dashboard.benchmarks.adaptive.expected import Calibration, Known
+from dashboard.benchmarks.adaptive.expected import Calibration, Known, standard_error
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.pace import Pace
@@ -29,14 +29,13 @@ from loaders import disk
 
 Todo = list[tuple[Cell, list[Method]]]
 
-#: Standard error of the logarithm of a time that was measured once.
-_ONCE = 0.2
 #: Seconds that no clock tells apart from none.
 _TICK = 1e-9
 #: Part of the seconds that measuring has taken that doubtful points are measured again for, each time.
 _AGAIN = 0.05
 #: Why it ends, in the words that the campaign keeps.
 ENOUGH, TIME_UP, NOTHING_LEFT = "the expected loss is as low as asked for", "the time is up", "nothing is left"
+_NOT_BY_THESE = f"by all times {ENOUGH}, by those that decide it is not"
 
 
 @dataclass(frozen=True)
@@ -50,12 +49,33 @@ class Point:
     @classmethod
     def of(cls, samples: list[float], took: float) -> Point:
         """Take the median and what it is sure to."""
-        middle = statistics.median(samples)
-        if len(samples) < 3:
-            return cls(middle, _ONCE, took)
-        lower, _, upper = statistics.quantiles(map(math.log, samples), n=4, method="inclusive")
-        deviation = (upper - lower) / 1.349
-        return cls(middle, max(1.2533 * deviation / math.sqrt(len(samples)), 1e-3), took)
+        return cls(statistics.median(samples), float(standard_error(np.array(samples))), took)
+
+
+def ending(ended: str, goal: Goal, loss: Mapping[str, float | None], doubtful: int) -> str:
+    """Why a campaign ended, by the times that decide.
+
+    Parameters
+    ----------
+    ended
+        Why no more was chosen, by all times; empty where more could be.
+    goal
+        What was asked for.
+    loss
+        Expected loss in percent by collective, as `decided.decided_loss`.
+    doubtful
+        Number of times that cannot be trusted.
+    """
+    low = goal.percent is not None and all(each is not None and each <= goal.percent for each in loss.values())
+    if ended in ("", TIME_UP):
+        return ended
+    if low:
+        return ENOUGH
+    doubts = f"{format_count(doubtful, 'time')} that cannot be trusted" if doubtful else ""
+    if ended == ENOUGH:
+        return f"{_NOT_BY_THESE}{f' ({doubts})' if doubts else ''}"
+    missed = f"; {goal.percent:g} % of expected loss is not reached" if goal.percent is not None else ""
+    return f"{ended}{f' but {doubts}' if doubts else ''}{missed}"
 
 
 def _numbered(axis: Iterable[Any]) -> dict[Any, int]:

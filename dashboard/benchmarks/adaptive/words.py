@@ -5,9 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+_MORE = "; by what was measured again there is more to measure: resume it"
+
 
 def words_of(record: Mapping[str, Any]) -> list[str]:
     """Say what was chosen last and why, what the decision is expected to lose, and why it ended.
+
+    Until it has ended the loss is by all times, those that cannot be trusted included, which may be measured again.
 
     Parameters
     ----------
@@ -19,12 +23,14 @@ def words_of(record: Mapping[str, Any]) -> list[str]:
     list of str
         Lines; none before anything is known.
     """
-    known = record.get("loss", {})
+    known, decided = record.get("loss", {}), bool(record.get("decided"))
+    nothing = "no time can be trusted" if decided else "nothing measured"
     losses = [f"{name} {loss:.3g} %" for name, loss in known.items() if loss is not None]
-    losses += [f"{name} unknown (nothing measured)" for name, loss in known.items() if loss is None and losses]
+    losses += [f"{name} unknown ({nothing})" for name, loss in known.items() if loss is None and losses]
     why = [f"chosen last: {record['why']}"] if record.get("why") else []
     if not losses:
         return why
-    ended = f"; ended: {record['ended']}" if record["ended"] else ""
+    ended = f"; ended: {record['ended']}" if record["ended"] else _MORE if decided else ""
     spent = f"after {record['spent']:.0f} s of measuring"
-    return [*why, f"expected loss of the decision: {', '.join(losses)} {spent}{ended}"]
+    which = "" if decided else " by all times" if record["ended"] else " by all times so far"
+    return [*why, f"expected loss of the decision{which}: {', '.join(losses)} {spent}{ended}"]

@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dashboard.benchmarks.adaptive.chooser import Chooser, Todo
+from dashboard.benchmarks.adaptive.chooser import Chooser, Todo, ending
 from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
@@ -44,6 +44,8 @@ class Choosing:
         self._choosing, self._steps, self._ranks = 0.0, 0, plan.ranks
         self._written = -math.inf
         self._loss: dict[str, float | None] = {}
+        #: Why it ended, and whether it had before, so that it was started for what was doubtful, as no part is.
+        self._ended, self._had_ended = "", self._root == campaign and campaign.settled(plan.goal)
         self._way: list[tuple[float, float]] = list(map(tuple, read_json(campaign.chosen).get("way", ())))
 
     def next(self, done: int) -> tuple[Todo, int, float]:
@@ -65,7 +67,7 @@ class Choosing:
             self._chooser.refused |= {point_key(cell, method) for cell, methods in todo for method in methods}
             self._chooser.forget()
             todo, ended = self._chooser.next()
-        self._steps += 1
+        self._steps, self._ended = self._steps + 1, ended
         if self._chooser.anew:
             # What it begins with is chosen without the loss, which then is told only where that takes no time.
             begins = not (self._chooser.begun or ended)
@@ -74,7 +76,7 @@ class Choosing:
             took = time.monotonic() - began
             self._chooser.together = min(took / _AIM, (self._chooser.goal.seconds or math.inf) / _CHOICES)
         if self._chooser.anew or began > self._written + _WRITTEN:
-            self._keep(ended)
+            self._keep()
             self._written = began
         self._choosing += time.monotonic() - began
         return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
@@ -89,6 +91,25 @@ class Choosing:
         self._read()
         return self._chooser.again(doubtful)
 
+    def close(self, doubtful: int) -> None:
+        """Keep what is expected of the decision by the times that decide, and why it ended by these.
+
+        Parameters
+        ----------
+        doubtful
+            Number of times that cannot be trusted, after they were measured again.
+        """
+        from dashboard.benchmarks.adaptive.decided import decided_loss  # noqa: PLC0415 - needed once, at the end
+
+        self._read()
+        if self._had_ended:
+            # All that was doubtful was measured again, and may tell of more to measure within the goal.
+            self._chooser.forget()
+            self.next(0)
+        self._loss = decided_loss(self._root.result_files(), self._root.plan())
+        self._ended = ending(self._ended, self._chooser.goal, self._loss, doubtful)
+        self._keep(decided=True)
+
     def _read(self) -> None:
         for results in self._root.result_files():
             self._chooser.read(results)
@@ -98,21 +119,25 @@ class Choosing:
         by_time = int(done * goal.seconds / spent) if goal.seconds and spent else 0
         return max(done + following, by_time)
 
-    def _keep(self, ended: str) -> None:
-        chooser, loss = self._chooser, self._loss
+    def _keep(self, *, decided: bool = False) -> None:
+        chooser, loss, ended = self._chooser, self._loss, self._ended
         known = [percent for percent in loss.values() if percent is not None]
-        if chooser.anew and known and len(known) == len(loss):
-            self._way.append((round(chooser.spent, 2), round(sum(known) / len(known), _DIGITS)))
+        if (decided or chooser.anew) and known and len(known) == len(loss):
+            spent = round(chooser.spent, 2)
+            # Of a point that was measured again the last time counts, which may have been shorter.
+            self._way = [point for point in self._way if point[0] <= spent]
+            self._way.append((spent, round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),
             "ranks": self._ranks,
             "loss": {name: None if percent is None else round(percent, _DIGITS) for name, percent in loss.items()},
+            "decided": decided,
             "spent": round(chooser.spent, 3),
             "points": chooser.own,
             "steps": self._steps,
             "choosing": round(self._choosing, 3),
             "ended": ended,
-            "why": "" if ended else chooser.why,
+            "why": "" if ended or decided else chooser.why,
             "written": time.time(),
             "way": self._way[:: 1 + len(self._way) // _MOST_WAY],
         }

@@ -290,6 +290,8 @@ class Worker:
                 if self.rank == 0:
                     doubts.look()
                 break
+        if self._choosing:
+            self._choosing.close(len(doubts.left))
         if self.rank == 0 and (words := doubts.words()):
             say(words)
 

@@ -9,9 +9,12 @@ from typing import Any
 
 import pytest
 
+from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo
+from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo, ending
 from dashboard.benchmarks.adaptive.choosing import Step, beginning
+from dashboard.benchmarks.adaptive.decided import decided_loss
+from dashboard.benchmarks.adaptive.words import words_of
 from dashboard.benchmarks.adaptive.worker import Choosing
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, point_key
@@ -42,8 +45,8 @@ def seconds(method: Method, comm_size: int, message_size: int) -> float:
     return 1e-6 * (6 if method.algorithm == "pipeline" else 9) * (1 + message_size / 2000)
 
 
-def write(campaign: Campaign, todo: Todo) -> None:
-    with RunWriter(campaign.results, {"library": "test"}) as writer:
+def write(campaign: Campaign, todo: Todo, **further: Any) -> None:
+    with RunWriter(campaign.results, {"library": "test", "benchmark": "colltune bench, test"}) as writer:
         for cell, methods in todo:
             for method in methods:
                 time = seconds(method, cell.comm_size, cell.message_size)
@@ -53,7 +56,7 @@ def write(campaign: Campaign, todo: Todo) -> None:
                     "samples": [time, 1.01 * time, 0.99 * time],
                     "seconds": 0.5,
                 }
-                writer.append(point)
+                writer.append(point | further)
 
 
 def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
@@ -185,6 +188,8 @@ def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp
         while todo := job.next(0)[0]:
             assert {cell.comm_size for cell, _ in todo} == set(part.plan().comm_sizes)
             write(part, todo)
+        job.close(0)
+        assert (campaign.choices()["decided"], bool(campaign.choices()["ended"])) == (part is parts[-1],) * 2
     spent = [part.choices()["spent"] for part in parts]
     # The time is that of each job.
     assert all(0 < each <= 6 for each in spent)
@@ -192,11 +197,10 @@ def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp
     assert campaign.choices()["points"] == len(campaign.done().measured)
     assert campaign.choices()["ended"] in (TIME_UP, NOTHING_LEFT)
     assert campaign.settled(plan.goal)
-    # The last one knew all that one job for all would know.
-    alone = Chooser(plan)
-    for results in campaign.result_files():
-        alone.read(results)
-    assert campaign.choices()["loss"] == pytest.approx(alone.loss(), abs=1e-4)
+    # The last one knew all that one job for all would know, and that a method was never measured.
+    alone = decided_loss(campaign.result_files(), plan)["bcast"]
+    assert alone == pytest.approx(campaign.choices()["loss"]["bcast"], abs=1e-4)
+    assert alone > 1
     # With more time, all of them have to go on, not only the first that does.
     more = Campaign.create(tmp_path, plan_of(Goal(seconds=12)))
     assert not more.settled(more.plan().goal)
@@ -245,6 +249,69 @@ def test_it_ends_at_the_expected_loss_that_is_asked_for(tmp_path: Path) -> None:
     assert loss is not None
     assert (loss <= 2.0) == (ended == ENOUGH)
     assert len(keys) < len(list(campaign.plan().points()))
+
+
+@pytest.mark.parametrize(
+    ("ended", "loss", "doubtful", "said"),
+    [
+        (ENOUGH, 4.0, 0, ENOUGH),
+        (NOTHING_LEFT, 4.0, 3, ENOUGH),
+        (TIME_UP, 9.0, 3, TIME_UP),
+        (ENOUGH, 9.0, 3, f"by all times {ENOUGH}, by those that decide it is not (3 times that cannot be trusted)"),
+        (
+            NOTHING_LEFT,
+            None,
+            1,
+            "nothing is left but 1 time that cannot be trusted; 5 % of expected loss is not reached",
+        ),
+    ],
+)
+def test_why_it_ended_is_said_by_the_times_that_decide(ended: str, loss: float, doubtful: int, said: str) -> None:
+    assert ending(ended, Goal(percent=5.0), {"bcast": 1.0, "reduce": loss}, doubtful) == said
+    assert ending(NOTHING_LEFT, Goal(seconds=1.0), {"bcast": 1.0}, 0) == NOTHING_LEFT
+
+
+def chosen_all(campaign: Campaign, **further: Any) -> tuple[Choosing, Todo]:
+    """Measure all that a job chooses, and give it with that."""
+    job, every = Choosing(campaign, campaign.plan(), ["node"] * 6), []
+    while todo := job.next(0)[0]:
+        write(campaign, todo, **further)
+        every += todo
+    return job, every
+
+
+def test_at_its_end_the_loss_is_that_of_the_times_that_decide_as_refine_tells_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(percent=2.0)))
+    job, every = chosen_all(campaign)
+    before = campaign.choices()
+    assert "expected loss of the decision by all times: bcast" in words_of(before)[-1]
+    doubtful = [(cell, methods) for cell, methods in every if SIZES.index(cell.message_size) in (1, 3, 5)]
+    write(campaign, doubtful, late=9, again="late")
+    job.close(9)
+    record = campaign.choices()
+    assert record["loss"]["bcast"] > max(2.0, before["loss"]["bcast"])
+    assert "(9 times that cannot be trusted)" in record["ended"] or "but 9 times" in record["ended"]
+    assert record["way"][-1] == [pytest.approx(record["spent"], abs=0.01), record["loss"]["bcast"]]
+    assert f"expected loss of the decision: bcast {record['loss']['bcast']:.3g} %" in words_of(record)[-1]
+    sizes = ["--comm-sizes", "2,3,4,5,6", "--message-sizes", ",".join(map(str, SIZES))]
+    assert cli.main(["bench", "refine", str(campaign.results), *sizes, "--points", "1", "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["loss"] == pytest.approx(record["loss"], abs=1e-4)
+
+
+def test_measured_again_in_less_time_a_campaign_that_had_ended_may_go_on(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=20)))
+    job, every = chosen_all(campaign)
+    job.close(0)
+    assert campaign.choices()["ended"] == TIME_UP
+    job, nothing = chosen_all(campaign)
+    assert not nothing
+    write(campaign, every, seconds=0.1, again="late")
+    job.close(0)
+    assert campaign.choices()["ended"] == ""
+    assert words_of(campaign.choices())[-1].endswith("; by what was measured again there is more to measure: resume it")
+    assert not campaign.complete()
 
 
 def test_what_is_refused_is_not_chosen_again(tmp_path: Path) -> None:
