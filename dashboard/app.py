@@ -25,6 +25,7 @@ from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
 from dashboard.pages.parts.keys import MAP_KEYS
+from dashboard.pages.parts.later import hand_over, live_session
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
@@ -157,8 +158,9 @@ class App(Viewer):
 
     def _entitle(self) -> None:
         """Call the browser's tab, and what is bookmarked, by the page on show."""
-        if pn.state.curdoc is not None:
-            pn.state.curdoc.title = f"{self.state.page} · {TITLE}"
+        if (session := live_session()) is not None:
+            # A page may be chosen at the end of what was awaited, when nobody holds the document.
+            hand_over(session, lambda: setattr(session, "title", f"{self.state.page} · {TITLE}"))
 
     def _upload(self) -> None:
         self.state.page = "Data"

@@ -79,6 +79,9 @@ def test_a_campaign_from_its_start_to_its_decisions(
 
     page.get_by_role("button", name="Open in Decisions").click()
     wait_until_drawn(page, "Exact decision map", 90)
+    # Chosen at the end of what was awaited.
+    expect(page).to_have_title("Decisions · colltune")
+    assert not page.get_by_text("The dashboard itself failed").count()
     cube = open_results([str(path) for path in campaign.result_files()])["bcast"].to_dataset()
     assert set(cube["message_size"].values.tolist()) <= {8, 1024, 65536}
     assert campaign.settled(Goal(60.0))

@@ -8,6 +8,7 @@ HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 #: Nor does the browser's tab hear of the document's title.
 TITLE = """
 for (const shown of Bokeh.documents) {
+    document.title = shown.title()
     shown.on_change((event) => { if (event.kind === 'TitleChanged') document.title = event.title })
 }
 """
