@@ -157,13 +157,22 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
     """Say which algorithms the target lacks, and which of its own they may be."""
     from dashboard.export import TARGETS
     from dashboard.export.naming import near
+    from dashboard.export.unsafe import is_unsafe
 
     if numbers := [name for name in algorithms if name.isdigit()]:
         said = ", ".join(numbers[:_LISTED])
         say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")
-    names = {name: near(TARGETS[args.to], collective, name, getattr(args, "version", None)) for name in algorithms}
+    version = {"version": getattr(args, "version", None)}
+    names = {
+        name: [
+            each
+            for each in near(TARGETS[args.to], collective, name, version["version"])
+            if not is_unsafe(args.to, collective, each, version)
+        ]
+        for name in algorithms
+    }
     for name, alike in [pair for pair in names.items() if pair[1]][:_LISTED]:
-        what = f"{args.to} has no {name!r}; near are {', '.join(alike)}"
+        what = f"{args.to} has no {name!r}; if it is what {args.to} calls {' or '.join(alike)}"
         if name in alike:
             what = f"whether {name!r} is {args.to}'s {name!r}, too, nothing says; if it is"
         say(f"note: {collective}: {what}: --name {name}={name if name in alike else alike[0]}")

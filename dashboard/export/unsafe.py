@@ -11,7 +11,7 @@ import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.improve import without
-from dashboard.decisions.function.nodes import OWN_DECISION, Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import KnownFault, known_fault
@@ -216,6 +216,13 @@ def _fault(decision: DecisionFunction, method: Method, target: str, options: Map
     names = decision.categories.get("collective", (decision.collective,))
     faults = (known_fault(library, version, name, number=number, name=method.algorithm) for name in names)
     return next(filter(None, faults), None)
+
+
+def is_unsafe(target: str, collective: str, algorithm: str, options: Mapping[str, Any] | None = None) -> bool:
+    """Whether a target's library has an algorithm that no file may name, as far as it is known."""
+    method = Method(algorithm, algorithm)
+    fault = _fault(DecisionFunction(collective, [method], Leaf(0)), method, target, options or {})
+    return fault is not None and not fault.only_commutative
 
 
 def _without(

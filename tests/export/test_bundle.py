@@ -253,6 +253,19 @@ def test_substitutes_of_open_mpi_are_among_the_notes(target: str) -> None:
     assert "has no 'hypercube'; 'binomial' is written instead" in note
 
 
+def test_sizes_at_which_nothing_was_measured_do_not_hide_what_costs_least() -> None:
+    """Blocks of the totals at two communicator sizes make a grid of which each line holds half."""
+    gap = np.nan
+    times = np.array([[[1.0, gap], [gap, 1.0]], [[3.0, gap], [gap, 3.0]], [[2.0, gap], [gap, 2.0]]])
+    names = ["bine", "default", "ring"]
+    measured = cube_of(times, [32, 60], [32, 64], collective="allgather")
+    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    decision = DecisionFunction("allgather", [Method("bine", "bine")], Leaf(0))
+    (part,) = write(Order("openmpi", (decision,), {"allgather": measured})).parts
+    assert "'ring' is written instead, of all that it has the one that costs least there" in " ".join(part.notes)
+    assert part.loss == pytest.approx(100)
+
+
 def test_radices_of_different_algorithms_stand_beside_each_other() -> None:
     names = ["binomial", "sag_knomial"]
     measured = cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 1024])

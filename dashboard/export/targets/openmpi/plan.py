@@ -306,7 +306,9 @@ def substitute(
     measured = dict(zip(methods, cube["time"].notnull().any(["comm_size", "message_size"]).values, strict=True))
     labels = [method.label for method in methods]
     wanted = decision.methods[place].label
-    cells = there["chosen"].values == (labels.index(wanted) if wanted in labels else -1)
+    # Where nothing at all was measured, as at sizes of other communicators, nothing costs anything.
+    measured_there = there["best"].values >= 0
+    cells = measured_there & (there["chosen"].values == (labels.index(wanted) if wanted in labels else -1))
     calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
     calls = calls if calls.any() else np.ones(calls.size)
     best, why = np.inf, "since nothing that it has was measured there"
