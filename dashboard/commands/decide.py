@@ -141,28 +141,10 @@ def _order(
     provenance: Mapping[str, Any],
 ) -> Order:
     """What is to be written."""
-    from dashboard.export import TARGETS
-
-    if "version" in TARGETS[args.to].options and "version" not in given and (measured := _measured_version(made)):
-        given = {**given, "version": measured}
     from dashboard.export.writing import Order
 
     parts = [part for prepared in made for part in prepared.problem.slices]
     return Order.of(args.to, decisions, parts, provenance=provenance, **given)
-
-
-def _measured_version(made: Sequence[Prepared]) -> str:
-    """Series of Open MPI that all results were measured with, where it is one whose numbers are known; else empty."""
-    from loaders.openmpi import series
-
-    attrs = [part.cube.attrs for prepared in made for part in prepared.problem.slices]
-    if not all(str(each.get("library", "")).lower().replace(" ", "").startswith("openmpi") for each in attrs):
-        return ""
-    try:
-        versions = {series(str(each.get("library_version", ""))) for each in attrs}
-    except ValueError:
-        return ""
-    return versions.pop() if len(versions) == 1 and versions <= {"4.1", "5.0"} else ""
 
 
 def _sweep(args: argparse.Namespace) -> None:

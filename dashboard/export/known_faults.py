@@ -123,7 +123,8 @@ def known_fault(
 
 
 def _plain(library: str) -> str:
-    return re.sub(r"[\s-]+", "", library.lower())
+    # Results say OMPI, too.
+    return re.sub(r"^ompi", "openmpi", re.sub(r"[\s-]+", "", library.lower()))
 
 
 def _within(version: str, fault: KnownFault) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -65,6 +65,10 @@ class Choice:
     component: str = ""
 
 
+#: Open MPI by its names in results, as `measured_with` compares them.
+OPEN_MPI = ("openmpi", "ompi")
+
+
 def algorithm_names(collective: str, version: str | None = None) -> tuple[str, ...]:
     """Open MPI's names of a collective's algorithms; empty where it has no choice."""
     return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
@@ -74,6 +78,26 @@ def measured_with(facts: Mapping[str, Any], *names: str) -> bool:
     """Whether measurements can be of the library with one of these names, in small letters: nobody says otherwise."""
     library = str(facts.get("library") or "").lower().replace(" ", "").replace("-", "")
     return not library or any(name in library for name in names)
+
+
+def measured_series(measured: Iterable[Mapping[str, Any]]) -> str:
+    """Series of Open MPI that all measurements were made with, where its numbers are known; else empty.
+
+    Parameters
+    ----------
+    measured
+        Attributes of each cube.
+    """
+    versions = {str(facts.get("library_version", "")) if _is_open_mpi(facts) else "" for facts in measured}
+    try:
+        known = {series(version) for version in versions}
+    except ValueError:
+        return ""
+    return known.pop() if len(known) == 1 and known <= {"4.1", "5.0"} else ""
+
+
+def _is_open_mpi(facts: Mapping[str, Any]) -> bool:
+    return bool(facts.get("library")) and measured_with(facts, *OPEN_MPI)
 
 
 def is_of_library(method: Method) -> bool:

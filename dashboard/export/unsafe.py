@@ -15,7 +15,7 @@ from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import KnownFault, known_fault
-from dashboard.export.library_names import measured_with
+from dashboard.export.library_names import OPEN_MPI, measured_with
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -33,7 +33,6 @@ _LIBRARIES = {
     "preload-mpich": "MPICH",
     "mpich": "MPICH",
 }
-_ALSO_CALLED = {"Open MPI": ("ompi",)}
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
 _WRONG = "wrong for operations of a program's own that do not commute"
@@ -151,7 +150,7 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
 def of_other_library(decision: DecisionFunction, target: str) -> str:
     """What is said of a decision among methods of another library than a target writes for; empty where it is none."""
     library, facts = _LIBRARIES.get(target, ""), decision.provenance
-    if not library or measured_with(facts, library.lower().replace(" ", ""), *_ALSO_CALLED.get(library, ())):
+    if not library or measured_with(facts, *(OPEN_MPI if library == "Open MPI" else (library.lower(),))):
         return ""
     those = f"those of the same names in {library} may take other times"
     return f"It was decided among methods of {facts['library']}: {those}."

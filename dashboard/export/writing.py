@@ -21,7 +21,7 @@ from dashboard.domain.units import format_count, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
 from dashboard.export.holds import unsaid
-from dashboard.export.library_names import COMPARED
+from dashboard.export.library_names import COMPARED, measured_series
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import Fault, RulesFile
 from dashboard.export.rules.given import of_collective
@@ -75,8 +75,10 @@ class Order:
         """What is to be written of decisions, judged by the tables of measurements that they were made of.
 
         Of a collective at several numbers of processes per node the table is that of the most, which is what a file
-        that knows none of them says.
+        that knows none of them says. Without a ``version`` it is written for the one measured, else `DEFAULT_VERSION`.
         """
+        parts = list(parts)
+        given["version"] = given.get("version") or measured_series(part.cube.attrs for part in parts) or DEFAULT_VERSION
         tables = sorted(parts, key=lambda part: part.given.get("ppn") or 0)
         named = {str(part.cube.attrs.get("collective")): part for part in tables}
         weights = {name: part.weights for name, part in named.items() if part.weights is not None}

@@ -222,9 +222,9 @@ def _named(view: View, names: Sequence[str]) -> Treatment:
 
 
 def _target_words(state: State) -> list[str]:
-    """What is asked of the target, as far as it takes it; without ``--for`` a command takes the version measured."""
+    """What is asked of the target, as far as it takes it."""
     options = TARGETS[state.target].options
-    words = ["--for", state.target_version] if "version" in options else []
+    words = ["--for", state.target_version] if state.target_version and "version" in options else []
     words += ["--base", state.base_version] if state.base_version and "base" in options else []
     return [*words, *(["--max-rules", str(state.most_rules)] if state.most_rules and "most_rules" in options else [])]
 

@@ -22,7 +22,7 @@ from dashboard.session.registry import COMPUTED, Results, load_results, register
 from dashboard.session.treatment import HELD_OUT, OPTIONS, UNCERTAINTY, Treatment, Workload
 from dashboard.session.view import Grown, View
 from loaders.collectives import POINT_TO_POINT
-from loaders.openmpi import DEFAULT_VERSION, VERSIONS
+from loaders.openmpi import VERSIONS
 
 PAGES = ("Home", "Tune", "Decisions", "Compare", "Frontier", "Models", "Export", "Measure", "Online", "Data")
 #: Where a session begins that is asked for nothing else.
@@ -105,7 +105,7 @@ class State(param.Parameterized):
     )
     target = param.Selector(default="openmpi", objects=list(TARGETS), doc="What the page Export writes.")
     target_version = param.Selector(
-        default=DEFAULT_VERSION, objects=list(VERSIONS), doc="Version of Open MPI that rules are written for."
+        default="", objects=["", *VERSIONS], doc="Version of Open MPI that reads the rules; empty: the one measured."
     )
     base_version = param.Selector(
         default="", objects=["", *KNOWN], doc="Version of MPICH whose selection is changed; empty: the one measured."

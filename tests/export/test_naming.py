@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.export import TARGETS
+from dashboard.export.library_names import measured_series
 from dashboard.export.naming import known, near
 
 
@@ -12,6 +13,22 @@ from dashboard.export.naming import known, near
 def test_the_library_s_names_are_those_of_its_version(version: str | None, *, there: bool) -> None:
     assert ("sparbit" in known(TARGETS["openmpi"], "allgather", version)) == there
     assert ("sparbit" in near(TARGETS["openmpi"], "allgather", "sparbits", version)) == there
+
+
+@pytest.mark.parametrize(
+    ("measured", "version"),
+    [
+        ([("Open MPI", "4.1.4")], "4.1"),
+        ([("OMPI", "4.1.5"), ("OpenMPI", "4.1.2")], "4.1"),
+        ([("Open MPI", "5.0.11")], "5.0"),
+        ([("Open MPI", "4.1.4"), ("Open MPI", "5.0.11")], ""),
+        ([("Open MPI", "5.0.11"), ("MPICH", "4.1.2")], ""),
+        ([("", "4.1.4")], ""),
+        ([("Open MPI", "")], ""),
+    ],
+)
+def test_rules_are_for_the_open_mpi_that_was_measured(measured: list[tuple[str, str]], version: str) -> None:
+    assert measured_series({"library": name, "library_version": number} for name, number in measured) == version
 
 
 @pytest.mark.parametrize("target", ["c", "python", "json"])

@@ -111,6 +111,7 @@ def test_what_campaigns_found_is_left_out_also_where_several_were_joined() -> No
 def test_versions_bound_a_fault() -> None:
     assert known_fault("Open MPI", "5.0.11", "allgather", number=7)
     assert known_fault("openmpi 5.0", "", "allgather", name="sparbit")
+    assert known_fault("OMPI", "5.0.3", "allgather", name="sparbit")
     assert known_fault("Open MPI", "4.1.4", "allgather", name="sparbit") is None
     assert known_fault("Open MPI", "5.0.11", "allgatherv", name="sparbit") is None
     assert known_fault("MPICH", "5.0.2", "reduce_scatter", name="pairwise")

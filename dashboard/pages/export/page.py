@@ -11,6 +11,7 @@ from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.export import TARGETS
+from dashboard.export.library_names import measured_series
 from dashboard.export.targets.mpich.base import kept
 from dashboard.export.writing import Written
 from dashboard.pages.export.base import BaseFile
@@ -29,6 +30,7 @@ from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, 
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.recipes import of_file, said
 from dashboard.session.state import DATA, TREE, ResultsOrState, State
+from loaders.openmpi import DEFAULT_VERSION
 
 PAGE = "Export"
 _VERSIONED = ("4.1", "5.0")
@@ -62,8 +64,9 @@ class ExportPage(Viewer):
         self.version = Select(
             label="Open MPI",
             options=list(_VERSIONED),
-            width=120,
-            description="The version that will read the file. Numbers of algorithms differ between versions.",
+            width=160,
+            description="The version that will read the file, by itself the one that was measured. Numbers of "
+            "algorithms differ between versions.",
         )
         self.most = IntInput(
             label="Most rules, 0: no limit",
@@ -130,7 +133,7 @@ class ExportPage(Viewer):
         self.state.most_rules = clamped(self.most)
 
     def _set_version(self, event: Any) -> None:
-        if event.new:
+        if event.new is not None:
             self.state.target_version = event.new
 
     def _set_collectives(self, event: Any) -> None:
@@ -139,7 +142,10 @@ class ExportPage(Viewer):
 
     def _refresh(self) -> None:
         state, options = self.state, TARGETS[self.state.target].options
-        versions = list(dict.fromkeys((*_VERSIONED, state.target_version)))
+        cubes = [cube for name in collectives_of(state) if (cube := state.view.measured(name)) is not None]
+        known = measured_series(cube.attrs for cube in cubes)
+        by_itself = f"{known} (measured)" if known else f"{DEFAULT_VERSION} (usual)"
+        versions = {by_itself: ""} | {version: version for version in (*_VERSIONED, state.target_version) if version}
         self.version.param.update(options=versions, value=state.target_version, visible="version" in options)
         self.most.param.update(value=state.most_rules, visible="most_rules" in options)
         names = [name for name in state.param.collective.objects if name is not None]

@@ -220,6 +220,15 @@ def test_what_is_two_files_is_in_the_bundle_alone(page: ExportPage, state: State
     assert {"colltune_bcast.conf", "colltune_bcast-han.conf"} <= set(names)
 
 
+def test_rules_are_for_the_version_measured_unless_another_is_chosen(page: ExportPage, state: State) -> None:
+    assert page.version.options == {"5.0 (usual)": "", "4.1": "4.1", "5.0": "5.0"}
+    assert "version" not in state.to_query()
+    page.version.value = "4.1"
+    assert state.to_query()["version"] == "4.1"
+    page.version.value = ""
+    assert "version" not in state.to_query()
+
+
 def test_the_address_keeps_the_choices(page: ExportPage, state: State) -> None:
     page.collectives.value = ["reduce", "bcast"]
     state.param.update(target="openmpi", target_version="4.1", most_rules=7)

@@ -21,7 +21,17 @@ from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
 from dashboard.export.components import HAN, SERVES, TUNED, named
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import COMPARED, NEAREST, Choice, choice_of, naming_remedy, unsaid, way_of
+from dashboard.export.library_names import (
+    COMPARED,
+    NEAREST,
+    OPEN_MPI,
+    Choice,
+    choice_of,
+    measured_with,
+    naming_remedy,
+    unsaid,
+    way_of,
+)
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
@@ -265,8 +275,7 @@ def choice_in(decision: DecisionFunction, method: Method, version: str) -> Choic
 
 def _is_open_mpi(decision: DecisionFunction) -> bool:
     """Whether the measured library's numbers may be Open MPI's: it is, or nobody says what it is."""
-    library = str(decision.provenance.get("library") or "").lower().replace(" ", "").replace("-", "")
-    return library in ("", "none", "unknown") or "openmpi" in library or "ompi" in library
+    return measured_with(decision.provenance, *OPEN_MPI, "none", "unknown")
 
 
 def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) -> ExportError:
