@@ -33,7 +33,7 @@ from dashboard.export.targets.mpich.base import borrowed
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
-from dashboard.export.unsafe import not_written, of_other_library, safe
+from dashboard.export.unsafe import limits, not_written, of_other_library, only_commutative, safe
 from loaders.openmpi import DEFAULT_VERSION
 
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
@@ -286,7 +286,9 @@ def _part(
     unsafe = [f"Not written, since it is unsafe: {reasons}."] if (reasons := not_written(said)) else []
     other = [note] if (note := of_other_library(said, order.target)) else []
     holds = [f"{unsaid_there[0].upper()}{unsaid_there[1:]}."] if unsaid_there else []
-    notes = (*other, *unsafe, *substitutes, *_notes(order, said), *holds)
+    limited = only_commutative(said, order.target, {"version": order.reader_version})
+    heed = [limits({said.collective: limited})] if limited else []
+    notes = (*other, *unsafe, *substitutes, *_notes(order, said), *holds, *heed)
     if cube is None:
         return Part(decision, read, notes)
     before = penalty(cube, decision, weights=weights)

@@ -22,6 +22,7 @@ from dashboard.export.unsafe import (
     unsafe_methods,
     without_unsafe,
 )
+from dashboard.export.writing import Order, write
 from tests.cubes import cube_of
 
 MADE_BY = {"library": "Open MPI", "library_version": "5.0.11"}
@@ -147,3 +148,11 @@ def test_a_version_that_lacks_the_algorithm_is_said_to_lack_it() -> None:
 )
 def test_what_was_decided_for_another_library_is_said(library: str, target: str, other: bool) -> None:
     assert bool(of_other_library(decision("allreduce", "ring", 4, library=library), target)) is other
+
+
+def test_who_exports_is_told_what_is_right_for_operations_that_commute_alone() -> None:
+    cube = measured(["chain", "linear"], collective="reduce")
+    chosen = decision("reduce", "chain", 2)
+    (note,) = write(Order("openmpi", (chosen,), {"reduce": cube})).parts[0].notes
+    assert note.startswith("Right only for operations that commute, as all of MPI's own do: reduce (chain).")
+    assert not write(Order("preload", (chosen,), {"reduce": cube})).parts[0].notes
