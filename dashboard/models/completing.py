@@ -66,6 +66,9 @@ def completed(
         marked |= np.asarray(cube["modelled"].transpose(*dims).values, dtype=np.bool_)
     filled = int(marked.sum())
     text = f"{filled} times predicted by the {parameters.name} model{', calibrated by method' if calibrate else ''}"
+    if not filled:
+        what = "that a model could predict " if np.isnan(time).any() else ""
+        text = f"nothing {what}is missing, so that the models decide nothing and all is as measured"
     if known.missing:
         text += f"; no model covers {', '.join(known.missing)}"
     result = cube.assign(time=(dims, time, cube["time"].attrs), modelled=(dims, marked))

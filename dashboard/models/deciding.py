@@ -35,6 +35,8 @@ KIND = "model"
 TRUST: Mapping[ModelName, float] = {"hockney": 1.0, "loggp": 1.1, "plogp": 1.2}
 #: Formulas of methods that do the same, as on two processes, give the same time but for a share of it like this.
 _ROUNDING = 1e-9
+#: Of a decision that cannot be judged.
+NO_PENALTY = PenaltySummary(np.nan, np.nan, np.nan, np.nan, 0, 0)
 Grow = Callable[[Problem], DecisionFunction]
 
 
@@ -353,6 +355,23 @@ def model_penalties(
         decision = model_decision(problem, Ensemble(parameters, by, trust, variant))
         penalties[by] = (summarise_all(fair.penalties(decision)), summarise_all(problem.penalties(decision)))
     return penalties
+
+
+def covered_penalty(problem: Problem, decision: DecisionFunction) -> PenaltySummary:
+    """What a decision costs against the best of the covered methods, percent.
+
+    NaN where it takes methods that no model covers, as measurements that are completed let it.
+
+    Raises
+    ------
+    ModelError
+        When no method is covered.
+    """
+    fair = restricted_to_covered(problem)
+    missing = {each.label for each in problem.methods} - {each.label for each in fair.methods}
+    if not missing.isdisjoint(decision.methods[place].label for place in decision.used):
+        return NO_PENALTY
+    return summarise_all(fair.penalties(decision))
 
 
 def decision_times(problem: Problem, parameters: ParameterSet, *, rounds: int = 3) -> dict[str, float]:

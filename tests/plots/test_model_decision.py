@@ -50,6 +50,9 @@ def test_penalties_are_written_with_those_of_votes_apart(fast_ethernet_bcast: xr
     assert after.index("vote of all") < after.index("weight of all")
     fair, every = penalties["hockney"]
     assert f"{fair.mean:.2f} %" in table
+    above = penalties_table(penalties, (fair, every))
+    assert above.count("<tr") == 1 + 1 + 5
+    assert above.index("decision on show") < above.index("Hockney")
     assert f"{every.max:.1f} %" in table or f"{every.max:.2f} %" in table
 
 

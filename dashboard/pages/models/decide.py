@@ -12,9 +12,18 @@ import xarray as xr
 from panel.io import hold
 
 from dashboard.decisions import DecisionError, DecisionFunction
+from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.domain.units import format_count, format_names
 from dashboard.models import MODEL_TITLES, ModelError
-from dashboard.models.deciding import TOGETHER, completed_like, decision_of_map, model_map, model_penalties
+from dashboard.models.deciding import (
+    NO_PENALTY,
+    TOGETHER,
+    completed_like,
+    covered_penalty,
+    decision_of_map,
+    model_map,
+    model_penalties,
+)
 from dashboard.models.family import ENCODINGS, FAMILY, read_trust
 from dashboard.models.predicting import Covered, methods_named
 from dashboard.pages.decisions.maps import Scene
@@ -42,6 +51,7 @@ _TAKEN = (
     f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "
     f"{page_link('Frontier')} set it beside others, and it is exported as all others are."
 )
+_EXACT = "Below the decision on show: what each model chooses exactly among all measured methods, in every cell."
 _ALONE = "Nothing of this collective was measured: the models decide alone, over sizes that are powers of two."
 
 
@@ -215,7 +225,7 @@ class Deciding(Part):
             key_table = legend.method_legend(shares, len(key.labels), _SHARES)
             self.methods.object = key_table + ("" if marks is None else model_decision.marks_legend(marks))
             self.classes.object = legend.penalty_legend(penalty.class_shares(table))
-            self.figures.object = self._penalties()
+            self.figures.object = self._penalties(wanted)
 
     def _draw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
         self._hover = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
@@ -261,18 +271,20 @@ class Deciding(Part):
         sentences += [about["completion"]] if "completion" in about else []
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
-    def _penalties(self) -> str:
-        choice, problem = self._choice, self._state.view.problem()
-        if problem is None:
+    def _penalties(self, wanted: Choice) -> str:
+        choice, problem, decided = self._choice, self._state.view.problem(), self._state.view.decided(wanted)
+        if problem is None or decided is None:
             return ""
-        network = choice.current()
+        network, every = choice.current(), summarise_all(decided.penalties)
         try:
+            shown = covered_penalty(problem, decided.decision), every
             penalties = model_penalties(problem, network, trust=read_trust(choice.trust), variant=choice.variant)
         except ModelError as error:
             # Methods that were not measured can be chosen all the same.
-            return f"<p>Penalty of each model among what was measured: {escape(str(error))}.</p>"
+            text = f"Penalty of each model among what was measured: {error}."
+            return model_decision.penalties_table({}, (NO_PENALTY, every)) + paragraph(text)
         rows = {name: penalties[name] for name in BY.values() if name in penalties}
-        return model_decision.penalties_table(rows) + paragraph(network.conversion())
+        return model_decision.penalties_table(rows, shown) + paragraph(_EXACT) + paragraph(network.conversion())
 
     def _show_alone(self) -> None:
         choice = self._choice

@@ -72,20 +72,29 @@ def marks_legend(marks: NDArray[np.bool_]) -> str:
     )
 
 
-def penalties_table(penalties: Mapping[str, tuple[PenaltySummary, PenaltySummary]]) -> str:
+def penalties_table(
+    penalties: Mapping[str, tuple[PenaltySummary, PenaltySummary]],
+    shown: tuple[PenaltySummary, PenaltySummary] | None = None,
+) -> str:
     """Write what decisions by each model cost, as Tables 6.2 and 6.3.
 
     Parameters
     ----------
     penalties
-        By model or vote: the penalty against the best of the covered methods, and of all.
+        By model or vote: the penalty against the best of the covered methods, and of all, percent.
+    shown
+        Likewise of a decision that stands above them, which need not be what a model chooses exactly.
     """
     heads = [("decided by", False)]
     heads += [(each, True) for each in ("mean", "median", "max", "of all: mean", "median", "max", "unknown")]
+    titled = [] if shown is None else [("decision on show", shown)]
+    titled += [(TITLES[name], both) for name, both in penalties.items()]
     rows = []
-    for name, (fair, every) in penalties.items():
+    for title, (fair, every) in titled:
         figures = [getattr(each, what) for each in (fair, every) for what in ("mean", "median", "max")]
         texts = ["–" if np.isnan(each) else format_percent(each) for each in figures]
-        rows.append([TITLES[name], *texts, f"{every.unmeasured:,}"])
-    together = [place for place, name in enumerate(penalties) if name not in MODEL_TITLES]
-    return table("Penalty: against the best method that models cover; of all", heads, rows, apart=together[:1])
+        rows.append([title, *texts, f"{every.unmeasured:,}"])
+    first = 0 if shown is None else 1
+    together = [place for place, name in enumerate(penalties, first) if name not in MODEL_TITLES]
+    apart = [*range(1, first + 1), *together[:1]]
+    return table("Penalty: against the best method that models cover; of all", heads, rows, apart=apart)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from pathlib import Path
@@ -10,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_percent
 from dashboard.pages.models.page import TABS, ModelsPage
@@ -81,6 +83,26 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
 
 
+@pytest.mark.parametrize("encode", ["exact", "c45"])
+@pytest.mark.parametrize("fill", [False, True])
+def test_the_penalty_on_show_is_that_of_the_command(
+    page: ModelsPage, state: State, capsys: pytest.CaptureFixture[str], encode: str, fill: bool
+) -> None:
+    part = open_tab(page, "Decision")
+    page.panel.machine.value = "boba"
+    part.by.value, part.encode.value, part.fill.value = "loggp", encode, fill
+    page._write()
+    assert main([*shlex.split(as_command(state))[1:], "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["penalty"]
+    first, _, others = part.figures.object.partition("<td>decision on show</td>")[2].partition("</tr>")
+    figures = re.findall(r"<td[^>]*>([^<]*)", first)[3:6]
+    assert figures == [format_percent(told[name]) for name in ("mean", "median", "max")]
+    # What the models choose exactly is below, whatever the decision on show is made of.
+    assert "among all measured methods" in others
+    row = others.partition("<td>LogP / LogGP</td>")[2].partition("</tr>")[0]
+    assert (row == first) == (encode == "exact" and not fill)
+
+
 def test_plogp_that_is_converted_has_its_figures_and_no_vote(page: ModelsPage, state: State) -> None:
     page.choice.take("grig-tcp")
     part = open_tab(page, "Decision")
@@ -139,6 +161,12 @@ def test_what_models_complete_is_marked(results: Results) -> None:
     assert f"Dotted: {int(missing.sum())} of {missing.size}" in part.methods.object
     boxes = source(part, "model marks")
     assert len(boxes["left"]) >= missing.any(axis=1).sum()
+
+
+def test_where_nothing_is_missing_models_decide_nothing(page: ModelsPage) -> None:
+    part = open_tab(page, "Decision")
+    part.fill.value = True
+    assert "Nothing is missing, so that the models decide nothing and all is as measured" in part.note.object
 
 
 def test_collectives_that_were_not_measured_are_decided_alone(page: ModelsPage) -> None:
