@@ -91,12 +91,12 @@ class BaseFile(Viewer):
         self._changed()
 
     def _take(self, event: Any) -> None:
-        if not event.new:
+        if event.new is None:
             return
         name = str(self.upload.filename or "file")
         try:
             self._uploaded = name, decoded(event.new)
-            kind = read_text(self._uploaded[1]).format
+            kind = read_text(self._uploaded[1]).format if event.new else "refused: the file is empty"
         except RulesError as error:
             self._uploaded, kind = None, f"refused: {error}"
         if kind != "mpich":

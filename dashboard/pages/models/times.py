@@ -88,7 +88,7 @@ class TimeLines(Viewer):
         return pn.Column(bar, self.note, *self.rooms, sizing_mode="stretch_width", margin=0)
 
     def _load(self, event: pn.param.Event) -> None:
-        if not event.new:
+        if event.new is None:
             return
         name = str(self.file.filename or "trace.json")
         try:
@@ -164,6 +164,8 @@ class TimeLines(Viewer):
 
 
 def _read(content: bytes) -> Trace:
+    if not content:
+        raise ScheduleError("the file is empty")
     if len(content) > MOST_BYTES:
         raise ScheduleError(f"it has {len(content):,} bytes; a trace has at most {MOST_BYTES:,}")
     return Trace.from_json(json.loads(content))

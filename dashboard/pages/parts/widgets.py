@@ -18,7 +18,6 @@ Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"displ
 Button = pmui.Button
 Card = pmui.Card
 FileDownload = pmui.FileDownload
-FileInput = pmui.FileInput
 #: In the dark theme too its signs for more and less are seen.
 _SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
 FloatSlider = pmui.FloatSlider
@@ -66,6 +65,20 @@ class DiscreteSlider(pmui.DiscreteSlider):  # type: ignore[misc]
         if "options" in msg and self.value in self.values:
             msg = {**msg, "value": self.value}
         return super()._process_param_change(msg)
+
+
+class FileInput(pmui.FileInput):  # type: ignore[misc]
+    """A file input whose `value` tells of every upload: of an empty file too, and of the same content again.
+
+    The browser sends an empty file in no piece at all, so that not even its name comes.
+    """
+
+    def _update_file(self, filename: Any, mime_type: Any, value: Any) -> None:
+        content = value or b""
+        again = content == self.value
+        super()._update_file(filename or "upload", mime_type or "", content)
+        if again:
+            self.param.trigger("value")
 
 
 class Page(pmui.Page):

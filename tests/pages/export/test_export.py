@@ -32,6 +32,7 @@ from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
 from tests.cubes import cube_of, synthetic_cube
 from tests.states import sample_state, state_of
+from tests.uploading import upload
 
 SETS = "1\n7\n2\n2\n1\n0 6 0 0\n8\n1\n0 3 0 8192\n"
 RULES = """\
@@ -159,6 +160,8 @@ def test_mpich_is_made_from_the_file_that_is_given(page: ExportPage, state: Stat
     assert "refused" in page.base.note.object
     page.base.upload.param.update(filename="generic.json", value=b"{}")
     assert "role=" in page.base.note.object
+    upload(page.base.upload, "generic.json", b"")
+    assert "upload: refused: the file is empty" in page.base.note.object
     raw = (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_bytes()
     page.base.upload.param.update(filename="generic.json", value=raw)
     assert page.body.visible

@@ -17,6 +17,7 @@ from dashboard.pages.models.schedule import Scheduled, in_theme
 from dashboard.schedules import ALGORITHMS, Call
 from tests.pages.models.viewing import open_tab
 from tests.schedules.test_trace import traced
+from tests.uploading import upload
 
 
 @pytest.fixture
@@ -113,3 +114,5 @@ def test_the_time_line_of_the_model_stands_below_and_that_of_a_trace_below_it_on
         assert why in times.note.object
         assert "&lt;x&gt;.json" in times.note.object
         assert times.simulated.object is before
+    upload(times.file, "empty.json", b"")
+    assert "the file is empty" in times.note.object
