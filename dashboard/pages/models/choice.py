@@ -138,8 +138,6 @@ class ModelChoice(param.Parameterized):
         if cube is not None and self.message_size not in cube["message_size"].values:
             known = cube["message_size"].values
             sizes["message_size"] = int(known[np.abs(np.log2(known + 1.0) - np.log2(self.message_size + 1.0)).argmin()])
-        if self.collective == "barrier" and self.axis != "comm_size":
-            sizes["axis"] = "comm_size"
         known = {each.label for each in self.could_choose()}
         if not known.issuperset(self.candidates):
             sizes["candidates"] = tuple(label for label in self.candidates if label in known)
@@ -263,12 +261,13 @@ class ModelChoice(param.Parameterized):
         return known[1]
 
     def view(self, axis: AxisName | None = None) -> View:
-        """What the chart shows, over the axis chosen or another one."""
+        """What the chart shows, over the axis chosen or another one; of a barrier, over the only one."""
+        axis = axis or ("comm_size" if self.collective == "barrier" else self.axis)
         effective = self.effective()
         shown = tuple(name for name in self.models if name in effective)
         methods = tuple(self.methods)[:MOST_METHODS]
         held = self.comm_size, self.message_size, self.log
-        return View(self.collective, axis or self.axis, methods, shown, *held, self.variant, self.case, self.scheme)
+        return View(self.collective, axis, methods, shown, *held, self.variant, self.case, self.scheme)
 
 
 def _first(offered: Sequence[ModelMethod]) -> tuple[ModelMethod, ...]:

@@ -34,7 +34,7 @@ class Curves(Part):
             description="Both axes in powers, so that small and large sizes are seen at once. Off: in proportion.",
         )
         self.log.link(choice, value="log", bidirectional=True)
-        self.axis.link(choice, value="axis", bidirectional=True)
+        self.axis.param.watch(self._set_axis, "value")
         self.held = Held(choice)
         self._points: tuple[Points, ...] | None = None
         self._seen: Any = None
@@ -54,7 +54,8 @@ class Curves(Part):
         barrier = view.collective == "barrier"
         hidden = {"message_size": ["message_size"], "comm_size": ["comm_size"], "segment_size": []}[view.axis]
         self.held.refresh(*hidden, *(["message_size"] if barrier else []))
-        self.axis.disabled = barrier
+        with self.filling():
+            self.axis.param.update(value=view.axis, disabled=barrier)
         data = self._choice.data()
         # A slider of a parameter moves the models alone.
         points = self._points if (view, data) == self._seen else None
@@ -76,6 +77,10 @@ class Curves(Part):
                 self._drawn = key
             self.below.visible = any(points.at.size for points in lines.points)
         self.rested.ask()
+
+    def _set_axis(self, event: Any) -> None:
+        if not self._quiet:
+            self._choice.axis = event.new
 
     def commands(self) -> list[list[str]]:
         """One for each curve: its time at the sizes that are held."""

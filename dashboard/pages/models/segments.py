@@ -62,7 +62,8 @@ class OptimalSegments(Part):
         cut = [n for n, each in MODELS[choice.collective].items() if each.segmented not in ("", "first")]
         pays = [name for name in cut if _has_optimum(choice.collective, name)]
         value = self.offer(self.algorithm, cut, *pays)
-        self.held.refresh()
+        self.algorithm.visible = self.cut.visible = bool(cut)
+        self.held.refresh(*([] if cut else self.held.sliders))
         obstacle = "" if cut else f"No algorithm of {choice.collective} is cut into segments of a size to choose."
         if cut and choice.message_size < 1:
             obstacle = "A message of no bytes has no segments."

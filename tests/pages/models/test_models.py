@@ -17,6 +17,7 @@ from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
 from tests.pages.models.viewing import drawn, open_tab, source
+from tests.uploading import upload
 
 
 def test_a_slider_moves_the_curves_where_they_are(page: ModelsPage) -> None:
@@ -104,6 +105,36 @@ def test_the_ping_pong_gives_parameters_of_all_models(page: ModelsPage) -> None:
     before = page.choice.parameters["plogp"].gap[-1]
     page.panel.stretch.value = 0.3
     assert page.choice.parameters["plogp"].gap[-1] == pytest.approx(before * 10**0.3)
+
+
+def test_an_empty_file_is_told_and_so_is_the_same_file_again(page: ModelsPage) -> None:
+    upload(page.panel.file, "bad.json", b"{")
+    assert page.panel.message.object.startswith("bad.json:1: ")
+    for _ in range(2):
+        page.panel.message.object = ""
+        upload(page.panel.file, "empty.json", b"")
+        assert page.panel.message.object == "upload: the file is empty"
+    upload(page.panel.file, "bad.json", b"{")
+    page.panel.machine.value = "boba"
+    assert not page.panel.message.visible
+    upload(page.panel.file, "bad.json", b"{")
+    assert page.panel.message.visible
+
+
+def test_the_axis_comes_back_after_a_barrier(page: ModelsPage) -> None:
+    curves = page.parts[0]
+    page.collective.value = "barrier"
+    assert (curves.axis.value, curves.axis.disabled, page.choice.view().axis) == ("comm_size", True, "comm_size")
+    page.collective.value = "bcast"
+    assert (curves.axis.value, curves.axis.disabled, page.choice.view().axis) == ("message_size", False, "message_size")
+
+
+def test_where_nothing_is_cut_there_is_nothing_to_choose(page: ModelsPage) -> None:
+    part = open_tab(page, "Segment size")
+    widgets = (part.algorithm, part.cut, *part.held.sliders.values())
+    for collective, there in (("barrier", False), ("bcast", True)):
+        page.collective.value = collective
+        assert {each.visible for each in widgets} == {there}
 
 
 @pytest.mark.slow
