@@ -66,11 +66,14 @@ def test_segments_pay_where_the_formula_with_them_is_shorter(view: View, fast_et
         with_segments, without = (float(model.predict(NETWORK["hockney"], 16, at, size)) for size in (8192, 0))
         assert ratio == pytest.approx(with_segments / without)
     # Up to a segment nothing changes; a pipeline of sixteen gains most of what can be gained on a long message.
-    (low, high) = ratios["hockney"].pays()[-1]
+    (low, high) = ratios["hockney"].pays(8192)[-1]
     assert 8192 < low < 32768 < high == ratios["hockney"].at[-1]
     assert ratios["measured"].ratio[-1] < 0.5
     assert "Hockney: pays at" in pays_text(ratios, 8192)
     assert "pays at no message size" in pays_text({"hockney": Ratio(np.array([1.0]), np.array([1.0]))}, 8192)
+    # Of a message of one segment both were the same call: what differs is noise.
+    noise = {"measured": Ratio(np.array([8.0, 1024.0, 2048.0]), np.array([0.9, 0.9, 0.9]))}
+    assert "Measured: pays at 2 KiB." in pays_text(noise, 1024)
     assert len(pays_chart(ratios)) == 4
 
 

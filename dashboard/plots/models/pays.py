@@ -28,9 +28,10 @@ class Ratio(NamedTuple):
     at: FloatArray
     ratio: FloatArray
 
-    def pays(self) -> list[tuple[float, float]]:
-        """Ranges of message sizes where segments make it shorter."""
-        below = np.concatenate([[False], self.ratio < 1 - 1e-9, [False]])
+    def pays(self, segment_size: int) -> list[tuple[float, float]]:
+        """Ranges of message sizes, bytes, where segments make it shorter; of one segment both are the same call."""
+        shorter = (self.ratio < 1 - 1e-9) & (self.at > segment_size)
+        below = np.concatenate([[False], shorter, [False]])
         starts, ends = np.flatnonzero(~below[:-1] & below[1:]), np.flatnonzero(below[:-1] & ~below[1:]) - 1
         return [(float(self.at[start]), float(self.at[end])) for start, end in zip(starts, ends, strict=True)]
 
@@ -103,7 +104,7 @@ def pays_text(ratios: Mapping[str, Ratio], segment_size: int) -> str:
         title = "Measured" if name == "measured" else MODEL_TITLES[name]  # type: ignore[index]
         where = [
             format_bytes(round(low)) if low == high else f"{format_bytes(round(low))} to {format_bytes(round(high))}"
-            for low, high in each.pays()
+            for low, high in each.pays(segment_size)
         ]
         lines.append(f"<li>{title}: {'pays at ' + ', '.join(where) if where else 'pays at no message size'}.</li>")
     return f"<p>Segments of {format_bytes(segment_size)} against none:</p><ul>{''.join(lines)}</ul>"
