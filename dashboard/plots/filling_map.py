@@ -18,7 +18,7 @@ LOSS_HEIGHT = 190
 _LINE = "#2f8fd8"
 
 
-def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int) -> str:
+def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int, distrusted: int = 0) -> str:
     """Write which methods are best so far, and in how many cells.
 
     Parameters
@@ -29,6 +29,8 @@ def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int) -> str:
         Decision map of what is measured so far.
     planned
         Cells that are to be measured.
+    distrusted
+        Cells that were measured, but of whose times none can be trusted: no method is best in them.
     """
     best = dmap["best"].values
     wins = np.bincount(best[best >= 0].ravel(), minlength=len(key.labels))
@@ -37,7 +39,10 @@ def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int) -> str:
     seen = int(wins.sum())
     if not seen:
         return f"<p>None of {format_count(planned, 'cell')} has a time that counts.</p>"
-    caption = f"{seen:,} of {planned:,} cells measured; {len(order)} of {len(key.labels)} methods are best somewhere"
+    caption = f"{seen + distrusted:,} of {planned:,} cells measured; "
+    if distrusted:
+        caption += f"{format_count(distrusted, 'cell')} without a time that can be trusted; "
+    caption += f"{len(order)} of {len(key.labels)} methods are best somewhere"
     return table(caption, [("method", False), ("cells", True)], rows)
 
 

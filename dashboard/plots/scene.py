@@ -102,7 +102,7 @@ class MapScene:
         if estimated is not None:
             layers[f"{name} estimates"] = ties.tie_hatch(estimated, self.axes, "dot")
         if untrusted is not None:
-            layers[f"{name} untrusted"] = ties.tie_hatch(untrusted, self.axes, "criss_cross")
+            layers[f"{name} untrusted"] = ties.untrusted_hatch(untrusted, self.axes)
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
             layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key, segments)

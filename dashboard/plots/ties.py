@@ -31,7 +31,9 @@ def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
     return np.column_stack([x[first], y[row], x[end], y[row + 1]])
 
 
-def tie_hatch(tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal_line") -> hv.Rectangles:
+def tie_hatch(
+    tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal_line", *, scale: float = 8, alpha: float = 0.35
+) -> hv.Rectangles:
     """Hatch the tied cells.
 
     Parameters
@@ -42,6 +44,10 @@ def tie_hatch(tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal
         Of the map.
     pattern
         Of the hatch, as Bokeh names it.
+    scale
+        Pixels between its lines.
+    alpha
+        Of its lines.
     """
     boxes = tie_boxes(tied, axes)
     kept: Any = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
@@ -51,12 +57,17 @@ def tie_hatch(tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal
         backend_opts={
             "glyph.hatch_pattern": pattern,
             "glyph.hatch_color": INK,
-            "glyph.hatch_alpha": 0.35,
-            "glyph.hatch_scale": 8,
+            "glyph.hatch_alpha": alpha,
+            "glyph.hatch_scale": scale,
             "glyph.hatch_weight": 1,
         },
         backend="bokeh",
     )
+
+
+def untrusted_hatch(untrusted: NDArray[np.bool_], axes: Axes) -> hv.Rectangles:
+    """Cross cells with times that cannot be trusted, so wide and light that the codes on them are read."""
+    return tie_hatch(untrusted, axes, "diagonal_cross", scale=16, alpha=0.3)
 
 
 def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.float64]]:

@@ -18,6 +18,7 @@ def test_the_legend_counts_the_cells_of_each_winner() -> None:
     key = MethodKey.of(["<default>", "linear", "pipeline"])
     legend = winners_legend(key, dmap, 6)
     assert "4 of 6 cells measured; 2 of 3 methods are best somewhere" in legend
+    assert "5 of 6 cells measured; 1 cell without a time that can be trusted; 2" in winners_legend(key, dmap, 6, 1)
     assert legend.index("pipeline") < legend.index("&lt;default&gt;")
     assert "linear" not in legend
 

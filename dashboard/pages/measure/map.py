@@ -120,6 +120,11 @@ class Measured:
         return np.zeros(self.best.shape, dtype=np.bool_) if self.untrusted is None else self.untrusted != ""
 
     @property
+    def distrusted(self) -> int:
+        """Number of measured cells without any time that can be trusted."""
+        return int((self.crossed & (self.dmap["best"].values < 0)).sum())
+
+    @property
     def guessed(self) -> BoolArray:
         """Cells of `best` that were not measured."""
         return np.asarray((self.best >= 0) & (self.dmap["best"].values < 0))
@@ -244,7 +249,7 @@ class FillingMap(Viewer):
         if measured.expected is not None:
             layers |= ties.veils(measured.expected[1], axes)
             layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
-        layers["untrusted"] = ties.tie_hatch(measured.crossed, axes, "criss_cross")
+        layers["untrusted"] = ties.untrusted_hatch(measured.crossed, axes)
         if drawn.has_letters(axes):
             layers["letters"] = drawn.cell_letters(best, axes, key)
         layers["pin"] = drawn.pin_marker(self._pinned, axes)
@@ -276,7 +281,7 @@ class FillingMap(Viewer):
 
     def _tell(self, measured: Measured) -> None:
         key = self._key(measured)
-        text = winners_legend(key, measured.dmap, measured.planned)
+        text = winners_legend(key, measured.dmap, measured.planned, measured.distrusted)
         if measured.expected is not None:
             text += ties.estimate_legend(measured.guessed & ~measured.beyond)
             text += ties.estimate_legend(measured.beyond, "the best time is extrapolated, beyond what was measured")
