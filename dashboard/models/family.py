@@ -44,7 +44,7 @@ def read_trust(text: str) -> dict[ModelName, float]:
         except ValueError:
             weight = 0.0
         if model is None or not 0 < weight < float("inf"):
-            raise ModelError(f"trust has {word!r}; expected weights above 0, as in {write_trust(TRUST)}")
+            raise ModelError(f"weights of the votes: {word!r}; expected weights above 0, as in {write_trust(TRUST)}")
         weights[model] = weight
     return weights
 

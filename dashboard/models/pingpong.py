@@ -17,6 +17,7 @@ import xarray as xr
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
+from dashboard.domain.units import format_names
 from dashboard.models import logp_mpi
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
@@ -219,7 +220,7 @@ def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
     columns = list(reader.fieldnames or ())
     missing = [name for name in TABLE_COLUMNS if name not in columns]
     if missing:
-        raise ModelError(f"{path}: no column {', '.join(missing)}; expected {', '.join(TABLE_COLUMNS)}")
+        raise ModelError(f"{path}: no column {', '.join(missing)}; it has {format_names(columns) or 'none'}")
     wanted = [*TABLE_COLUMNS, *(each for each in FURTHER_COLUMNS if each in columns)]
     values_of: dict[str, list[float]] = {name: [] for name in wanted}
     for (number, _), row in zip(rows[1:], reader, strict=False):

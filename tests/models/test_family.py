@@ -118,7 +118,7 @@ def test_several_at_once_are_each_by_itself(fast_ethernet: xr.DataTree) -> None:
         ("parameters", "x" * 5000, "at most 4,000 signs"),
         ("trust", "hockney=0", "weights above 0"),
         ("trust", "magic=1", "weights above 0"),
-        ("trust", "hockney", "weights above 0"),
+        ("trust", "hockney", "weights of the votes: 'hockney'; expected weights above 0"),
         ("encode", "octree", "expected one of exact"),
     ],
 )

@@ -112,7 +112,8 @@ class Plan:
             raise PlanError(f"{self.ranks} rank: collectives need at least 2; launch more (--ranks)")
         if not self.comm_sizes or not all(2 <= size <= self.ranks for size in self.comm_sizes):
             raise PlanError(
-                f"communicator sizes {list(self.comm_sizes)}: allowed are 2 to {self.ranks}, the ranks launched"
+                f"communicator sizes {list(self.comm_sizes)}: allowed are 2 to {self.ranks}, the ranks launched; for "
+                "larger ones raise Ranks (--ranks)"
             )
         if set(self.methods) != {"barrier"} and (not self.message_sizes or min(self.message_sizes) < 1):
             raise PlanError(f"message sizes {list(self.message_sizes)}: allowed are whole bytes of at least 1")

@@ -126,7 +126,7 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
     ("field", "value", "message"),
     [
         ("message_sizes", "8-4", "ends at 4"),
-        ("comm_sizes", "2-64", "allowed are 2 to 2"),
+        ("comm_sizes", "2-64", "allowed are 2 to 2, the ranks launched; for larger ones raise Ranks"),
         ("message_sizes", "1-4000", "at most 200,000 make one campaign"),
         # Emptied it shows 0.
         ("relative_error", None, "relative standard error is 0, expected"),
