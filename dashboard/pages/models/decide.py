@@ -51,7 +51,10 @@ _TAKEN = (
     f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "
     f"{page_link('Frontier')} set it beside others, and it is exported as all others are."
 )
-_EXACT = "Below the decision on show: what each model chooses exactly among all measured methods, in every cell."
+_EXACT = (
+    "The rows below the decision on show are of the models' exact choices among all measured methods, in all cells: "
+    "not filled in, and not written as another tree."
+)
 _ALONE = "Nothing of this collective was measured: the models decide alone, over sizes that are powers of two."
 
 
