@@ -10,7 +10,7 @@ import xarray as xr
 from dashboard.decisions import decision_map, penalty, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.decision_map import MOST_IN_LINE
+from dashboard.plots.decision_map import MOST_IN_LINE, NO_LINES
 from dashboard.plots.raster import Raster
 from dashboard.plots.scene import MapScene
 from dashboard.plots.ties import VEILS, counted_legend, hatch_columns, sureness_legend
@@ -49,6 +49,15 @@ def test_choices_that_were_not_measured_are_dotted() -> None:
     ]
     assert "2 cells: the chosen method was not measured there" in counted_legend(unmeasured)
     assert counted_legend(np.zeros_like(unmeasured)) == ""
+
+
+def test_codes_are_read_on_cells_that_cannot_be_trusted(scene: MapScene) -> None:
+    best = scene.dmap["best"].values
+    layers = scene.method_layers("tree", best, NO_LINES, untrusted=np.ones(best.shape, dtype=bool))
+    assert list(layers).index("tree untrusted") < list(layers).index("tree text")
+    (renderer,) = hv.render(layers["tree untrusted"]).renderers
+    # A code is 9 pixels high: fewer than two lines cross it.
+    assert renderer.glyph.hatch_scale > 9
 
 
 def test_layers_lie_from_the_ground_up_with_one_image(scene: MapScene) -> None:

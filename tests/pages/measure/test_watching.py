@@ -63,6 +63,16 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     assert started.map.live.latest("untrusted")["left"].size == 1
 
 
+def test_a_cell_without_a_time_that_can_be_trusted_is_said(started: MeasurePage, launcher: Played) -> None:
+    launcher.now = Status("finished")
+    measured(campaign_of(started), "default", *SIZES)
+    file = campaign_of(started).results
+    *lines, last = file.read_text().splitlines()
+    file.write_text("\n".join([*lines, json.dumps({**json.loads(last), "late": 9}), ""]))
+    started.rhythm.now()
+    assert "3 of 3 cells measured; 1 cell without a time that can be trusted" in started.map.legend.object
+
+
 def test_where_nothing_is_missing_times_that_cannot_be_trusted_are_measured_again(
     started: MeasurePage, launcher: Played
 ) -> None:
