@@ -306,7 +306,9 @@ def _timed(tree: xr.DataTree) -> xr.DataTree:
 
 def complete(cube: xr.Dataset, name: str) -> xr.Dataset:
     """Fill in what a cube saved by others may lack: algorithm, segment size, repetitions, digest."""
-    out = cube.assign_attrs({"collective": name, **cube.attrs})
+    # Numbers come back as NumPy's, of which JSON knows nothing.
+    attrs = {key: value.item() if isinstance(value, np.generic) else value for key, value in cube.attrs.items()}
+    out = cube.assign_attrs({"collective": name, **attrs})
     if "time" not in out:
         out["time"] = out["sample"].median("repetition", skipna=True)
     if "repetitions" not in out:

@@ -54,15 +54,22 @@ def compare(args: argparse.Namespace) -> None:
 def _check(trees: list[str]) -> None:
     """Usage for a tree that cannot be, before anything is loaded."""
     for text in trees:
-        if not text.endswith(_SAVED):
+        if not _is_file(text):
             cli_trees.read(text)
+
+
+def _is_file(text: str) -> bool:
+    """Whether a tree is the name of a saved one, and not a tree that takes such a file as its option."""
+    from dashboard.decisions.grown.families import FAMILIES
+
+    return text.endswith(_SAVED) and text.partition(":")[0] not in FAMILIES
 
 
 def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
     """A decision function, from a file or grown; and how it does held out, if that is asked for."""
     from dashboard.decisions import DecisionFunction
 
-    if text.endswith(_SAVED):
+    if _is_file(text):
         if not Path(text).is_file():
             raise Usage(f"{text}: no such file")
         if args.held_out != "none":

@@ -138,17 +138,19 @@ def python_collectives(name: str, collectives: Sequence[str]) -> list[Step]:
     ]
 
 
-def saved(name: str, _collectives: Sequence[str]) -> list[Step]:
-    """A saved decision function."""
+def saved(name: str, collectives: Sequence[str]) -> list[Step]:
+    """Saved decision functions, one or several."""
+    first = (list(collectives) or ["bcast"])[0]
     return [
         Step(
             "Read it again with colltune, as all other ways of deciding:",
-            f"colltune compare RESULTS --trees rules:file={name} quadtree:max_depth=3",
+            f"colltune compare RESULTS -c {first} --trees rules:file={name} quadtree:max_depth=3",
         ),
         Step(
             "Or in Python:",
             "from dashboard.decisions import DecisionFunction\n"
-            f'decision = DecisionFunction.load("{name}")\n'
+            f'decisions = {{each.collective: each for each in DecisionFunction.load_all("{name}")}}\n'
+            f'decision = decisions["{first}"]\n'
             "decision.methods[decision.predict_one(16, 65536)].label",
         ),
     ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -307,9 +306,7 @@ def _read_back(
     order: Order, collective: str, rules: RulesFile | None, text: str, used: set[str]
 ) -> DecisionFunction | None:
     if order.target == "json":
-        saved = json.loads(text)
-        known = [DecisionFunction.from_dict(document) for document in (saved if isinstance(saved, list) else [saved])]
-        return next((each for each in known if each.collective == collective), None)
+        return next((each for each in DecisionFunction.all_of_json(text) if each.collective == collective), None)
     if rules is None:
         return None
     try:

@@ -123,11 +123,6 @@ def save(file: Path, decisions: Sequence[DecisionFunction]) -> None:
     disk.write_text(file, json.dumps([decision.to_dict() for decision in decisions], indent=1, allow_nan=False) + "\n")
 
 
-def load(file: Path) -> list[DecisionFunction]:
-    """Read what `save` wrote."""
-    return [DecisionFunction.from_dict(document) for document in disk.read_json(file)]
-
-
 def names_decided(work: Work) -> list[str]:
     """The collectives that could be decided."""
     return [name for name, row in work.facts("decide")["collectives"].items() if "why_not" not in row]
@@ -135,7 +130,7 @@ def names_decided(work: Work) -> list[str]:
 
 def decisions_of(work: Work) -> list[DecisionFunction]:
     """What the stage decided."""
-    return load(work.folder.path / "decide" / _FILE)
+    return DecisionFunction.load_all(work.folder.path / "decide" / _FILE)
 
 
 def mean_penalty(problem: Problem, decision: DecisionFunction) -> float | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import numpy as np
@@ -12,6 +13,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, qu
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.compare import compare, difference
 from dashboard.decisions.measured.problem import Problem
+from dashboard.export import TARGETS
 from dashboard.models.family import FAMILY
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import compact
@@ -83,6 +85,19 @@ def test_saved_decisions_take_part(colltune: Run, results: Path, tmp_path: Path)
     assert [row["penalty_max"] for row in answer["rows"]] == [0, 0]
     assert answer["difference"]["same_method"] == answer["difference"]["cells"]
     assert_one_clear_line(colltune("compare", results, "-c", "reduce", "--trees", "no.json"), "no.json", "no such file")
+
+
+def test_what_was_exported_as_json_is_read_again_by_the_command_that_is_printed(
+    colltune: Run, results: Path, tmp_path: Path
+) -> None:
+    names, saved = list(colltune("info", results, "--json").json["collectives"]), tmp_path / "saved.json"
+    assert len(names) > 1
+    how = ["-c", ",".join(names), "--tree", "cart", "--ppn", "all"]
+    answer = colltune("export", results, *how, "--to", "json", "-o", saved)
+    assert answer.status == 0, answer.err
+    command, _ = TARGETS["json"].steps(str(saved), names)
+    words = shlex.split(command.command.replace("RESULTS", str(results)))[1:]
+    assert colltune(*words, "--ppn", "all", "--json").json["rows"][0]["penalty_mean"] == 0
 
 
 def test_methods_that_the_results_do_not_have_are_named(colltune: Run, results: Path, tmp_path: Path) -> None:

@@ -128,6 +128,15 @@ def test_what_is_no_json_is_refused(text: str, message: str) -> None:
         DecisionFunction.from_json(text)
 
 
+def test_several_are_read_from_one_file(tmp_path: Path) -> None:
+    decisions = [DecisionFunction(name, [Method("ring", "ring")], Leaf(0)) for name in ("bcast", "reduce")]
+    path = tmp_path / "two.json"
+    path.write_text(f"[{', '.join(each.to_json() for each in decisions)}]")
+    assert DecisionFunction.load_all(path) == decisions
+    with pytest.raises(DecisionFormatError, match=r"two\.json: 2 decision functions, not one"):
+        DecisionFunction.load(path)
+
+
 def test_a_broken_file_is_named(tmp_path: Path) -> None:
     path = tmp_path / "broken.json"
     path.write_text("{}")

@@ -181,3 +181,11 @@ def test_what_was_said_of_the_files_is_not_said_again_of_what_was_made_of_them(t
         stored = open_results(again)
         assert json.loads(stored.attrs["notes"]) == []
         assert json.loads(stored.attrs["notes_when_made"]) == [note]
+
+
+def test_whole_numbers_among_the_facts_come_back_as_json_takes_them(results: xr.DataTree, tmp_path: Path) -> None:
+    for node in results.children.values():
+        node.attrs["ranks"] = 16
+    save_results(results, tmp_path / "saved.nc")
+    (again, *_) = open_results(tmp_path / "saved.nc").children.values()
+    assert json.loads(json.dumps(again.to_dataset().attrs))["ranks"] == 16

@@ -342,14 +342,26 @@ class DecisionFunction:
         disk.write_text(path, self.to_json() + "\n")
 
     @staticmethod
+    def all_of_json(text: str) -> list[DecisionFunction]:
+        """Rebuild from JSON text of one decision function, or of a list of several, as an export of collectives is."""
+        data = saved.read_text(text)
+        return [DecisionFunction.from_dict(each) for each in (data if isinstance(data, list) else [data])]
+
+    @staticmethod
     def load(path: str | Path) -> DecisionFunction:
         """Read what `save` wrote."""
+        several = DecisionFunction.load_all(path)
+        if len(several) != 1:
+            raise DecisionFormatError(f"{path}: {len(several)} decision functions, not one: load_all reads them")
+        return several[0]
+
+    @staticmethod
+    def load_all(path: str | Path) -> list[DecisionFunction]:
+        """Read a file of one decision function or of several."""
         try:
-            text = disk.read_text(path)
+            return DecisionFunction.all_of_json(disk.read_text(path))
         except UnicodeDecodeError:
             raise DecisionFormatError(f"{path}: not a text file in UTF-8") from None
-        try:
-            return DecisionFunction.from_json(text)
         except DecisionError as error:
             raise DecisionFormatError(f"{path}: {error}") from None
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -42,12 +43,12 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
         When it is neither.
     """
     read: dict[str, RulesFile] = {}
-    saved = saved_decision(text)
-    if saved is None:
+    saved = saved_decisions(text)
+    if not saved:
         read[version] = read_file(text, version=version)
 
     def decide(problem: Problem, version: str) -> DecisionFunction:
-        if saved is not None:
+        if saved:
             return _checked(saved, problem, name)
         if version not in read:
             read[version] = read_file(text, version=version)
@@ -133,22 +134,25 @@ def listed(rules: RulesFile) -> str:
     return f"rules of {rules.title} are listed, not decided with: {rules.not_by_sizes}"
 
 
-def saved_decision(text: str) -> DecisionFunction | None:
-    """The decision function that was saved as this text; None where it is something else."""
-    if not text.lstrip("\ufeff \t\r\n").startswith("{") or '"root"' not in text:
-        return None
+def saved_decisions(text: str) -> list[DecisionFunction]:
+    """The decision functions that were saved as this text, one or a list of them; none where it is something else."""
+    if not text.lstrip("\ufeff \t\r\n").startswith(("{", "[")) or '"root"' not in text:
+        return []
     try:
-        return DecisionFunction.from_json(text)
+        return DecisionFunction.all_of_json(text)
     except DecisionFormatError as error:
         if '"methods"' in text:
             raise RulesError(f"a saved decision function, but {error}") from None
-        return None
+        return []
 
 
-def _checked(decision: DecisionFunction, problem: Problem, name: str) -> DecisionFunction:
-    names = decision.categories.get("collective", (decision.collective,))
-    if problem.collective == decision.collective:
-        return decision
-    if problem.collective not in names:
-        raise OptionError(f"{name} decides {', '.join(names)}, not {problem.collective}")
-    return decision.restricted(collective=problem.collective)
+def _checked(decisions: Sequence[DecisionFunction], problem: Problem, name: str) -> DecisionFunction:
+    """Of saved decision functions the one of a problem's collective, or what one of several says of it."""
+    of_each = {each: each.categories.get("collective", (each.collective,)) for each in decisions}
+    for decision, names in of_each.items():
+        if problem.collective == decision.collective:
+            return decision
+        if problem.collective in names:
+            return decision.restricted(collective=problem.collective)
+    there = ", ".join(name for names in of_each.values() for name in names)
+    raise OptionError(f"{name} decides {there}, not {problem.collective}")
