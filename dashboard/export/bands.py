@@ -160,7 +160,10 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
         notes.append(f"no communicator has more than {INT_MAX:,} processes; what is decided beyond is left out")
     bands = tuple(_banded(decision, compared, sizes))
     if not (all_of_them or (len(bands[-1].rules) == 1 and set(decision.attributes) <= {COMM_SIZE, MESSAGE_SIZE})):
-        notes.append(f"communicators of more than {sizes[-1]:,} processes are decided as those of {sizes[-1]:,}")
+        # What is compared is a total: of more processes the same one has smaller blocks.
+        totals = compared == "total" and MESSAGE_SIZE in decision.attributes
+        alike = " with as many bytes in all, whose blocks are larger" if totals else ""
+        notes.append(f"communicators of more than {sizes[-1]:,} processes are decided as those of {sizes[-1]:,}{alike}")
     return merged(Bands(compared, bands, tuple(notes)))
 
 

@@ -123,16 +123,21 @@ def _against_default(view: View, decided: Decided) -> Tile:
 
 
 def _times_of_both(own: Decided, decided: Decided) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Times (seconds) of the cells that both have, of all tables, and how often they are called."""
+    """Times (seconds) of the cells where both were measured, of all tables, and how often they are called."""
     alone = {
-        str(part.given): table["chosen_time"].values
+        str(part.given): _measured_times(table)
         for part, table in zip(own.prepared.problem.slices, own.penalties, strict=True)
     }
     before, after, weights = [], [], []
     for part, table in zip(decided.prepared.problem.slices, decided.penalties, strict=True):
-        untuned, tuned = alone[str(part.given)], table["chosen_time"].values
+        untuned, tuned = alone[str(part.given)], _measured_times(table)
         known = np.isfinite(untuned) & np.isfinite(tuned)
         before.append(untuned[known])
         after.append(tuned[known])
         weights.append(table["weight"].values[known] if "weight" in table else np.ones(int(known.sum())))
     return np.concatenate(before), np.concatenate(after), np.concatenate(weights)
+
+
+def _measured_times(table: xr.Dataset) -> FloatArray:
+    """Times of what is chosen, NaN where it was not measured: what it counts as there is no time that anybody took."""
+    return np.asarray(np.where(table["unmeasured"].values, np.nan, table["chosen_time"].values))

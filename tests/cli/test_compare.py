@@ -92,12 +92,12 @@ def test_what_was_exported_as_json_is_read_again_by_the_command_that_is_printed(
 ) -> None:
     names, saved = list(colltune("info", results, "--json").json["collectives"]), tmp_path / "saved.json"
     assert len(names) > 1
-    how = ["-c", ",".join(names), "--tree", "cart", "--ppn", "all"]
+    how = ["-c", ",".join(names), "--tree", "exact"]
     answer = colltune("export", results, *how, "--to", "json", "-o", saved)
     assert answer.status == 0, answer.err
     command, _ = TARGETS["json"].steps(str(saved), names)
     words = shlex.split(command.command.replace("RESULTS", str(results)))[1:]
-    assert colltune(*words, "--ppn", "all", "--json").json["rows"][0]["penalty_mean"] == 0
+    assert colltune(*words, "--json").json["rows"][0]["penalty_mean"] == 0
 
 
 def test_methods_that_the_results_do_not_have_are_named(colltune: Run, results: Path, tmp_path: Path) -> None:

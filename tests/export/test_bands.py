@@ -49,6 +49,7 @@ def test_neighbours_share_a_band_where_one_total_serves_them_all() -> None:
     comm, message = np.meshgrid(np.arange(1, 10), np.arange(30))
     assert (bands.decision("allgather", METHODS).predict(comm, message) == (message > 2)).all()
     assert "more than 9 processes" in bands.notes[0]
+    assert bands.notes[0].endswith("as those of 9 with as many bytes in all, whose blocks are larger")
 
 
 @pytest.mark.parametrize("seed", range(12))

@@ -123,6 +123,21 @@ def test_with_the_default_left_out_the_tiles_say_so_and_still_compare_with_it() 
     assert "not left out" not in " ".join(tile.note for tile in answer(state.view))
 
 
+def test_against_the_default_stand_only_cells_where_it_was_measured() -> None:
+    """Nowhere at the processes per node that were measured most; of the cells at another one, in half."""
+    time = np.full((2, 2, 2, 2), 2.0)
+    time[0] = 3.0
+    time[0, :, :, 1] = time[:, 1, :, 0] = np.nan
+    cube = cube_of(time, [2, 4], [1, 8]).assign_coords(ppn=[1, 4])
+    names = ["default", "linear"]
+    state = state_of(bcast=cube.assign_coords(method=names, algorithm=("method", names)))
+    notes = {}
+    for ppn in (1, 4):
+        state.ppn = ppn
+        (notes[ppn],) = [tile.note for tile in answer(state.view) if tile.title == AGAINST_DEFAULT]
+    assert notes == {1: "0 of 2 cells slower", 4: "no cell has both"}
+
+
 def test_all_tiles_are_over_what_the_tree_decides_or_say_of_which_it_is() -> None:
     """One tree for all processes per node; with a workload, of the cells that it calls."""
     state = with_default(2)
