@@ -69,9 +69,11 @@ def with_substitutes(
     costs = [problem.summary(reduced) for reduced, _ in ways]
     order = [(cost.unmeasured, np.nan_to_num(cost.mean, nan=np.inf)) for cost in costs]
     reduced, replaced = ways[order.index(min(order))]
+    alike: dict[tuple[str, str], list[str]] = {}
+    for old, new in replaced.items():
+        alike.setdefault((" beside others" if old in allowed else "", _instead(new)), []).append(repr(old))
     notes = [
-        f"It has no {old!r}{' beside others' if old in allowed else ''}; written instead, {_instead(new)}."
-        for old, new in replaced.items()
+        f"It has no {', '.join(names)}{beside}; written instead, {words}." for (beside, words), names in alike.items()
     ]
     facts = {**reduced.provenance, "substitutes": " ".join(notes)}
     return reduced.changed(provenance=facts), notes
