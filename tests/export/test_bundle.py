@@ -68,13 +68,9 @@ def test_a_target_that_lacks_methods_gets_the_best_of_those_it_has() -> None:
     assert part.after is not None
     assert part.after.mean == pytest.approx((900 + 0 + 100 + 100) / 4)
     assert part.otherwise == 6
-    assert [note.split(";")[0] for note in part.notes] == [
-        "It has no 'linear'",
-        "It has no 'binary'",
-        "It has no 'pipeline'",
-    ]
+    assert [note.split(";")[0] for note in part.notes] == ["It has no 'linear', 'binary', 'pipeline'"]
     assert "@knomial" in written.text
-    assert "It has no 'pipeline'" in written.text
+    assert "It has no 'linear', 'binary', 'pipeline'" in " ".join(written.text.replace("#", "").split())
 
 
 @pytest.mark.parametrize(("large", "expected"), [(1.5, "knomial"), (9.0, "binomial")])
