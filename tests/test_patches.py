@@ -28,7 +28,7 @@ from panel.io import document
 from panel.io.server import WSHandler
 from tornado.locks import Lock
 
-from dashboard.pages.parts.widgets import DiscreteSlider
+from dashboard.pages.parts.widgets import DiscreteSlider, Select
 from dashboard.server.patches import PATCHES, Patch, install
 from dashboard.server.patches.defaults import _get_default, _visit, _visit_references, _work_out
 from dashboard.server.patches.delivery import _send_all
@@ -180,3 +180,11 @@ def test_a_slider_stays_at_its_value_when_others_are_offered(slider: Any) -> Non
     made.options = {"2": 2, "3": 3, "4": 4}
     # Once the library's own does so, ours goes.
     assert shown.value == (1 if slider is pmui.DiscreteSlider else 2)
+
+
+@pytest.mark.parametrize("select", [pytest.param(pmui.Select, id="library"), pytest.param(Select, id="own")])
+def test_a_closed_menu_reads_as_what_is_chosen_is_called_now(select: Any) -> None:
+    made = select(label="", options={"most measured (1)": 0, "4": 4}, value=0)
+    shown = made.get_root().data
+    made.options = {"most measured (4)": 0, "4": 4}
+    assert shown.value == f"most measured ({1 if select is pmui.Select else 4})"

@@ -29,7 +29,6 @@ MenuList = pmui.MenuList
 MultiChoice = partial(pmui.MultiChoice, sx={"& .MuiSelect-select": {"py": "12px", "minHeight": "56px !important"}})
 Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup
-Select = pmui.Select
 Switch = pmui.Switch
 Tabs = pmui.Tabs
 TextAreaInput = pmui.TextAreaInput
@@ -55,16 +54,25 @@ class Figure(pn.pane.HoloViews):
     priority: ClassVar[float | None] = 0.0
 
 
-class DiscreteSlider(pmui.DiscreteSlider):  # type: ignore[misc]
-    """A slider that stays at its value when it is offered others.
+class _Kept:
+    """Mixin for widgets that stay at their value when they are offered others, or the same by other labels.
 
-    The browser is told the place of the value alone, and only when the value changes.
+    The browser knows the value by its place or its label alone, and is told it only when the value changes.
     """
 
     def _process_param_change(self, msg: dict[str, Any]) -> dict[str, Any]:
-        if "options" in msg and self.value in self.values:
-            msg = {**msg, "value": self.value}
-        return super()._process_param_change(msg)
+        if "options" in msg and self.value in self.values:  # type: ignore[attr-defined]
+            msg = {**msg, "value": self.value}  # type: ignore[attr-defined]
+        changed: dict[str, Any] = super()._process_param_change(msg)  # type: ignore[misc]
+        return changed
+
+
+class DiscreteSlider(_Kept, pmui.DiscreteSlider):  # type: ignore[misc]
+    """A slider that keeps its place."""
+
+
+class Select(_Kept, pmui.Select):  # type: ignore[misc]
+    """A menu that, closed, reads as what is chosen is called now."""
 
 
 class FileInput(pmui.FileInput):  # type: ignore[misc]
