@@ -68,7 +68,7 @@ def collectives(parser: Any, about: str = "only this one") -> None:
 
 def ppn(parser: Any, *, every: bool = False) -> None:
     """Add ``--ppn``, the processes per node of measurements; ``all`` of them where one tree may decide `every` one."""
-    about = "processes per node, if the results hold several"
+    about = "processes per node, if the results hold several; where they do not tell theirs, what these were"
     if every:
         about += "; all: one tree for all of them, if it can test ppn"
     kind, metavar = (cli_values.count_or_all, "N|all") if every else (cli_values.one_ppn, "N")

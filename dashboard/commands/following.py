@@ -55,10 +55,10 @@ def _reading(args: argparse.Namespace) -> list[str]:
     """The files of a command, with what they do not say themselves."""
     words = _files(list(map(str, args.paths)))
     for name in ("format", *HINTS):
-        flag, value = f"--{name.replace('_', '-')}", getattr(args, name, None)
+        flag, value = f"--{name.removesuffix('_hint').replace('_', '-')}", getattr(args, name, None)
         if name == "columns":
             words += [word for ours, theirs in value or () for word in ("--column", f"{ours}={theirs}")]
-        elif value is not None and name != "ppn_hint":
+        elif value is not None:
             words += [flag] if value is True else [flag, str(value)]
     return words
 

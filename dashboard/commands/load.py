@@ -62,8 +62,26 @@ def _columns(pairs: Iterable[tuple[str, str]]) -> dict[str, str]:
     return taken
 
 
-def load(args: argparse.Namespace) -> xr.DataTree:
-    """Load the results; what was left out is said on standard error."""
+def load(args: argparse.Namespace, *, ppn_hints: bool = True) -> xr.DataTree:
+    """Load the results; what was left out is said on standard error.
+
+    Parameters
+    ----------
+    args
+        Of the command.
+    ppn_hints
+        Whether ``--ppn N`` is the hint where no results tell their processes per node.
+
+    Returns
+    -------
+    xarray.DataTree
+        As `loaders.open_results` gives it.
+
+    Raises
+    ------
+    LoadError
+        As `loaders.open_results`.
+    """
     from loaders import MissingHintError, open_results
 
     hints = hints_of(args)
@@ -71,16 +89,22 @@ def load(args: argparse.Namespace) -> xr.DataTree:
     asked = [] if args.command in _COLLECTIVE_IS_HINT else named
     read = partial(open_results, args.paths, args.format, collectives=asked)
     ppn = getattr(args, "ppn", None)
+    chosen = {"collective": next(iter(named), None), "ppn": None if ppn == "all" else ppn}
     with Loading() as progress:
         try:
             results = read(progress=progress, **hints)
         except MissingHintError as error:
             # What chooses among results stands in for what the files do not say.
-            chosen = {"collective": next(iter(named), None), "ppn": None if ppn == "all" else ppn}
             further = {n: v for n, v in chosen.items() if n in error.hints and v is not None and n not in hints}
             if not further:
                 raise
-            results = read(progress=progress, **hints, **further)
+            hints |= further
+            results = read(progress=progress, **hints)
+        hinted = ppn_hints and chosen["ppn"] and not any(map(tells_ppn, results.children.values()))
+        if hinted:
+            results = read(progress=progress, **hints, ppn=ppn)
+    if hinted:
+        say(f"note: the files do not tell their processes per node; taken as --ppn says: {ppn}")
     for note in json.loads(results.attrs.get("notes", "[]")):
         say(f"note: {note}")
     if args.command != "info" and "stored" not in results.attrs:
@@ -110,7 +134,7 @@ def cubes_of(
     return cubes
 
 
-def tells_ppn(cube: xr.Dataset) -> bool:
+def tells_ppn(cube: xr.Dataset | xr.DataTree) -> bool:
     """Whether results tell their processes per node."""
     return "ppn" in cube.dims or "ppn" in cube.coords or cube.attrs.get("ppn") is not None
 

@@ -87,7 +87,7 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
     sides = [args, _other(args)]
-    results = [load(args), _load_other(sides[1], args)]
+    results = [load(args, ppn_hints=False), _load_other(sides[1], args)]
     unasked = argparse.Namespace(**{**vars(args), "ppn": None})
     cubes = [next(iter(cubes_of(unasked, args.collective, each).values())) for each in results]
     known = [tells_ppn(cube) for cube in cubes]
@@ -100,6 +100,8 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
         silent = known.index(False)
         say(f"note: {SIDES[silent]} does not tell its processes per node: --ppn {args.ppn} is for the other campaign")
         sides[silent] = argparse.Namespace(**{**vars(sides[silent]), "ppn": None})
+    elif not any(known):
+        results = [load(args), _load_other(sides[1], args, ppn_hints=True)]
     return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
 
 
@@ -136,13 +138,13 @@ def _column(text: str, value: str) -> tuple[str, str]:
         raise Usage(f"--against-hint {text}: {error}") from error
 
 
-def _load_other(other: argparse.Namespace, args: argparse.Namespace) -> xr.DataTree:
+def _load_other(other: argparse.Namespace, args: argparse.Namespace, *, ppn_hints: bool = False) -> xr.DataTree:
     """Load the other campaign; where a hint that is for both was given to it, the error says how it has its own."""
     from dashboard.commands.load import hints_of, load
     from loaders import LoadError
 
     try:
-        return load(other)
+        return load(other, ppn_hints=ppn_hints)
     except LoadError as error:
         theirs, given, possible = hints_of(other), hints_of(args), _own_hints().values()
         if not any(given.get(name) == value for name, value in theirs.items() if name in possible):

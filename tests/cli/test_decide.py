@@ -199,11 +199,12 @@ class TestSeveralTables:
         assert "(processes per node: 1, 2); choose one (--ppn N; page Decisions: without One tree for all" in answer.err
         assert "), or a tree that tests these: octree, c45" in answer.err
 
-    @pytest.mark.parametrize("ppn", ["2", "all"])
-    def test_processes_per_node_that_nobody_told_cannot_be_chosen(self, colltune: Run, results: Path, ppn: str) -> None:
-        answer = colltune("decide", results, "-c", "bcast", "--ppn", ppn)
-        assert_one_clear_line(answer, f"--ppn {ppn}", "do not tell their processes per node")
-        assert_one_clear_line(colltune("map", results, "-c", "bcast", "--ppn", 2), "do not tell")
+    def test_processes_per_node_that_nobody_told_are_those_that_are_given(self, colltune: Run, results: Path) -> None:
+        words = ["decide", results, "-c", "bcast", "--tree", "exact", "--ppn"]
+        assert_one_clear_line(colltune(*words, "all"), "--ppn all", "do not tell their processes per node")
+        answer = colltune(*words, 2, "--json")
+        assert answer.json["decision"]["provenance"]["ppn"] == 2
+        assert "note: the files do not tell their processes per node; taken as --ppn says: 2" in answer.err
 
     @pytest.mark.parametrize("tree", ["c45", "cart"])
     def test_one_tree_for_several_collectives(self, colltune: Run, results: Path, tree: str) -> None:

@@ -267,6 +267,16 @@ def test_the_processes_per_node_are_said_again(tmp_path: Path, capsys: pytest.Ca
         assert "--ppn 2" in " ".join(following(capsys.readouterr().err))
 
 
+def test_processes_per_node_that_the_files_do_not_tell_are_said_again(
+    results: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert cli.main(["info", str(results), "--ppn", "2"]) == 0
+    words = following(capsys.readouterr().err)
+    assert words[0] == "map"
+    assert cli.main(words) == 0
+    assert following(capsys.readouterr().err)[-2:] == ["--ppn", "2"]
+
+
 def test_rules_are_judged_at_the_processes_per_node_that_they_were_written_for(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

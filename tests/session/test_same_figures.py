@@ -85,6 +85,26 @@ def test_every_way_gives_the_same_figures(
         assert figures(json.loads(viewed)) == page
 
 
+def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "detail.out"
+    rows = [f"{nodes} {2**n} {9 + n}.0(0.5) {30 - n * nodes}.0(0.5)" for nodes in (2, 4) for n in range(4)]
+    file.write_text("\n".join(["#Nnodes Message_size linear pairwise", *rows]) + "\n")
+    state = State()
+    state.show(load_results([file], collective="alltoall", ppn=36))
+    state.choose(Choice.of("exact"))
+    page = figures(state.view.statistics())
+    *words, last = as_python(state).splitlines()
+    names: dict[str, Any] = {}
+    exec("\n".join(words), names)  # noqa: S102 - it is what is tested
+    assert figures(eval(last, names)) == page  # noqa: S307 - likewise
+    (line,) = answered(capsys, *shlex.split(as_command(state, "Decisions"))[1:], "--json")
+    assert figures(json.loads(line)) == page
+    assert json.loads(line)["decision"] == state.view.decided().decision.to_dict()  # type: ignore[union-attr]
+    assert state.results["alltoall"]["comm_size"].values.tolist() == [72, 144]  # type: ignore[index]
+
+
 def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
     state = State()
     state.show(load_results([sample]))

@@ -213,7 +213,8 @@ def _cubes(args: argparse.Namespace) -> dict[str, Any]:
 
     if not hasattr(args, "machine_cubes"):
         args.paths = [args.machine]
-        results = load(args)
+        # Those of --ppn are of what is predicted.
+        results = load(args, ppn_hints=False)
         args.machine_cubes = {name: results[name].to_dataset() for name in results.children if name in CARRIES_BLOCKS}
     cubes: dict[str, Any] = args.machine_cubes
     return cubes
