@@ -71,28 +71,30 @@ def _records(frame: Any) -> list[dict[str, Any]]:
 
 
 def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier, chosen: Recommendation) -> list[str]:
+    from dashboard.decisions.judged.frontier import listed
+
     outside = tried.scheme is not None
-    rows = [_row(point, number == chosen.row, outside) for number, point in enumerate(result["points"])]
-    kept = [
-        row for row, point in zip(rows, result["points"], strict=True) if args.all or row[0] or not point["dominated"]
-    ]
-    order = sorted(kept, key=lambda row: int(row[3]))
+    points = result["points"]
+    kept = listed(tried.table, tried.value, chosen.row)
+    if args.all:
+        kept = tried.table["leaves"].argsort(kind="stable")
+    rows = [_row(points[number], number == chosen.row, outside) for number in kept]
     head = ["", "tree", "options", "leaves", "levels", *(f"{title} (%)" for title in _TITLES.values())]
     head += (
         [f"held out: {_TITLES['mean']} (%)", "± (%)", "95 % (%)", "max (%)", "unmeasured"]
         if outside
         else ["unmeasured"]
     )
-    lines = [f"{result['collective']}: penalties of {len(rows)} trees{_about(tried)}", ""]
-    lines += cli_text.table(head, order, right=range(3, len(head)))
-    hidden = len(rows) - len(kept)
+    lines = [f"{result['collective']}: penalties of {len(points)} trees{_about(tried)}", ""]
+    lines += cli_text.table(head, rows, right=range(3, len(head)))
+    hidden = len(points) - len(rows)
     if hidden:
         lines.append(f"{hidden} trees that others beat in size and penalty are not listed (--all)")
     lines += ["", *_below_lines(result["below"], tried.value), ""]
     lines += [f"{name} was not tried: {reason}" for name, reason in tried.skipped.items()]
     lines += [f"note: {note}" for note in tried.notes]
     lines.append(f"* recommended: {chosen.reason}")
-    lines.append(f"  {_command(result['points'][chosen.row])}")
+    lines.append(f"  {_command(points[chosen.row])}")
     return lines
 
 

@@ -204,12 +204,14 @@ class FrontierPage(Viewer):
             frontier.table["told"] = [self._choice(row).described() for row in range(len(frontier.table))]
             titles = {name: FAMILIES[name].title for name in dict.fromkeys(frontier.table["family"])}
             self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
-            self.front.object = drawn.front_table(frontier.table, frontier.value, titles, frontier.scheme)
             if frontier.missing:
                 rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
                 self._tell(f"Still to come: {rest}. It stands still while another page is on show.", "info")
             else:
                 self._advise()
+            self.front.object = drawn.front_table(
+                frontier.table, frontier.value, titles, frontier.scheme, self._advised
+            )
             self._draw(titles)
         if not frontier.missing:
             self._judge()
@@ -224,6 +226,11 @@ class FrontierPage(Viewer):
         self.advice.param.update(object=f"Take {self._advice.reason}.", severity="success", visible=True)
         self.adopt.visible = True
 
+    @property
+    def _advised(self) -> int | None:
+        """Row of the tree that is recommended; None while there is none."""
+        return None if self.frontier.missing or self._advice is None else self._advice.row
+
     def _draw(self, titles: dict[str, str]) -> None:
         frontier = self.frontier
         self._taps = []
@@ -235,8 +242,7 @@ class FrontierPage(Viewer):
                 continue
             what = next(title for title, key in CRITERIA.items() if key == self.state.criterion)
             title = f"{what.capitalize()} penalty {name}"
-            advised = None if frontier.missing or self._advice is None else self._advice.row
-            chart = drawn.frontier_chart(title, frontier.table, value, titles, self._current(value), advised)
+            chart = drawn.frontier_chart(title, frontier.table, value, titles, self._current(value), self._advised)
             tap = hv.streams.Tap(source=chart)
             tap.add_subscriber(lambda x, y, value=value: self._tap(value, x, y))
             self._taps.append(tap)

@@ -12,7 +12,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.judged.frontier import beaten
+from dashboard.decisions.judged.frontier import listed
 from dashboard.domain.held_out import over
 from dashboard.domain.units import format_percent
 from dashboard.plots.decision_map import MARK
@@ -61,9 +61,9 @@ def positions(leaves: Any, values: Any) -> tuple[NDArray[np.float64], NDArray[np
     return np.log2(np.asarray(leaves, dtype=float)), np.log10(penalties)
 
 
-def front(points: pd.DataFrame, value: str) -> pd.DataFrame:
-    """The points that are on the frontier by a column: ascending leaves, descending penalties."""
-    return points[~beaten(points, value)].sort_values("leaves", kind="stable")
+def front(points: pd.DataFrame, value: str, recommended: int | None = None) -> pd.DataFrame:
+    """The points on the frontier by a column, and the row that is recommended: ascending leaves."""
+    return points.iloc[listed(points, value, recommended)]
 
 
 def nearest(points: pd.DataFrame, value: str, x: float, y: float) -> int | None:
@@ -203,15 +203,26 @@ def family_table(falls: pd.DataFrame, titles: Mapping[str, str], skipped: Mappin
     return table("Families", heads, rows) + note
 
 
-def front_table(points: pd.DataFrame, value: str, titles: Mapping[str, str], scheme: str | None = None) -> str:
-    """Write the points that no other one beats: the chart for those who read; below what was left out, if anything."""
-    best = front(points, value)
+def front_table(
+    points: pd.DataFrame,
+    value: str,
+    titles: Mapping[str, str],
+    scheme: str | None = None,
+    recommended: int | None = None,
+) -> str:
+    """Write the points that no other one beats, and the one recommended: the chart for those who read.
+
+    Below stands what was left out, if anything.
+    """
+    best = front(points, value, recommended)
+    advised = None if recommended is None else points.index[recommended]
     heads = [("leaves", True), ("tree", False), ("tests on the way", True), ("in sample, mean", True)]
     outside = "held_out_mean" in points and bool(points["held_out_mean"].notna().any())
     heads += [("held out, mean", True)] if outside else []
     rows = []
-    for row in best.to_dict("records"):
-        cells = [f"{row['leaves']:,}", escape(str(row["told"])), f"{row['expected_depth']:.1f}"]
+    for index, row in zip(best.index, best.to_dict("records"), strict=True):
+        tree = escape(str(row["told"])) + (" <strong>(recommended)</strong>" if index == advised else "")
+        cells = [f"{row['leaves']:,}", tree, f"{row['expected_depth']:.1f}"]
         cells.append(format_percent(row["penalty_mean"]))
         rows.append([*cells, format_percent(row["held_out_mean"])] if outside else cells)
     words = over(scheme)

@@ -203,8 +203,10 @@ def _compared(view: View, choice: Choice, tried: Frontier) -> Part:
         at = choices.index(choice) if choice in choices else None
         mark = None if at is None else (float(table["leaves"].iloc[at]), float(table["held_out_mean"].iloc[at]))
         charts.insert(0, ("Mean penalty held out", "held_out_mean", mark))
+    advised = None
     try:
-        reason = escape(recommend(tried).reason)
+        chosen = recommend(tried)
+        advised, reason = chosen.row if held_out else None, escape(chosen.reason)
         # What is good where it was learnt is no recommendation: that of the page Frontier is judged held out, too.
         words = f"<strong>Recommended:</strong> {reason}." if held_out else f"In sample: {reason}. {_NOT_YET}"
         advice = f"<p>{words}</p>"
@@ -213,7 +215,7 @@ def _compared(view: View, choice: Choice, tried: Frontier) -> Part:
     notes = "".join(f"<p>{escape(note)}</p>" for note in tried.notes)
     keys = (
         frontier.family_table(falls_below(tried), titles, tried.skipped),
-        frontier.front_table(table, tried.value, titles, tried.scheme),
+        frontier.front_table(table, tried.value, titles, tried.scheme, advised),
     )
     return Part(
         "All ways of deciding",

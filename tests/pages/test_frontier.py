@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
+import html
+
 import numpy as np
 import pytest
 
@@ -59,6 +62,17 @@ def test_a_tap_beside_the_points_does_nothing(page: FrontierPage, state: State) 
 def test_the_recommended_tree_is_adopted_with_one_press(page: FrontierPage, state: State) -> None:
     page.adopt.clicks += 1
     assert state.view.decision().leaves == page._advice.decision.leaves
+
+
+def test_the_recommended_tree_is_in_the_table_also_where_others_beat_it(
+    page: FrontierPage, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    beaten = int(np.flatnonzero(page.frontier.table["dominated"])[0])
+    advice = dataclasses.replace(page._advice, row=beaten)
+    monkeypatch.setattr(module, "recommend", lambda _: advice)
+    page._show()
+    words = page._choice(beaten).described()
+    assert f"{html.escape(words)} <strong>(recommended)" in page.front.object
 
 
 def test_nothing_held_out_leaves_one_chart(page: FrontierPage) -> None:

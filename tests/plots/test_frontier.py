@@ -89,6 +89,8 @@ def test_tables_tell_the_front_and_where_families_fall_below(points: pd.DataFram
     text = front_table(points, "penalty_mean", TITLES)
     assert "one" in text
     assert "three" not in text
+    assert "recommended" not in text
+    assert "three <strong>(recommended)</strong>" in front_table(points, "penalty_mean", TITLES, recommended=2)
     assert EVERY not in text
     assert EVERY in front_table(points, "penalty_mean", TITLES, "lines")
     assert EVERY not in front_table(points, "penalty_mean", TITLES, "repetitions")

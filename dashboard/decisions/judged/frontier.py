@@ -237,6 +237,15 @@ def beaten(table: pd.DataFrame, value: str) -> BoolArray:
     return np.asarray(dominated(table["leaves"], values) | table.duplicated(["family", "leaves", value]) | ~alike)
 
 
+def listed(table: pd.DataFrame, value: str, recommended: int | None = None) -> npt.NDArray[np.intp]:
+    """Rows of the `Frontier.table` that are on the frontier by a column, and the one that is recommended, by leaves."""
+    shown = ~beaten(table, value)
+    if recommended is not None:
+        shown[recommended] = True
+    order = np.argsort(table["leaves"].to_numpy(), kind="stable")
+    return np.asarray(order[shown[order]])
+
+
 def comparable(table: pd.DataFrame, value: str) -> BoolArray:
     """Which settings have a penalty in all cells that any has one in: not those of methods that the results lack.
 
