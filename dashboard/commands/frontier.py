@@ -75,9 +75,8 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier,
 
     outside = tried.scheme is not None
     points = result["points"]
-    kept = listed(tried.table, tried.value, chosen.row)
-    if args.all:
-        kept = tried.table["leaves"].argsort(kind="stable")
+    leaves = tried.table["leaves"].to_numpy()
+    kept = leaves.argsort(kind="stable") if args.all else listed(tried.table, tried.value, chosen.row)
     rows = [_row(points[number], number == chosen.row, outside) for number in kept]
     head = ["", "tree", "options", "leaves", "levels", *(f"{title} (%)" for title in _TITLES.values())]
     head += (

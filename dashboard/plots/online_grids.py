@@ -48,7 +48,9 @@ def coverage_map(seen: pd.DataFrame) -> hv.Overlay:
         ("taken", "@taken"),
     ]
     colors = [_SEQUENTIAL[each] for each in places]
-    return _grid("Timings by bin", seen, colors, texts, tips, "timings", least="≥ ")
+    # Bins begin at 0, nodes and processes on them at 1.
+    least = seen.assign(nodes=seen["nodes"].clip(lower=1), ppn=seen["ppn"].clip(lower=1))
+    return _grid("Timings by bin", least, colors, texts, tips, "timings", least="≥ ")
 
 
 def gain_map(beside: pd.DataFrame) -> hv.Overlay:

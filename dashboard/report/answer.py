@@ -85,12 +85,13 @@ def _worst(decided: Decided) -> Tile:
     tables = [each["penalty"].where(each["weight"] > 0 if "weight" in each else True) for each in decided.penalties]
     number = int(np.argmax([-np.inf if np.isnan(most) else most for most in (float(each.max()) for each in tables)]))
     at = tables[number].isel(tables[number].argmax(...))
-    worst, called = float(at), " of the calls" if "weight" in decided.penalties[number] else ""
+    worst, weighed = float(at), "weight" in decided.penalties[number]
     if worst == 0:
-        fastest = yardstick(decided.prepared.problem.provenance)
-        return Tile("Lost at worst", format_percent(worst), f"the {fastest} is chosen everywhere{called}")
+        fastest, where = yardstick(decided.prepared.problem.provenance), " that is called" if weighed else ""
+        return Tile("Lost at worst", format_percent(worst), f"the {fastest} is chosen everywhere{where}")
     given = decided.prepared.problem.slices[number].given if len(tables) > 1 else {}
-    place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}{called}"
+    place = f"at {int(at['comm_size']):,} processes, {format_bytes(int(at['message_size']))}"
+    place += " of the calls" if weighed else ""
     place += "".join(f", {name} {value}" for name, value in given.items())
     return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
 

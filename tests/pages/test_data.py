@@ -186,6 +186,15 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
     assert page.headline.object.startswith("59 methods")
 
 
+def test_it_is_said_how_many_files_cannot_be_loaded_beside_the_one_that_is_named(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    good = (FAST_ETHERNET / "bcast__linear__seg0.sko").read_bytes()
+    drop(page.chooser.dropper, {"bcast__linear__seg0.sko": good, "a.bin": b"\x00", "b.bin": b"\x01", "c.bin": b"\x02"})
+    load(page)
+    assert page.state.error.startswith("a.bin: ")
+    assert page.state.error.endswith("; likewise not usable: 2 other files")
+
+
 def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
     names = [f"bcast__{algorithm}__seg0.sko" for algorithm in ("chain", "linear")]

@@ -102,6 +102,14 @@ def test_bins_with_more_timings_are_darker_and_what_is_gained_is_green() -> None
     hv.render(online_grids.coverage_map(seen.iloc[:0]))
 
 
+def test_a_bin_that_begins_at_nothing_is_of_one_process_and_more() -> None:
+    seen = pd.DataFrame(
+        {"message_size": [16], "nodes": [31], "ppn": [0], "timings": [1], "methods": [1], "best": "ring"}
+    )
+    (drawn,) = boxes(online_grids.coverage_map(seen))
+    assert list(drawn["row"]) == ["≥ 31 nodes × 1"]
+
+
 def test_the_table_tells_what_the_chart_draws() -> None:
     table = online.iterations_table(ITERATIONS)
     assert "tuned / best" in table

@@ -99,6 +99,9 @@ def test_the_tiles_say_what_the_statistics_say() -> None:
             penalty = state.view.statistics()["penalty"]
             assert figures["Lost at worst"] == format_percent(penalty["max"])
             assert figures["Lost on average"] == format_percent(penalty["mean"])
+    state.choose(Choice.of("exact"))
+    state.across = False
+    assert {tile.title: tile.note for tile in answer(state.view)}["Lost at worst"].endswith("everywhere that is called")
 
 
 def with_default(ppns: int = 1) -> State:

@@ -9,8 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from dashboard.domain.units import format_count
 from dashboard.pages.data.files import confined
-from dashboard.pages.parts.reports import without_folders
+from dashboard.pages.parts.reports import usable, without_folders
 from dashboard.session.registry import Origin, Results, load_results
 from dashboard.session.state import State
 from loaders import LoadError, apart
@@ -122,7 +123,7 @@ def read(
     Returns
     -------
     results, reports, why
-        Results, or None with the reports of `loaders.scan` and the first reason.
+        Results, or None with the reports of `loaders.scan`, the first reason, and how many other files have one.
     """
     paths = confined(paths)
     try:
@@ -135,9 +136,13 @@ def read(
         why = "these files need more memory than this machine has; load fewer of them at once"
     try:
         names, size = [str(path) for path in paths], sum(map(bytes_below, paths))
-        return None, apart.scan(names, size=size, progress=note, **hints), why
+        reports = apart.scan(names, size=size, progress=note, **hints)
     except (LoadError, MemoryError):
         return None, [], why
+    fit = usable(reports)
+    others = [path for each in reports if (path := Path(each["path"])) not in fit and str(path) not in why]
+    more = f"; likewise not usable: {format_count(len(others), 'other file')}" if others else ""
+    return None, reports, why + more
 
 
 def _on_pages(why: str, *, uploaded: bool) -> str:
