@@ -249,7 +249,8 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
     )
     group = parser.add_argument_group("rules files", "for targets that are rules of a library")
-    group.add_argument("--for", dest="version", metavar="V", help="version of Open MPI: 4.1, 5.0 (default) or 6.0")
+    about = "version of Open MPI: 4.1, 5.0 or 6.0 (default: the one measured, else 5.0)"
+    group.add_argument("--for", dest="version", metavar="V", help=about)
     group.add_argument(
         "--max-rules",
         dest="most_rules",
