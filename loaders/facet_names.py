@@ -18,6 +18,8 @@ FACETS: Mapping[str, str] = {
 }
 #: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.
 ROW_FACETS = tuple(name for name in FACETS.values() if name != "operation")
+#: Attribute, no facet: JSON of the values of attributes that are not the same at all processes per node, by these.
+BY_PPN = "by_ppn"
 #: Attribute, no facet, that tells how the points of a run were chosen: one after the other, by what those before had
 #: told; or of other results, some since their times cannot be trusted, so that the run's own stand for them.
 POINTS, ADAPTIVE, ANEW = "points", "adaptive", "anew"

@@ -26,7 +26,7 @@ from loaders.rows import CollectiveRows, coded
 #: What a file that does not tell it was measured with, beside others that tell.
 _USUAL = {"device": "host", "operation": "sum"}
 #: Facets in which rows of one file need no choice where the processes per node keep them apart already.
-_OF_ROWS = ("device", "operation", "datatype")
+OF_ROWS = ("device", "operation", "datatype")
 _OF_REDUCTIONS = ("operation", "datatype")
 _OF_MACHINES = ("system", "network", "library")
 _NAMED = 4
@@ -205,7 +205,7 @@ def chosen(
     remarks = _measured_anew(collective, rows, {place: files[place] for place in kept}, anew)
     remarks += _half_told(collective, [files[place] for place in kept])
     times = means_by_source(rows, Axes(rows))
-    _check_facets(collective, times, {place: files[place] for place in kept}, choice, _on_nodes(rows))
+    _check_facets(collective, times, {place: files[place] for place in kept}, choice, on_nodes(rows))
     _check_files(collective, times, {place: files[place] for place in kept}, choice)
     far = times.between([[place] for place in kept])
     if not far.apart:
@@ -263,14 +263,14 @@ def _against(select: Told, files: Sequence[tuple[str, Told]]) -> str:
     return f"{chosen} ({'; '.join(there)})"
 
 
-def _listed(values: Iterable[str]) -> str:
+def _listed(values: Iterable[str], between: str = " and ") -> str:
     """The first of them, and how many more there are."""
     listed = list(values)
-    more = [f"{len(listed) - _NAMED} more"] if len(listed) > _NAMED else []
-    return " and ".join([*listed[:_NAMED], *more])
+    more = f" and {len(listed) - _NAMED} more" if len(listed) > _NAMED else ""
+    return between.join(listed[:_NAMED]) + more
 
 
-def _on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
+def on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
     """Processes per node that each file, or its rows of other facets, were measured with."""
     used: dict[int, set[int]] = {}
     for part in rows.parts:
@@ -297,7 +297,7 @@ def _check_facets(
         if len(groups) < 2 or name in choice.join:
             continue
         paths = {files[place][0] for places in groups.values() for place in places}
-        if name in _OF_ROWS and _apart_by_nodes(groups, paths, used):
+        if name in OF_ROWS and _apart_by_nodes(groups, paths, used):
             continue
         far = times.between(list(groups.values()))
         if name == "campaign" and not (far.differs or (collective == POINT_TO_POINT and far.apart)):
@@ -349,7 +349,7 @@ def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, un
 def of_kept(files: Sequence[Told]) -> dict[str, str]:
     """Attributes of a cube made of files that differ in facets: all values, also the usual one that no file tells."""
     values = {FACETS[name]: list(dict.fromkeys(each[name] for each in files if name in each)) for name in FACETS}
-    return {key: "; ".join(each[:_NAMED]) for key, each in values.items() if len(each) > 1}
+    return {key: _listed(each, "; ") for key, each in values.items() if len(each) > 1}
 
 
 def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from loaders import facets, run
+from loaders import facet_nodes, facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError
@@ -312,6 +312,8 @@ class _Collector:
             return None
         self._check_ppn(name, kept, facts)
         remarks += nearest_totals(name, rows)
+        by_ppn = facet_nodes.by_ppn(rows, {place: facts[place] for place in kept})
+        remarks += facet_nodes.notes(name, by_ppn)
         for place in kept:
             path = files[place][0]
             remarks += facets.unexplained(name, rows, place, path, self._unused.get(path, ()))
@@ -324,6 +326,7 @@ class _Collector:
             said = {place: _left_of(each) for place, each in said.items()}
         attrs = combine_attrs([(files[place][0], each) for place, each in said.items()])
         attrs |= facets.of_kept([facts[place] for place in kept]) | facets.chosen_among(facts, self._choice)
+        attrs |= facet_nodes.attributes(by_ppn)
         paths = {files[place][0] for place in kept}
         mine = [
             {k: r[k] for k in ("path", "digest", "format", "rows", "skipped")}

@@ -5,7 +5,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionError, NothingMeasuredError, OptionError, decision_map, methods_of, select_ppn
-from dashboard.decisions.measured.map import time_blocks
+from dashboard.decisions.measured.map import each_ppn, time_blocks
+from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 
 NAN = np.nan
@@ -110,6 +111,15 @@ class TestProcessesPerNode:
     def test_one_that_is_not_there_is_refused_with_those_that_are(self, cube: xr.Dataset) -> None:
         with pytest.raises(OptionError, match=r"ppn is 3, .* 1, 2"):
             decision_map(cube, ppn=3)
+
+    def test_attributes_are_those_of_the_one_taken(self, cube: xr.Dataset) -> None:
+        mixed = cube.assign_attrs(device="host; gpu", by_ppn='{"device": {"1": "host", "2": "gpu"}}')
+        assert decision_map(mixed, ppn=2).attrs["device"] == "gpu"
+        assert "by_ppn" not in decision_map(mixed, ppn=2).attrs
+        assert [part.attrs["device"] for part, _ in each_ppn(mixed)] == ["host", "gpu"]
+        assert select_ppn(mixed.isel(ppn=1))[0].attrs["device"] == "gpu"
+        assert mixed.attrs["device"] == "host; gpu"
+        assert Problem.of(mixed, ppn="all").provenance["device"] == "host; gpu"
 
     def test_a_cube_of_one_ppn_refuses_another(self) -> None:
         cube = cube_of([[[1.0]]], [2], [1], ppn=8)

@@ -51,6 +51,22 @@ def test_a_file_that_leaves_its_network_open_is_named_beside_others_that_tell_it
     assert note == "bcast: no network is told by open.csv, which counts as 'ib' like the others"
 
 
+def test_devices_at_processes_per_node_of_their_own_are_said_and_kept_by_them(tmp_path: Path) -> None:
+    rows = "bcast,ring,4,8,9.5,1,host\nbcast,ring,4,8,9.5,2,host\nbcast,ring,16,8,7.5,4,gpu\n"
+    path = tmp_path / "both.csv"
+    path.write_text(f"{TABLE[:-1]},ppn,device\n{rows}")
+    results = open_results(path)
+    assert json.loads(results.attrs["notes"]) == ["bcast: device is host at 1, 2 processes per node and gpu at 4"]
+    assert json.loads(results["bcast"].attrs["by_ppn"]) == {"device": {"1": "host", "2": "host", "4": "gpu"}}
+    assert "by_ppn" not in open_results(path, select="device=host")["bcast"].attrs
+
+
+def test_many_values_of_files_are_counted(tmp_path: Path) -> None:
+    for name in "abcdef":
+        (tmp_path / f"{name}.csv").write_text(f"{TABLE[:-1]},campaign\nbcast,ring,4,8,9.5,{name}\n")
+    assert open_results(tmp_path)["bcast"].attrs["campaign"] == "a; b; c; d and 2 more"
+
+
 def test_facets_are_listed_with_their_values(devices: Path) -> None:
     assert values(scan(devices, **WAY)) == {"device": ["CUDA", "host"]}
 

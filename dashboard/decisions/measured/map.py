@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 import math
 from collections.abc import Iterator
 from typing import Any
@@ -16,6 +17,7 @@ from dashboard.decisions.measured.doubles import competing
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 from dashboard.domain.units import format_ppn
+from loaders.facet_names import BY_PPN
 
 BLOCK_BYTES = 64 << 20
 """Times are taken from the cube in blocks of about this size, however large it is."""
@@ -29,7 +31,7 @@ def each_ppn(cube: xr.Dataset) -> Iterator[tuple[xr.Dataset, int | None]]:
         yield cube, None
         return
     for place, ppn in enumerate(cube["ppn"].values):
-        yield cube.isel(ppn=place), int(ppn)
+        yield _at_ppn(cube.isel(ppn=place), int(ppn)), int(ppn)
 
 
 def select_ppn(cube: xr.Dataset, ppn: int | None = None) -> tuple[xr.Dataset, int | None]:
@@ -45,7 +47,7 @@ def select_ppn(cube: xr.Dataset, ppn: int | None = None) -> tuple[xr.Dataset, in
     Returns
     -------
     cube
-        Without the dimension ``ppn``.
+        Without the dimension ``ppn``; its attributes are those that hold at that number (such as the device).
     chosen
         The number of processes per node; None when the cube does not say it.
 
@@ -59,14 +61,23 @@ def select_ppn(cube: xr.Dataset, ppn: int | None = None) -> tuple[xr.Dataset, in
         known = None if known is None else int(known)
         if ppn is not None and known is not None and ppn != known:
             raise OptionError(f"ppn is {ppn}, but these results are of {format_ppn(known)}")
-        return cube, known
+        return _at_ppn(cube, known), known
     present = [int(value) for value in cube["ppn"].values]
     if ppn is None:
         cells = cube["time"].notnull().sum([dim for dim in cube["time"].dims if dim != "ppn"])
         ppn = present[int(np.asarray(cells.values).argmax())]
     elif ppn not in present:
         raise OptionError(f"ppn is {ppn}, but these results have {format_ppn(', '.join(map(str, present)))}")
-    return cube.isel(ppn=present.index(ppn)), ppn
+    return _at_ppn(cube.isel(ppn=present.index(ppn)), ppn), ppn
+
+
+def _at_ppn(flat: xr.Dataset, ppn: int | None) -> xr.Dataset:
+    """The part of one number of processes per node, with the attributes that hold at it."""
+    if BY_PPN not in flat.attrs or ppn is None:
+        return flat
+    part = flat.assign_attrs({name: values[str(ppn)] for name, values in json.loads(flat.attrs[BY_PPN]).items()})
+    del part.attrs[BY_PPN]
+    return part
 
 
 def time_blocks(cube: xr.Dataset, block_bytes: int = BLOCK_BYTES) -> Iterator[tuple[slice, FloatArray]]:

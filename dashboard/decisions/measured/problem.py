@@ -398,6 +398,8 @@ def _provenance(slices: Sequence[Slice], measured: Sequence[int]) -> dict[str, A
             first[name] = [min(first[name][0], other[name][0]), max(first[name][1], other[name][1])]
         first = {key: value for key, value in first.items() if key in SIZES or other.get(key) == value}
     given = {name: [part.given.get(name) for part in slices] for name in ("ppn", "collective")}
+    devices = [str(part.dmap.attrs.get("device", "")) for part in slices]
+    first |= {"device": "; ".join(dict.fromkeys(devices))} if all(devices) else {}
     # What one of them lacks, the penalty of all is not against.
     gone = dict.fromkeys(name for part in slices for name in part.dmap.attrs.get(WITHOUT, "").split(", ") if name)
     first |= {WITHOUT: ", ".join(gone)} if gone else {}
