@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import DecisionError, exact, penalty, quadtree, summarise
+from dashboard.decisions import DecisionError, exact, penalty, quadtree, select_ppn, summarise
 from dashboard.decisions.judged.portability import campaign_facts, portability, ppn_of_both, time_ratios
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import opposed_cubes, synthetic_cube
@@ -101,6 +101,19 @@ def test_campaigns_are_compared_at_the_processes_per_node_that_both_have() -> No
     chosen, note = ppn_of_both(one, two)
     assert (chosen, note) == (None, "no processes per node that both campaigns were measured at: A has 1 and B has 2")
     assert campaign_facts(one, two.isel(ppn=0)).values.tolist() == [["processes per node", "1", "2"]]
+
+
+def test_what_differs_is_of_the_processes_per_node_compared() -> None:
+    several = opposed_cubes()["bcast"].assign_attrs(device="host; gpu", by_ppn='{"device": {"1": "host", "2": "gpu"}}')
+    several = several.copy(deep=True)
+    several["time"].loc[{"ppn": 2, "method": several["method"][0]}] = np.nan
+    several["time"].loc[{"ppn": 2, "comm_size": several["comm_size"][0]}] = np.nan
+    first, second = (select_ppn(several, ppn)[0] for ppn in (1, 2))
+    facts = campaign_facts(first, second.assign_attrs(element_type="double")).set_index("what")
+    assert facts.loc["device"].tolist() == ["host", "gpu"]
+    assert facts.loc["datatype"].tolist() == ["–", "double"]
+    assert facts.loc["methods of one only", "A"] == str(several["method"].values[0])
+    assert facts.loc["comm sizes of one only"].tolist() == [str(several["comm_size"].values[0]), "none"]
 
 
 def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

@@ -18,8 +18,21 @@ from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_bytes, format_count, format_ppn
 
 SIDES = ("A", "B")
-#: Attributes of a cube that say where and how it was measured.
-FACTS = ("system", "network", "library", "library_version", "campaign", "benchmark", "statistic", "date")
+#: Attributes of a cube that say where and how it was measured, with their names.
+FACTS = {
+    "system": "system",
+    "network": "network",
+    "library": "library",
+    "library_version": "library version",
+    "device": "device",
+    "placement": "placement",
+    "operation": "operation",
+    "element_type": "datatype",
+    "campaign": "campaign",
+    "benchmark": "benchmark",
+    "statistic": "statistic",
+    "date": "date",
+}
 
 
 @dataclass(frozen=True, eq=False)
@@ -165,24 +178,33 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
     -------
     DataFrame
         ``what``, ``A``, ``B`` as text: facts of the measurement that differ, methods and sizes that only one of them
-        has. Empty where nothing does.
+        has, at the processes per node with most measured cells. Empty where nothing does.
     """
     rows = []
-    facts = {name.replace("_", " "): [cube.attrs.get(name) for cube in (first, second)] for name in FACTS}
-    facts["processes per node"] = [select_ppn(cube)[1] for cube in (first, second)]
+    slices, numbers = zip(*map(select_ppn, (first, second)), strict=True)
+    facts = {name: [cube.attrs.get(key) for cube in slices] for key, name in FACTS.items()}
+    facts["processes per node"] = list(numbers)
+    measured = [_measured(cube) for cube in slices]
     for name, values in facts.items():
         written = [str(value or "–") for value in values]
         if written[0] != written[1]:
             rows.append((name, *written))
-    lists = {"methods": [[method.label for method in methods_of(cube)] for cube in (first, second)]}
+    lists = {"methods": [[method.label for method in methods_of(cube)] for cube in measured]}
     for axis in SIZES:
         write = format_bytes if axis == MESSAGE_SIZE else str
-        lists[axis.replace("_", " ") + "s"] = [list(map(write, cube[axis].values.tolist())) for cube in (first, second)]
+        lists[axis.replace("_", " ") + "s"] = [list(map(write, cube[axis].values.tolist())) for cube in measured]
     for name, (mine, other) in lists.items():
         only = [each for each in mine if each not in set(other)], [each for each in other if each not in set(mine)]
         if any(only):
             rows.append((f"{name} of one only", _listed(only[0]), _listed(only[1])))
     return pd.DataFrame(rows, columns=["what", *SIDES])
+
+
+def _measured(cube: xr.Dataset) -> xr.Dataset:
+    """The methods and sizes of a cube that have any time."""
+    time = cube["time"]
+    cells = {dim: time.count([other for other in time.dims if other != dim]) for dim in time.dims}
+    return cube.isel({dim: np.flatnonzero(counts) for dim, counts in cells.items()})
 
 
 def _listed(values: list[str], most: int = 12) -> str:
