@@ -304,7 +304,7 @@ def _check_facets(
             # What was measured again, and came out much the same, is repetitions of one thing.
             continue
         counts = {value: len({files[place][0] for place in places}) for value, places in groups.items()}
-        raise _differ(collective, name, counts, far.text)
+        raise _differ(collective, name, counts, far.text, several=len(paths) > 1)
 
 
 def _check_files(collective: str, times: Means, files: Mapping[int, tuple[str, Told]], choice: Choice) -> None:
@@ -361,12 +361,16 @@ def chosen_among(files: Sequence[Told], choice: Choice) -> dict[str, str]:
     return {name: text for name, text in (("selected", selected), ("joined", joined)) if text}
 
 
-def _differ(collective: str, name: str, files: Mapping[str, int], far: str) -> MissingHintError:
+def _differ(
+    collective: str, name: str, files: Mapping[str, int], far: str, *, several: bool = True
+) -> MissingHintError:
+    """Results differ in a facet: with `several` files, these can also be loaded apart."""
     values = _listed(f"{value!r} ({count} file{'' if count == 1 else 's'})" for value, count in files.items())
+    apart = "load them apart, or" if several else "or"
     first = f"{name}={next(iter(files))}"
     return MissingHintError(
         f"{name} of {collective} is {values}{far}; choose one with --select {shlex.quote(first)} (page Data: "
-        f"menu {name.capitalize()}), load them apart, or join them with --join {name}",
+        f"menu {name.capitalize()}), {apart} join them with --join {name}",
         hints=("select",),
         examples={"select": first},
     )

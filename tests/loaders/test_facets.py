@@ -61,6 +61,14 @@ def test_devices_at_processes_per_node_of_their_own_are_said_and_kept_by_them(tm
     assert "by_ppn" not in open_results(path, select="device=host")["bcast"].attrs
 
 
+def test_a_file_of_two_systems_is_not_to_be_loaded_apart_from_itself(tmp_path: Path) -> None:
+    path = tmp_path / "both.csv"
+    path.write_text(f"{TABLE[:-1]},system\nbcast,ring,4,8,9.5,frodo\nbcast,ring,4,8,7.5,grig\n")
+    with pytest.raises(MissingHintError, match=r"--select system=frodo .*, or join them") as error:
+        open_results(path)
+    assert "apart" not in str(error.value).partition("--select")[2]
+
+
 def test_many_values_of_files_are_counted(tmp_path: Path) -> None:
     for name in "abcdef":
         (tmp_path / f"{name}.csv").write_text(f"{TABLE[:-1]},campaign\nbcast,ring,4,8,9.5,{name}\n")

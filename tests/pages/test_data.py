@@ -220,6 +220,16 @@ def times(one: float, other: float) -> bytes:
     return "\n".join(["collective,algorithm,comm_size,message_size,time", *rows, ""]).encode()
 
 
+def test_a_file_of_two_systems_is_not_to_be_removed(page: DataPage) -> None:
+    rows = "bcast,a,2,8,1e-5,frodo\nbcast,a,2,8,2e-5,grig\n"
+    page.chooser.kind = UPLOAD
+    drop(
+        page.chooser.dropper, {"both.csv": f"collective,algorithm,comm_size,message_size,time,system\n{rows}".encode()}
+    )
+    load(page)
+    assert page.state.error.endswith("; choose one, or all of them together, in the menu System of page Data")
+
+
 def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
     drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})

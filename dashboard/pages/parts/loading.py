@@ -21,10 +21,10 @@ POLL_SECONDS = 0.15
 _BEFORE = "Still on show is what was loaded before."
 #: What the loaders say of files that differ: on pages it is chosen otherwise.
 _BY_OPTIONS = re.compile(
-    r"choose one with --select .+? \(page Data: menu (\w+)\), (load them apart), or .+? --join \w+"
+    r"choose one with --select .+? \(page Data: menu (\w+)\), (load them apart, )?or join them with --join \w+"
 )
 _COUNTS = re.compile(r"\((\d+) files?\)")
-_BY_MENU = r"choose one, or all of them together, in the menu \1 of page Data, or \2"
+_BY_MENU = "choose one, or all of them together, in the menu {} of page Data"
 
 #: Called as ``note(path, bytes done, bytes in all)`` from the loading thread.
 Note = Callable[[str, int, int], None]
@@ -150,8 +150,12 @@ def _on_pages(why: str, *, uploaded: bool) -> str:
 
     To choose one of two files leaves out all others, too, so that of uploads another remedy comes first.
     """
+    differ = _BY_OPTIONS.search(why)
+    if differ is None:
+        return why
+    menu, by_files = differ.groups()
+    remedy = _BY_MENU.format(menu) + (", or load them apart" if by_files else "")
     counts = _COUNTS.findall(why)
-    remove = ""
-    if uploaded and set(counts) == {"1"}:
-        remove = f"remove {'one of the two' if len(counts) == 2 else 'all but one of them'}, "
-    return _BY_OPTIONS.sub(remove + _BY_MENU, why)
+    if by_files and uploaded and set(counts) == {"1"}:
+        remedy = f"remove {'one of the two' if len(counts) == 2 else 'all but one of them'}, {remedy}"
+    return why.replace(differ.group(), remedy)
