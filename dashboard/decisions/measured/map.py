@@ -75,7 +75,9 @@ def _at_ppn(flat: xr.Dataset, ppn: int | None) -> xr.Dataset:
     """The part of one number of processes per node, with the attributes that hold at it."""
     if BY_PPN not in flat.attrs or ppn is None:
         return flat
-    part = flat.assign_attrs({name: values[str(ppn)] for name, values in json.loads(flat.attrs[BY_PPN]).items()})
+    # Results that were saved and put together with others have more of them than one of the files says.
+    known = {name: values.get(str(ppn)) for name, values in json.loads(flat.attrs[BY_PPN]).items()}
+    part = flat.assign_attrs({name: value for name, value in known.items() if value is not None})
     del part.attrs[BY_PPN]
     return part
 
