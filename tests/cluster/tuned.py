@@ -41,7 +41,7 @@ from dashboard.session.treatment import Treatment
 from dashboard.tuning import Folder
 from dashboard.tuning.asked import Asked
 from dashboard.tuning.beside import rules_of
-from dashboard.tuning.decide import decided, load
+from dashboard.tuning.decide import decided
 from loaders import disk, open_results
 from tests.benchmarks.bench_program import Mix, alternate, calls
 from tests.cluster.campaign import run_colltune
@@ -156,7 +156,8 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
     folder = Folder(tuned)
     rules, version = (rules_of(folder) or (None,))[0], folder.facts("look")["library_version"]
     unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
-    before = {decision.collective: decision for decision in load(tuned / "decide" / "decisions.json")}
+    decided_there = DecisionFunction.load_all(tuned / "decide" / "decisions.json")
+    before = {decision.collective: decision for decision in decided_there}
     campaigns, gains = [open_results([each / "results.jsonl"]) for each in (full, judging)], {}
     for name in campaigns[0].children:
         cubes, ways = [_safe(each[name].to_dataset(), name, unsafe) for each in campaigns], []
