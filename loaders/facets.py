@@ -243,7 +243,8 @@ def _half_told(collective: str, files: Sequence[tuple[str, Told]]) -> list[str]:
         if silent and len(set(telling.values())) == 1:
             (value,) = set(telling.values())
             shown = ", ".join(silent[:_NAMED]) + (" and others" if len(silent) > _NAMED else "")
-            remarks.append(f"{collective}: no {name} is told by {shown}, which counts as {value!r} like the others")
+            count = "which counts" if len(silent) == 1 else "which count"
+            remarks.append(f"{collective}: no {name} is told by {shown}, {count} as {value!r} like the others")
     return remarks
 
 
