@@ -8,7 +8,7 @@ import os
 import statistics
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from itertools import product
+from itertools import product, zip_longest
 from pathlib import Path
 from typing import Any
 
@@ -45,11 +45,6 @@ class Point:
     time: float
     error: float
     took: float
-
-    @classmethod
-    def of(cls, samples: list[float], took: float) -> Point:
-        """Take the median and what it is sure to."""
-        return cls(statistics.median(samples), float(standard_error(np.array(samples))), took)
 
 
 def ending(ended: str, goal: Goal, loss: Mapping[str, float | None], doubtful: int) -> str:
@@ -139,29 +134,39 @@ class Chooser:
             new = stream.read(os.fstat(stream.fileno()).st_size - begin)
         length = new.rfind(b"\n") + 1
         self._read[results] = begin + length
-        for line in new[:length].splitlines():
-            self.take(line)
+        self.take(new[:length].splitlines())
 
-    def take(self, line: bytes | str) -> None:
-        """Take in one line of a run file; what is no point is passed over."""
-        try:
-            record = json.loads(line)
-            key = key_of(record)
-            samples = [max(float(sample), _TICK) for sample in record.get("samples") or ()]
-        except (ValueError, KeyError, TypeError, AttributeError):
+    def take(self, lines: Iterable[bytes | str]) -> None:
+        """Take in lines of a run file; what is no point is passed over."""
+        measured: list[tuple[PointKey, float, list[float]]] = []
+        for line in lines:
+            try:
+                record = json.loads(line)
+                key = key_of(record)
+                samples = [max(float(sample), _TICK) for sample in record.get("samples") or ()]
+            except (ValueError, KeyError, TypeError, AttributeError):
+                continue
+            if "error" in record:
+                self.refused.add(key)
+            elif samples:
+                measured.append((key, seconds_of(record) or 0.0, samples))
+            self._known.pop(key[0], None)
+        if not measured:
             return
-        if "error" in record:
-            self.refused.add(key)
-        elif samples:
-            point, before = Point.of(samples, seconds_of(record) or 0.0), self.points.get(key)
-            self.points[key] = point
-            if key[0] in self._places:
-                self._logs[key[0]][self._place(key)] = math.log(point.time)
-                self._errors[key[0]][self._place(key)] = point.error
-            if self.only is None or key[2] in self.only:
-                self.own += before is None
-                self.spent += point.took - (before.took if before else 0.0)
-        self._known.pop(key[0], None)
+        # All at once, since each by itself takes as long as all the rest.
+        errors = standard_error(np.array(list(zip_longest(*(each for *_, each in measured), fillvalue=np.nan))).T)
+        for (key, took, samples), error in zip(measured, errors.tolist(), strict=True):
+            self._keep(key, Point(statistics.median(samples), error, took))
+
+    def _keep(self, key: PointKey, point: Point) -> None:
+        before = self.points.get(key)
+        self.points[key] = point
+        if key[0] in self._places:
+            self._logs[key[0]][self._place(key)] = math.log(point.time)
+            self._errors[key[0]][self._place(key)] = point.error
+        if self.only is None or key[2] in self.only:
+            self.own += before is None
+            self.spent += point.took - (before.took if before else 0.0)
 
     def hurry(self, *, quick: bool) -> None:
         """Choose quickly, or as well as can be."""

@@ -15,9 +15,9 @@ from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
-#: Part of the measuring that choosing may take; what is aimed at, since reading what was measured and writing down what
-#: was chosen come on top; and least number of choices of a campaign that has a time.
-_SHARE, _AIM, _CHOICES = 0.02, 0.012, 10
+#: Part of the measuring that is aimed at for choosing: half of the 2 % that it may take, since reading what was measured
+#: and writing down what was chosen come on top; and least number of choices of a campaign that has a time.
+_AIM, _CHOICES = 0.01, 8
 #: Seconds after which what was chosen is written down, where nothing was chosen anew.
 _WRITTEN = 1.0
 #: Points of the way that the expected loss has gone, at most.
@@ -83,8 +83,8 @@ class Choosing:
 
     @property
     def _slow(self) -> bool:
-        """Whether choosing has taken more of the measuring than it may."""
-        return self._choosing > _SHARE * self._chooser.spent
+        """Whether choosing has taken more of the measuring than is aimed at."""
+        return self._choosing > _AIM * self._chooser.spent
 
     def again(self, doubtful: Mapping[PointKey, str]) -> dict[PointKey, str]:
         """Of points whose times cannot be trusted those that are worth measuring again."""

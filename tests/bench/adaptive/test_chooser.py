@@ -97,8 +97,8 @@ def test_what_was_spent_is_that_of_its_own_sizes_and_of_a_point_measured_again_t
     plan = plan_of(Goal(seconds=25))
     chooser, job = Chooser(plan), Chooser(plan, only=(4,))
     for each in (line([1e-6] * 3, 2.0), line([2e-6], 0.5), line([3e-6] * 3, 4.0, comm_size=6)):
-        chooser.take(each)
-        job.take(each)
+        chooser.take([each])
+        job.take([each])
     assert (chooser.own, chooser.spent) == (2, 4.5)
     assert (job.own, job.spent) == (1, 0.5)
     (again, _) = job.points.values()
@@ -117,7 +117,7 @@ def test_where_choosing_is_to_be_quick_all_that_is_known_goes_by_one_calibration
     chooser = Chooser(plan_of(Goal(seconds=25)))
     chooser.hurry(quick=True)
     before = chooser.known()["bcast"].calibration
-    chooser.take(line([1e-6] * 3, 2.0))
+    chooser.take([line([1e-6] * 3, 2.0)])
     assert chooser.known()["bcast"].calibration is before
     assert before.quick
 
@@ -325,7 +325,7 @@ def test_what_is_refused_is_not_chosen_again(tmp_path: Path) -> None:
         "comm_size": cell.comm_size,
         "message_size": cell.message_size,
     }
-    chooser.take(json.dumps({**record, "error": "refused"}))
+    chooser.take([json.dumps({**record, "error": "refused"})])
     write(campaign, [(cell, [methods[0]])])
     chooser.read(campaign.results)
     again = chooser.next()[0]
