@@ -15,8 +15,8 @@ from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4
-#: Part of the measuring that is aimed at for choosing: half of the 2 % that it may take, since reading what was measured
-#: and writing down what was chosen come on top; and least number of choices of a campaign that has a time.
+#: Part of the measuring that is aimed at for choosing, half of the 2 % that it may take, since reading what was
+#: measured and writing down what was chosen come on top; and least number of choices of a campaign that has a time.
 _AIM, _CHOICES = 0.01, 8
 #: Seconds after which what was chosen is written down, where nothing was chosen anew.
 _WRITTEN = 1.0
