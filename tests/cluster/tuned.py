@@ -175,7 +175,8 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
 
 
 def _safe(cube: xr.Dataset, collective: str, unsafe: Collection[tuple[str, str]]) -> xr.Dataset:
-    return cube.sel(method=[label for label in cube["method"].values.tolist() if (collective, label) not in unsafe])
+    labels = cube["method"].values.tolist()
+    return cube.sel({"method": [label for label in labels if (collective, label) not in unsafe]})
 
 
 def _gains(

@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
+from scipy.optimize import curve_fit
 
 from dashboard.decisions.grown.family import Cancelled
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit, fit_all, gap_at
@@ -18,7 +22,7 @@ from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of
 from dashboard.models.parameter_text import as_written
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.models.registry import model_of
-from dashboard.models.undetermined import resting, warning
+from dashboard.models.undetermined import _larger, resting, warning
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP
 
 P = np.arange(2, 17)
@@ -91,7 +95,7 @@ def test_plogp_is_found_again_at_the_sizes_that_were_sent() -> None:
 def test_a_pipeline_and_a_barrier_give_the_gap_of_nothing() -> None:
     # As 4.4.1: the flat-tree barrier shows g(0), the pipeline without segments L + g(m); the overheads are given.
     barriers = predicted_cube(Covered.of("barrier", candidates("barrier", ["flat_tree"])), P, [0], PLOGP)
-    pipeline = measured(PLOGP).sel(method=["pipeline"])
+    pipeline = measured(PLOGP).sel({"method": ["pipeline"]})
     parameters = fit(observe([pipeline, barriers]), "plogp", start=PLOGP).parameters
     assert isinstance(parameters, PLogP)
     assert parameters.latency == pytest.approx(PLOGP.latency, rel=0.01)
@@ -129,6 +133,19 @@ def test_a_time_tells_whether_it_rests_on_what_was_not_determined(bcast: xr.Data
     assert "1 of 2 cells rest on gap at 32 B; the measurements that mine was fitted to" in warning(network, found)
 
 
+def test_a_time_rests_on_a_parameter_of_which_only_one_end_is_known() -> None:
+    known = {"hockney": HOCKNEY, "plogp": PLOGP}
+    ends: dict[str, Any] = {"hockney": {"beta": [0.0, None]}, "plogp": {gap_at(PLOGP.sizes[-1]): [0.0, None]}}
+    network = ParameterSet("mine", known, {"fits": {name: {"intervals": each} for name, each in ends.items()}})
+    pipeline, sizes = model_of("bcast", "pipeline"), np.array([0.0, 1.0, 1e6])
+    assert resting(network, "hockney", lambda each: pipeline.predict(each, 2, sizes, 0))["beta"].tolist() == [False, True, True]
+    # The last gap may be twice the largest, and what lies between the last two changes with it.
+    (wide,) = (each for _, each in _larger(PLOGP, network.undetermined("plogp")))
+    assert wide.gap == pytest.approx((*PLOGP.gap[:-1], 2 * PLOGP.gap[-1]))
+    (where,) = resting(network, "plogp", lambda each: pipeline.predict(each, 2, sizes, 0)).values()
+    assert where.tolist() == [False, False, True]
+
+
 def test_a_few_wild_times_change_little() -> None:
     parameters = fit(observe(measured(HOCKNEY, noise=0.03, wild=0.05, seed=1)), "hockney").parameters
     assert isinstance(parameters, Hockney)
@@ -148,6 +165,27 @@ def test_intervals_hold_the_truth_as_often_as_they_say() -> None:
     # Binomial: 90 % of 60 is 54; fewer than 47 would happen once in a thousand times.
     for count in inside.values():
         assert 47 <= count < runs
+
+
+def test_intervals_are_those_of_least_squares_where_no_time_is_wild() -> None:
+    cube = measured(HOCKNEY, noise=0.05, seed=3).sel({"method": ["pipeline"]})
+    result = fit(observe(cube), "hockney", scale=1e4, level=0.8)
+    comm_sizes, message_sizes = (axis.ravel() for axis in np.meshgrid(P, SIZES, indexing="ij"))
+
+    def logs(_: object, alpha: float, beta: float) -> FloatArray:
+        return np.asarray(np.log((comm_sizes - 1) * (np.exp(alpha) + np.exp(beta) * message_sizes)))
+
+    start = np.log([HOCKNEY.alpha, HOCKNEY.beta])
+    best, covariance = curve_fit(logs, None, np.log(cube["time"].values.ravel()), start)
+    half = scipy.stats.t(comm_sizes.size - 2).ppf(0.9) * np.sqrt(np.diag(covariance))
+    for name, middle, wide in zip(("alpha", "beta"), best, half, strict=True):
+        assert np.log(result.intervals[name]) == pytest.approx([middle - wide, middle + wide], abs=1e-3 * wide)
+
+
+def test_what_a_fit_of_gaps_is_given_and_cannot_find_stays() -> None:
+    parameters = fit(observe(measured(PLOGP)), "plogp", start=PLOGP).parameters
+    assert (parameters.gamma, parameters.delta) == (PLOGP.gamma, PLOGP.delta)
+    assert PLOGP.gamma != PLOGP.delta > 0
 
 
 def test_what_the_measurements_do_not_show_is_said() -> None:
