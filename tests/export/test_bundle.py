@@ -277,3 +277,16 @@ def test_of_radixes_that_exclude_each_other_those_stay_that_cost_least_in_the_me
     measured = measured.assign_coords(radix=("method", [4, 2]))
     (left,) = apart(TARGETS["ucc"], measured, methods_of(measured))
     assert left.label == "radix 4"
+
+
+def test_of_each_algorithm_the_radix_stays_that_is_best_beside_those_of_others() -> None:
+    """By itself ``sra_knomial`` is the better one of radix 8, which ``knomial`` of radix 4 makes needless."""
+    methods = {"knomial": (2, 4), "sra_knomial": (4, 8)}
+    times = np.array([[[3.0, 3.0]], [[1.0, 3.0]], [[4.0, 1.5]], [[1.2, 2.0]]])
+    labels = [f"{name} radix {radix}" for name, both in methods.items() for radix in both]
+    measured = cube_of(times, [4], [1, 1024], collective="allreduce")
+    algorithms = [name for name, both in methods.items() for _ in both]
+    measured = measured.assign_coords(method=labels, algorithm=("method", algorithms))
+    measured = measured.assign_coords(radix=("method", [radix for both in methods.values() for radix in both]))
+    left = apart(TARGETS["ucc"], measured, methods_of(measured))
+    assert [method.label for method in left] == ["knomial radix 2", "sra_knomial radix 8"]
