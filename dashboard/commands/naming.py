@@ -59,6 +59,7 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
 
     from dashboard.decisions.measured.map import methods_of
     from dashboard.export import TARGETS
+    from dashboard.export.library_names import DEFAULT_VERSION, measured_series
     from dashboard.export.naming import lacking, renamed
 
     results = load(args)
@@ -67,14 +68,18 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     cubes = {name: renamed(cube, dict(args.names)) for name, cube in cubes.items()}
     left: dict[str, set[str]] = {}
     wanted = [args.collective] if isinstance(args.collective, str) else args.collective or list(cubes)
+    wanted = [name for name in wanted if name in cubes]
+    target = TARGETS[args.to]
+    if "version" in target.options and not options.get("version"):
+        options = {**options, "version": measured_series(cubes[name].attrs for name in wanted) or DEFAULT_VERSION}
+    version = options.get("version")
     for name in wanted:
-        if name in cubes and name != POINT_TO_POINT:
-            target = TARGETS[args.to]
+        if name != POINT_TO_POINT:
             methods, facts = methods_of(cubes[name]), cubes[name].attrs
             without = lacking(target, name, methods, facts, options)
-            _check_renamed(args, name, [method.algorithm for method in without], args.version)
+            _check_renamed(args, name, [method.algorithm for method in without], version)
             unnamed = without if target.segments else lacking(target, name, methods, facts, options, segments=False)
-            _say(args, name, dict.fromkeys(method.algorithm for method in unnamed))
+            _say(args, name, dict.fromkeys(method.algorithm for method in unnamed), version)
             if without and not args.only:
                 what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
                 say(f"note: {name}: {what} are replaced where they are chosen; --only target decides among what it has")
@@ -153,7 +158,7 @@ def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[
             raise Usage(f"--name {theirs}={name}: for {collective} {args.to} has no {name!r}{but}")
 
 
-def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -> None:
+def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str], version: str | None) -> None:
     """Say which algorithms the target lacks, and which of its own they may be."""
     from dashboard.export import TARGETS
     from dashboard.export.naming import near
@@ -162,12 +167,11 @@ def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str]) -
     if numbers := [name for name in algorithms if name.isdigit()]:
         said = ", ".join(numbers[:_LISTED])
         say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")
-    version = {"version": getattr(args, "version", None)}
     names = {
         name: [
             each
-            for each in near(TARGETS[args.to], collective, name, version["version"])
-            if not is_unsafe(args.to, collective, each, version)
+            for each in near(TARGETS[args.to], collective, name, version)
+            if not is_unsafe(args.to, collective, each, {"version": version})
         ]
         for name in algorithms
     }

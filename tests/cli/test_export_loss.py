@@ -96,6 +96,16 @@ def test_names_that_the_target_lacks_are_said_with_near_ones_which_can_be_given(
     assert (wrong.status, "did you mean bin_tree_of_ours" in wrong.err) == (2, True)
 
 
+def test_names_go_by_the_version_that_the_file_is_written_for(colltune: Run, tmp_path: Path) -> None:
+    results = tmp_path / "results.csv"
+    rows = [f"allgather,{name},4,8,{time},Open MPI,4.1.6" for name, time in (("sparbit", 1), ("ring", 2))]
+    header = "collective,algorithm,comm_size,message_size,time_us,library,library_version"
+    results.write_text("\n".join([header, *rows, ""]))
+    order = ("export", results, "--tree", "exact", "--to", "openmpi", "-o", tmp_path / "rules.conf")
+    assert "allgather: openmpi has nothing like sparbit" in colltune(*order).err
+    assert "nothing like" not in colltune(*order, "--for", "5.0").err
+
+
 def test_what_no_reader_reads_is_judged_as_it_was_handed_to_its_writer(
     colltune: Run, foreign: Path, tmp_path: Path
 ) -> None:
