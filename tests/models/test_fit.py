@@ -138,7 +138,8 @@ def test_a_time_rests_on_a_parameter_of_which_only_one_end_is_known() -> None:
     ends: dict[str, Any] = {"hockney": {"beta": [0.0, None]}, "plogp": {gap_at(PLOGP.sizes[-1]): [0.0, None]}}
     network = ParameterSet("mine", known, {"fits": {name: {"intervals": each} for name, each in ends.items()}})
     pipeline, sizes = model_of("bcast", "pipeline"), np.array([0.0, 1.0, 1e6])
-    assert resting(network, "hockney", lambda each: pipeline.predict(each, 2, sizes, 0))["beta"].tolist() == [False, True, True]
+    changed = resting(network, "hockney", lambda each: pipeline.predict(each, 2, sizes, 0))
+    assert changed["beta"].tolist() == [False, True, True]
     # The last gap may be twice the largest, and what lies between the last two changes with it.
     (wide,) = (each for _, each in _larger(PLOGP, network.undetermined("plogp")))
     assert wide.gap == pytest.approx((*PLOGP.gap[:-1], 2 * PLOGP.gap[-1]))
