@@ -34,6 +34,7 @@ from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 from dashboard.session.reading import OPTIONS as READING
 from dashboard.session.treatment import UNCERTAINTY
+from loaders.collectives import COLLECTIVES
 
 
 class _Parser(argparse.ArgumentParser):
@@ -82,7 +83,8 @@ def parse(argv: Sequence[str]) -> argparse.Namespace:
     if unknown:
         if command in cli_trees.WITH_TREE:
             cli_trees.refuse(args.tree, unknown)
-        raise Usage(f"unrecognized arguments: {' '.join(unknown)} (see 'colltune {args.command} --help')")
+        also = f"; several by commas: -c NAME,{','.join(unknown)}" if set(unknown) <= set(COLLECTIVES) else ""
+        raise Usage(f"unrecognized arguments: {' '.join(unknown)}{also} (see 'colltune {args.command} --help')")
     return args
 
 
