@@ -18,6 +18,7 @@ import pandas as pd
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
+from loaders.start_line import Start, Starts
 
 #: Columns of times, with their kind and what they are.
 _TIMES: Mapping[str, tuple[str, str]] = {
@@ -69,6 +70,9 @@ class _State:
     used: dict[str, None] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     totals: bool = False
+    starts: Starts = field(default_factory=Starts)
+    start: Start = field(default_factory=Start)
+    forced: dict[str, str | int] = field(default_factory=dict)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -92,6 +96,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         elif line.text.lstrip().startswith("#"):
             _comment(source, state, line.text.strip())
         elif reason := _row(state, line, asked):
+            state.starts.look(line.text)
             source.skip(line.number, line.text, reason)
         else:
             source.loaded(1)
@@ -120,17 +125,21 @@ def _comment(source: Source, state: _State, comment: str) -> None:
     if (match := _SECTION.match(line)) is not None:
         state.name = match[1]
         state.sections[match[1]] = None
+        state.forced = state.start.columns_of(benchmark_name(match[1])[0] or "", source, sized=False)
     elif (match := _PROCESSES.match(line)) is not None:
         state.comm_size, state.sized = int(match[1]), True
     elif (match := _GROUPS.match(line)) is not None:
         state.comm_size, state.sized = int(match[2]), True
         source.note("groups of processes ran at the same time (-multi): the time is the slowest group's")
     elif (match := _VERSION.match(line)) is not None:
+        state.start = state.starts.take()
         version, _, part = (each.strip() for each in match[1].partition(","))
         named = f"Intel MPI Benchmarks {version} {part.removesuffix(' part')}"
         source.attrs.setdefault("benchmark", named.strip())
     elif _DATE.match(line) and (date := comment.partition(":")[2].strip()):
         source.attrs.setdefault("date", date)
+    else:
+        state.starts.look(line)
 
 
 def benchmark_name(name: str) -> tuple[str | None, str | None, bool]:
@@ -200,6 +209,7 @@ def _keep(state: _State, fields: Mapping[str, str], column: str) -> str:
     column = text.size_column(collective)
     row[column] = size
     state.totals = state.totals or column == "total_size"
+    row |= state.forced if collective is not None else {}
     row |= text.columns_of(comm_size=state.comm_size, algorithm=algorithm, collective=collective)
     if collective is not None and state.first_variants.setdefault(collective, pure) != pure:
         row["measurement"] = "pure" if pure else "overlapped"

@@ -3,7 +3,8 @@
 The demos print ``# MPI Broadcast Latency Test``, ``# Size [B]  Latency [us]`` and rows of two numbers,
 the time of rank 0 in microseconds; ``bench pingpong`` rows of size, bandwidth, mean and standard
 deviation in seconds and the number of samples; ``bench ringtest`` one line for all rounds. Only
-``ringtest`` tells the number of processes. Source: demo/osu_*.py and bench.py of mpi4py 4.1.
+``ringtest`` tells the number of processes, of the demos the job's command where it stands above them
+(`loaders.start_line`). Source: demo/osu_*.py and bench.py of mpi4py 4.1.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ import pandas as pd
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
+from loaders.start_line import Starts
 from loaders.text import Title
 
 STATISTIC = "mean over iterations of the time on rank 0"
@@ -51,6 +53,7 @@ class _State:
     refused: str = ""
     programs: dict[str, None] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    starts: Starts = field(default_factory=Starts)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -66,7 +69,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     text.wanted_statistic(source, ("mean",))
     state = _State()
-    yield from text.printed(source, state.rows, partial(_comment, state), partial(_row, state))
+    yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state), state.starts)
     source.attrs.update(
         benchmark="; ".join(state.programs) or "mpi4py", statistic=STATISTIC, statistic_kind="mean over processes"
     )
@@ -76,13 +79,13 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         raise source.fail(_nothing(source, state))
 
 
-def _comment(state: _State, line: str) -> None:
+def _comment(source: Source, state: _State, line: str) -> None:
     kind = text.title_of(line)
     if kind is not None:
         state.title, state.table, state.refused = None, False, ""
         if kind == "mpi4py":
             state.titles[line.lstrip("# ")] = None
-            state.title = parse_title(line)
+            state.title = parse_title(line).below(state.starts, source)
     elif (match := _HEADER.match(line)) is not None:
         if state.table:
             # The title between two tables is garbled: what follows is of another benchmark.
@@ -137,7 +140,7 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     if time is None:
         return "the time is not positive"
     row: dict[str, Any] = {"time": time * 1e-6, text.size_column(title.collective): size}
-    row |= text.columns_of(collective=title.collective, algorithm=title.algorithm, comm_size=title.comm_size)
+    row |= title.columns
     state.programs["mpi4py demo/osu"] = None
     state.rows.append(row)
     return ""

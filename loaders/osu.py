@@ -2,7 +2,8 @@
 
 A title (``# OSU MPI Broadcast Latency Test v7.4``), from 7.1 on a datatype, a header whose words are
 two or more blanks apart, then rows of as many fields. Times are microseconds. Neither the number of
-processes nor the algorithm is told. Source: osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
+processes nor the algorithm is told, but where the job's command stands above (`loaders.start_line`). Source:
+osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ import pandas as pd
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.source import Format, Source
+from loaders.start_line import Starts
 from loaders.text import Title
 
 _MEAN = "mean over processes"
@@ -74,6 +76,7 @@ class _State:
     fresh: bool = False
     used: dict[str | None, str] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    starts: Starts = field(default_factory=Starts)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -90,14 +93,15 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
-    yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state, asked=asked))
+    comment, row = partial(_comment, source, state), partial(_row, state, asked=asked)
+    yield from text.printed(source, state.rows, comment, row, state.starts)
     _finish(source, state)
 
 
 def _comment(source: Source, state: _State, line: str) -> None:
     kind = text.title_of(line)
     if kind is not None:
-        state.title = parse_title(line) if kind == "osu" else None
+        state.title = parse_title(line).below(state.starts, source) if kind == "osu" else None
         state.datatype, state.columns, state.fresh = "", [], True
         state.datatypes_here = set()
         if state.title is not None:
@@ -204,7 +208,7 @@ def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -
         return f"no {state.used[title.collective]!r} as in the tables before; the statistic 'mean' is in both"
     row: dict[str, Any] = {"time": float(fields[column]) * 1e-6}
     row[text.size_column(title.collective)] = int(fields.get("size", "0"))
-    row |= text.columns_of(collective=title.collective, algorithm=title.algorithm, comm_size=title.comm_size)
+    row |= title.columns
     if "iterations" in fields:
         row["repetitions"] = int(fields["iterations"])
     if state.datatype != state.first_datatypes.setdefault(title.collective, state.datatype):

@@ -14,6 +14,7 @@ import pandas as pd
 from loaders.collectives import COLLECTIVES, plain_name
 from loaders.errors import LoadError
 from loaders.source import HEAD_BYTES, Source
+from loaders.start_line import Starts
 
 #: Longest line of a printed table, in bytes; rows of the benchmarks have a few hundred.
 LONGEST_LINE = 1 << 14
@@ -45,12 +46,27 @@ class Line(NamedTuple):
 
 
 class Title(NamedTuple):
-    """What a title tells; `refused` says why the rows below it are no times of collectives."""
+    """What a title tells; `refused` says why the rows below it are no times of collectives.
+
+    `started` is what the command above it tells, as columns of rows.
+    """
 
     collective: str | None = None
     algorithm: str | None = None
     comm_size: int | None = None
     refused: str = ""
+    started: Mapping[str, str | int] = {}
+
+    @property
+    def columns(self) -> dict[str, str | int]:
+        """Columns of the rows below it."""
+        own = columns_of(collective=self.collective, algorithm=self.algorithm, comm_size=self.comm_size)
+        return {**self.started, **own}
+
+    def below(self, starts: Starts, source: Source) -> Title:
+        """The same below the commands that a log shows."""
+        collective = self.collective or ""
+        return self._replace(started=starts.take(collective).columns_of(collective, source))
 
 
 def lines(source: Source) -> Iterator[Line]:
@@ -128,7 +144,11 @@ def first_fault(faults: Iterable[tuple[bool, str]]) -> str:
 
 
 def printed(
-    source: Source, rows: list[dict[str, Any]], comment: Callable[[str], None], row: Callable[[Line], str]
+    source: Source,
+    rows: list[dict[str, Any]],
+    comment: Callable[[str], None],
+    row: Callable[[Line], str],
+    starts: Starts | None = None,
 ) -> Iterator[pd.DataFrame]:
     """Give the tables of what a benchmark printed line by line.
 
@@ -142,12 +162,17 @@ def printed(
         Called with each line that begins with ``#``.
     row
         Called with each other one; says why it is none, or nothing.
+    starts
+        Looks at each line that is none.
     """
+    starts = starts or Starts()
     for line in lines(source):
         stripped = line.text.strip()
         if stripped.startswith("#"):
+            starts.look(stripped)
             comment(stripped)
         elif reason := row(line):
+            starts.look(stripped)
             source.skip(line.number, line.text, reason)
         else:
             source.loaded(1)

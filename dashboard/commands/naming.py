@@ -59,8 +59,9 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
 
     from dashboard.decisions.measured.map import methods_of
     from dashboard.export import TARGETS
-    from dashboard.export.library_names import DEFAULT_VERSION, measured_series
+    from dashboard.export.library_names import measured_series
     from dashboard.export.naming import lacking, renamed
+    from loaders.openmpi import DEFAULT_VERSION
 
     results = load(args)
     cubes = {name: node.to_dataset() for name, node in results.children.items()}
