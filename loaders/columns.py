@@ -31,9 +31,6 @@ NUMBERS = (
     "library_id",
 )
 _TIMED = ("time", "time_std")
-BLANK = frozenset(
-    {"segment_size", "message_size", "total_size", "time_std", "repetitions", "library_id", "double_of", *ROW_FACETS}
-)
 UNITS: Mapping[str, float] = {
     "s": 1.0,
     "sec": 1.0,
@@ -301,4 +298,4 @@ def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:
     kind: Literal["text", "number", "whole"] = (
         "text" if name not in NUMBERS else "number" if name in _TIMED else "whole"
     )
-    return Field(name, kind, name in BLANK or name not in (*TEXTS, *NUMBERS))
+    return Field(name, kind)

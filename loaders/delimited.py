@@ -39,14 +39,13 @@ Finish = Callable[[Chunk], pd.DataFrame]
 
 @dataclass(frozen=True)
 class Field:
-    """One column of a table of text: its name, what it holds, and whether it may be blank.
+    """One column of a table of text: its name and what it holds.
 
     Whole numbers are int64 where all of a block are such, else numbers like others.
     """
 
     name: str
     kind: Literal["text", "number", "whole", "ignored"]
-    blank: bool = False
 
 
 Begins = Callable[[str], tuple["Delimited", Finish] | None]

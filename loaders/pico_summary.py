@@ -54,7 +54,6 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
 }
 #: Columns that tell a facet; what is started at one time is a campaign.
 FACETS = ("system", "library", "library_version", "device", "operation", "element_type", "campaign")
-_MAY_BE_BLANK = frozenset({"time_std", "repetitions", "test_id", *FACETS})
 
 
 def is_header(line: str) -> bool:
@@ -133,8 +132,8 @@ class SummaryReader:
             return Field("time", "number")
         name, kind = _COLUMNS.get(cell, ("", ""))
         if kind == "text":
-            return Field(name, "text", name in _MAY_BE_BLANK)
-        return Field(name, "number", name in _MAY_BE_BLANK) if kind else Field(f"column {place}", "ignored")
+            return Field(name, "text")
+        return Field(name, "number") if kind else Field(f"column {place}", "ignored")
 
     def parse(self, text: bytes, line: int) -> pd.DataFrame | None:
         """Parse rows, count them, and return those that are good."""

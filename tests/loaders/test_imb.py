@@ -100,6 +100,13 @@ def test_nonblocking_takes_the_pure_time_and_keeps_the_pure_benchmark_apart(samp
     assert reading.time(message_size=16, measurement="pure") == 0.82
 
 
+def test_of_both_benchmarks_of_a_nonblocking_collective_the_first_is_the_plain_method(tmp_path: Path) -> None:
+    table = "# #processes = 2\n" + HEADER + "  8 1000 1.00 2.00 1.50\n"
+    for names, measurement in ((("Ibcast_pure", "Ibcast"), "overlapped"), (("Ibcast", "Ibcast_pure"), "pure")):
+        text = "".join(f"#---------------\n# Benchmarking {name}\n{table}" for name in names)
+        assert read_text(FORM, tmp_path, text).rows["measurement"].fillna("").tolist() == ["", measurement]
+
+
 def test_reduce_scatter_is_a_total_vector(samples: Path) -> None:
     rows = read(FORM, samples / "imb" / "local__2021_np2.txt").rows
     part = rows[rows["collective"] == "reduce_scatter"]

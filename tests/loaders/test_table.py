@@ -277,6 +277,11 @@ def test_nccl_counts_the_bytes_of_all_ranks_for_blocks(samples: Path, tmp_path: 
     both = read_text(FORMAT, tmp_path, text + "allgather,1048576,ring,simple,8,2,16,1,1,0,0,50\n")
     assert both.time(collective="allgather", algorithm="ring", message_size=65536) == 50
     assert both.time(collective="allreduce", algorithm="nvls", comm_size=16, message_size=1048576) == 42.3
+    # A parameter of -1 is any, and no part of the method; those of others stay.
+    assert both.rows["pipe_ops"].dropna().tolist() == [1]
+    (tmp_path / "both.csv").write_text(text + "allgather,1048576,ring,simple,8,2,16,1,1,0,0,50\n")
+    cubes = open_results([tmp_path / "both.csv"])
+    assert not any("rounded" in cubes[name].attrs for name in ("allreduce", "allgather"))
 
 
 def test_a_mapping_goes_before_what_a_known_header_means(tmp_path: Path) -> None:
