@@ -90,7 +90,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
-    for line in text.lines(source):
+    for line in text.lines(source, labelled=True):
         if _HEADER.match(line.text):
             yield from _header(state, line.text)
         elif line.text.lstrip().startswith("#"):

@@ -27,6 +27,11 @@ LOOK_BYTES = 8 << 20
 #: How far into the head another format's title is looked for.
 LINE_BYTES = 4096
 
+#: What launchers put before each line to tell whose it is: Open MPI's ``--output tag``, ``[1,0]<stdout>: ``, MPICH's
+#: ``-l``, ``[0] ``, and srun's, ``0: ``.
+_LABEL = re.compile(
+    rb"^(?:\[[^]\n]{1,60}\](?:\[[^]\n]{1,60}\])?<std(?:out|err)>: ?|\[\d{1,7}\] |[ \t]{0,6}\d{1,7}: )", re.MULTILINE
+)
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 _DIGIT = re.compile(rb"\d")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
@@ -69,10 +74,11 @@ class Title(NamedTuple):
         return self._replace(started=starts.take(collective).columns_of(collective, source))
 
 
-def lines(source: Source) -> Iterator[Line]:
+def lines(source: Source, *, labelled: bool = False) -> Iterator[Line]:
     """Yield every line that is not blank; undecodable bytes become U+FFFD.
 
-    A line of more than `LONGEST_LINE` bytes is none of a printed table: it is skipped, and counted unless a comment.
+    Where lines may be `labelled` by whose they are, they come without that. A line of more than `LONGEST_LINE` bytes is
+    none of a printed table: it is skipped, and counted unless a comment.
     """
     for first, block in source.blocks():
         parts = block.split(b"\n")
@@ -82,7 +88,7 @@ def lines(source: Source) -> Iterator[Line]:
                 if not raw.lstrip().startswith(b"#"):
                     source.skip(first + offset, raw[:LONGEST_LINE], f"longer than {LONGEST_LINE:,} bytes")
                 continue
-            text = raw.decode("utf-8", "replace").rstrip()
+            text = (_LABEL.sub(b"", raw, 1) if labelled else raw).decode("utf-8", "replace").rstrip()
             if text.strip():
                 yield Line(first + offset, text, offset < last)
 
@@ -163,16 +169,16 @@ def printed(
     row
         Called with each other one; says why it is none, or nothing.
     starts
-        Looks at each line that is none.
+        Looks at each line that is none, for benchmarks that jobs start and whose lines their launcher may label.
     """
-    starts = starts or Starts()
-    for line in lines(source):
+    looked = starts or Starts()
+    for line in lines(source, labelled=starts is not None):
         stripped = line.text.strip()
         if stripped.startswith("#"):
-            starts.look(stripped)
+            looked.look(stripped)
             comment(stripped)
         elif reason := row(line):
-            starts.look(stripped)
+            looked.look(stripped)
             source.skip(line.number, line.text, reason)
         else:
             source.loaded(1)
@@ -235,7 +241,9 @@ def has_header(pattern: re.Pattern[bytes], needles: Sequence[bytes], head: bytes
 
 
 def _search(pattern: re.Pattern[bytes], needles: Sequence[bytes], data: bytes) -> bool:
-    return any(needle in data for needle in needles) and pattern.search(data) is not None
+    if not any(needle in data for needle in needles):
+        return False
+    return any(pattern.search(each) for each in (data, _LABEL.sub(b"", data)))
 
 
 def _is_table(rows: Sequence[bytes]) -> bool:

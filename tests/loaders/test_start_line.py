@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -151,3 +152,19 @@ def test_a_table_whose_title_is_garbled_takes_nothing_from_the_launch_before(tmp
     garbled = TABLE.replace("# OSU MPI Allreduce", "OSU Allred")
     rows = read_text(osu.FORMAT, tmp_path, f"+ mpirun -np 4 osu_allreduce\n{TABLE}{garbled}").rows
     assert rows["comm_size"].fillna(0).tolist() == [4, 4]
+
+
+@pytest.mark.parametrize(
+    "label", ["[1,0]<stdout>: ", "[1,0]<stdout>:", "[1,0][node7:192]<stdout>: ", "[0] ", "0: ", "  0: "]
+)
+@pytest.mark.parametrize("module", [osu, imb, mpi4py_run])
+def test_labels_of_launchers_are_no_part_of_a_line(module: ModuleType, label: str, tmp_path: Path) -> None:
+    tables = {
+        osu: TABLE,
+        imb: "# Intel(R) MPI Benchmarks 2021.6, MPI-1 part\n# Benchmarking Bcast\n# #processes = 2\n"
+        "   #bytes #repetitions  t_min[usec]  t_max[usec]  t_avg[usec]\n   8   1000   4.50   69.71   11.69\n",
+        mpi4py_run: "# MPI Broadcast Latency Test\n# Size [B]  Latency [us]\n8   69.71\n",
+    }
+    log = "job 17\n" + "".join(f"{label}{line}\n" for line in tables[module].splitlines())
+    assert module.FORMAT.recognises(log.encode(), tmp_path / "any.out")
+    assert read_text(module.FORMAT, tmp_path, log).time(message_size=8) == 69.71
