@@ -16,7 +16,7 @@ from typing import Any
 import pandas as pd
 
 from loaders import text
-from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders.collectives import COLLECTIVES, POINT_TO_POINT, REDUCING
 from loaders.source import Format, Source
 from loaders.start_line import Start, Starts
 
@@ -49,6 +49,7 @@ _SECTION = re.compile(r"# ?Benchmarking (\S+)")
 _PROCESSES = re.compile(r"# ?\(? ?#processes ?= ?([1-9]\d{0,8})\b")
 _GROUPS = re.compile(r"# ?\( ?(\d{1,9}) groups of ([1-9]\d{0,8}) processes")
 _DATE = re.compile(r"# ?Date ?:")
+_REDUCED = re.compile(r"# ?MPI_Datatype for reductions ?: ?(\S+)")
 _HEADER = re.compile(r"\s*(?:Group\s+)?(?:#bytes\s+)?#repetitions\s+\S")
 _RULE = re.compile(r"#-{5,}")
 _FAILED = re.compile(r"\s*(?:\d+\s+){1,2}(out-of-mem|int-overflow|time-out)")
@@ -70,6 +71,7 @@ class _State:
     used: dict[str, None] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     totals: bool = False
+    reduced: str = ""
     starts: Starts = field(default_factory=Starts)
     start: Start = field(default_factory=Start)
     forced: dict[str, str | int] = field(default_factory=dict)
@@ -136,6 +138,8 @@ def _comment(source: Source, state: _State, comment: str) -> None:
         version, _, part = (each.strip() for each in match[1].partition(","))
         named = f"Intel MPI Benchmarks {version} {part.removesuffix(' part')}"
         source.attrs.setdefault("benchmark", named.strip())
+    elif (match := _REDUCED.match(line)) is not None:
+        state.reduced = match[1]
     elif _DATE.match(line) and (date := comment.partition(":")[2].strip()):
         source.attrs.setdefault("date", date)
     else:
@@ -213,6 +217,8 @@ def _keep(state: _State, fields: Mapping[str, str], column: str) -> str:
     row |= text.columns_of(comm_size=state.comm_size, algorithm=algorithm, collective=collective)
     if collective is not None and state.first_variants.setdefault(collective, pure) != pure:
         row["measurement"] = "pure" if pure else "overlapped"
+    if state.reduced and collective in REDUCING:
+        row["element_type"] = state.reduced
     if "group" in fields:
         state.groups[size] = row
     state.rows.append(row)

@@ -71,7 +71,6 @@ class _State:
     titles: dict[str, None] = field(default_factory=dict)
     datatype: str = ""
     datatypes_here: set[str] = field(default_factory=set)
-    first_datatypes: dict[str | None, str] = field(default_factory=dict)
     columns: list[str] = field(default_factory=list)
     fresh: bool = False
     used: dict[str | None, str] = field(default_factory=dict)
@@ -88,8 +87,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read every table; see `loaders.source.Format`.
 
     Of several columns the Max Latency is taken, which other benchmarks' completion times compare with,
-    else the Avg Latency; for non-blocking operations the Pure Comm. time. Where a collective is measured
-    with several datatypes, the first is the plain method and the others have the parameter ``datatype``.
+    else the Avg Latency; for non-blocking operations the Pure Comm. time. The datatype is a facet of the rows.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
@@ -211,8 +209,8 @@ def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -
     row |= title.columns
     if "iterations" in fields:
         row["repetitions"] = int(fields["iterations"])
-    if state.datatype != state.first_datatypes.setdefault(title.collective, state.datatype):
-        row["datatype"] = state.datatype
+    if state.datatype:
+        row["element_type"] = state.datatype
     state.rows.append(row)
     return ""
 
@@ -223,9 +221,6 @@ def _finish(source: Source, state: _State) -> None:
     columns = dict.fromkeys(state.used.values())
     source.attrs["statistic"] = "; ".join(_TIMES[c][1] for c in columns)
     source.attrs["statistic_kind"] = "; ".join(dict.fromkeys(_TIMES[c][0] for c in columns))
-    for collective, datatype in state.first_datatypes.items():
-        if datatype and collective is not None:
-            source.note(f"{collective}: datatype {datatype}")
     if any(text.size_column(c) == "total_size" for c in state.used):
         source.note("reduce_scatter: the total vector is divided by the communicator size")
     if not source.rows:

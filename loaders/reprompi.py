@@ -29,6 +29,7 @@ import numpy as np
 import pandas as pd
 
 from loaders.chunk import Chunk, not_time, not_whole, translate
+from loaders.collectives import REDUCING
 from loaders.delimited import Delimited, Field
 from loaders.names import collective_name
 from loaders.reprompi_verbose import Verbose
@@ -240,6 +241,12 @@ class _State:
         if "time_std" in table:
             rows["time_std"] = table["time_std"].to_numpy()
         rows.loc[(rows["collective"] == "barrier").to_numpy(), "message_size"] = 0
+        if (reduces := rows["collective"].isin(REDUCING).to_numpy()).any():
+            words = {"element_type": self.settings.get("datatype", "")}
+            words["operation"] = self.settings.get("operation", "").lower().removeprefix("mpi_")
+            for name, word in words.items():
+                if word:
+                    rows[name] = np.where(reduces, word, "")
         comm_size = self._comm_size()
         if comm_size is not None:
             rows["comm_size"] = comm_size

@@ -17,8 +17,8 @@ processes than cores: then they wait for each other), ``seconds`` (what the poin
 around its repetitions), ``again`` (text: why it was measured once more; the lines of the same point and launch
 before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see
 `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong result; such a
-point is not timed). A resumed campaign may repeat the header. A line that a crash cut off is passed over;
-the next one starts anew.
+point is not timed). A resumed campaign may repeat the header; where headers differ in a facet, it is that of the
+points below each. A line that a crash cut off is passed over; the next one starts anew.
 """
 
 from __future__ import annotations
@@ -28,6 +28,7 @@ import json
 import math
 import re
 from collections.abc import Hashable, Iterator, Mapping
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from pathlib import Path
 from statistics import median
@@ -39,6 +40,7 @@ import pandas as pd
 from loaders.collectives import REDUCING
 from loaders.cores import KEYS, say, stolen
 from loaders.doubles import Ran, doubles_of, ran
+from loaders.facet_names import ROW_FACETS
 from loaders.launches import compare
 from loaders.methods import MethodKey, method_label
 from loaders.names import plain_collective
@@ -47,15 +49,39 @@ from loaders.source import Format, Source
 
 _POINTS = 20_000
 #: Points with one of these are read before all others.
-_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"')
+_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"', '"colltune_run"')
 #: Launches of one point disagree when one takes more than so many times another one.
 _DISAGREE = 3.0
 #: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
 #: message_size``, ``ppn`` where told, and ``reason``.
 DOUBTFUL = "doubtful_times"
 _NOT_OF_METHOD = frozenset(
-    ("comm_size", "message_size", "ppn", "element_type", "repetitions", "time", "time_std", "library_id", "double_of")
+    ("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id", "double_of", *ROW_FACETS)
 )
+#: Facets of whole headers: of the points, the elements of a reduction are told by themselves, too.
+_OF_HEADERS = tuple(name for name in ROW_FACETS if name not in ("element_type", "placement"))
+
+
+@dataclass
+class _Run:
+    """What all points together tell, and the header that a point stands below.
+
+    Attributes
+    ----------
+    double_of
+        Methods that ran as another one by cell and method: a double may stand before the other.
+    since
+        Line from which on a point of a launch counts, with the reason, where it was measured once more.
+    varying
+        Facets in which headers differ.
+    facts
+        Facets of the last header.
+    """
+
+    double_of: dict[tuple[Hashable, Hashable], str] = field(default_factory=dict)
+    since: dict[Hashable, tuple[int, str]] = field(default_factory=dict)
+    varying: set[str] = field(default_factory=set)
+    facts: dict[str, str] = field(default_factory=dict)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -66,12 +92,12 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read all whole points; see `loaders.source.Format`."""
     source.attrs.setdefault("statistic_kind", "completion")
-    double_of, since = _whole_run(source)
+    run = _whole_run(source)
     held: list[dict[str, Any]] = []
     for number, line in source.lines():
         if not line.strip():
             continue
-        fault = _take(source, line, held, double_of, since, number)
+        fault = _take(source, line, held, run, number)
         if fault:
             source.skip(number, line, fault)
         if len(held) >= _POINTS:
@@ -82,23 +108,21 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         raise source.fail(f"the run holds no finished point ({source.skipped} lines passed over)")
 
 
-def _of_launch(record: Mapping[str, Any]) -> Hashable:
+def _of_launch(record: Mapping[str, Any], facts: Mapping[str, str]) -> Hashable:
     launch = record.get("launch")
-    return (*_place(record), launch if type(launch) is int else 1)
+    return (*_place(record, facts), launch if type(launch) is int else 1)
 
 
-def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], dict[Hashable, tuple[int, str]]]:
-    """What only all points together tell, in a pass of its own.
+def _facts(header: Mapping[str, Any]) -> dict[str, str]:
+    """Facets that a header tells."""
+    attrs = header.get("attrs")
+    return {n: str(attrs[n]) for n in _OF_HEADERS if attrs.get(n)} if isinstance(attrs, dict) else {}
 
-    Returns
-    -------
-    dict
-        Methods that ran as another one by cell and method: a double may stand before the other. Launches that stand
-        out are noted.
-    dict
-        Line from which on a point of a launch counts, with the reason, where it was measured once more.
-    """
-    since: dict[Hashable, tuple[int, str]] = {}
+
+def _whole_run(source: Source) -> _Run:
+    """What only all points together tell, in a pass of its own; launches that stand out are noted."""
+    run = _Run()
+    headers: list[dict[str, str]] = []
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
     medians: dict[Hashable, dict[int, float]] = {}
     alone: dict[Hashable, tuple[Hashable, str]] = {}
@@ -106,28 +130,35 @@ def _whole_run(source: Source) -> tuple[dict[tuple[Hashable, Hashable], str], di
     for number, line in source.lines():
         with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
             record = json.loads(line) if any(word in line for word in _LOOKED_AT) else {}
+            if "colltune_run" in record:
+                run.facts = run.facts | _facts(record)
+                headers.append(run.facts)
             if isinstance(record.get("again"), str):
-                since[_of_launch(record)] = number, record["again"]
-                alone.pop(_of_launch(record), None)
-                cores.pop(_of_launch(record), None)
+                launch = _of_launch(record, run.facts)
+                run.since[launch] = number, record["again"]
+                alone.pop(launch, None)
+                cores.pop(launch, None)
             if "error" in record or "samples" not in record or fault_of(record):
                 continue
-            cell, method = _place(record)
-            if (run := ran(method, record)) is not None:
-                cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), run))
+            cell, method = _place(record, run.facts)
+            if (messages := ran(method, record)) is not None:
+                cells.setdefault(cell, {}).setdefault(method, ((record.get("library_id") or 0, number), messages))
             if type(record.get("launch")) is int:
                 medians.setdefault((cell, method), {})[record["launch"]] = median(record["samples"])
             if record.get("stolen") or record.get("crowded"):
-                cores[_of_launch(record)] = {name: record.get(name) for name in KEYS}
+                cores[_of_launch(record, run.facts)] = {name: record.get(name) for name in KEYS}
             if why := stolen(record) or _late(record):
-                alone[_of_launch(record)] = (cell, method), why
+                alone[_of_launch(record, run.facts)] = (cell, method), why
     _note_launches(source, medians)
     say(source, cores.values())
     _note_doubts(source, dict(alone.values()) | _disagreeing(medians))
     ordered = {
-        cell: [run for _, run in sorted(there.values(), key=lambda pair: pair[0])] for cell, there in cells.items()
+        cell: [messages for _, messages in sorted(there.values(), key=lambda pair: pair[0])]
+        for cell, there in cells.items()
     }
-    return {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}, since
+    double_of = {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}
+    varying = {name for name in _OF_HEADERS if len({facts.get(name) for facts in headers}) > 1}
+    return replace(run, double_of=double_of, varying=varying, facts={})
 
 
 def _late(record: Mapping[str, Any]) -> str:
@@ -172,11 +203,11 @@ def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float
             source.note(f"launch {launch.number} of {len(launches)} stands out: its times are {share}", warn=True)
 
 
-def _place(record: Mapping[str, Any]) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
-    """Cell and method of a point."""
+def _place(record: Mapping[str, Any], facts: Mapping[str, str]) -> tuple[tuple[Hashable, ...], tuple[Hashable, ...]]:
+    """Cell, below a header of such facets, and method of a point."""
     sizes = tuple(record.get(name) for name in ("comm_size", "message_size", "ppn", "element_type"))
     parameters = tuple(sorted((record.get("parameters") or {}).items()))
-    return (plain_collective(record["collective"]), *sizes), (
+    return (plain_collective(record["collective"]), *sizes, tuple(facts.items())), (
         record["algorithm"],
         record.get("segment_size") or 0,
         parameters,
@@ -187,8 +218,7 @@ def _take(
     source: Source,
     line: str,
     held: list[dict[str, Any]],
-    double_of: Mapping[tuple[Hashable, Hashable], str],
-    since: Mapping[Hashable, tuple[int, str]],
+    run: _Run,
     number: int,
 ) -> str:
     try:
@@ -202,20 +232,23 @@ def _take(
         if isinstance(attrs, dict):
             # The nodes of the ranks, in runs of before; how ranks are placed is another thing.
             attrs = {"rank_nodes" if k == "placement" else k: v for k, v in attrs.items()}
-            source.attrs.update({str(k): v for k, v in attrs.items() if isinstance(v, str | int | float)})
+            kept = {str(k): v for k, v in attrs.items() if isinstance(v, str | int | float) and k not in run.varying}
+            source.attrs.update(kept)
+        run.facts = run.facts | _facts(record)
         return ""
     if "error" in record:
         return f"not timed: {record['error']}"[:120]
-    if fault := fault_of(record) or _replaced(record, since, number):
+    if fault := fault_of(record) or _replaced(record, run, number):
         return fault
     row = {k: record[k] for k in ("collective", "algorithm", *SIZES, "element_type") if record.get(k) is not None}
     row["collective"] = plain_collective(row["collective"])
     if datatype := source.attrs.get("datatype"):
         # A campaign of one type says it of all its reductions at once; the others have none.
         row.setdefault("element_type", str(datatype) if row["collective"] in REDUCING else "")
+    row |= {name: run.facts.get(name, "") for name in run.varying}
     row["parameters"] = record.get("parameters") or {}
-    if double_of:
-        row["double_of"] = double_of.get(_place(record), "")
+    if run.double_of:
+        row["double_of"] = run.double_of.get(_place(record, run.facts), "")
     if "samples" in record:
         row.pop("repetitions", None)
         held.append({**row, "time": record["samples"]})
@@ -234,12 +267,12 @@ def _take(
 _FIGURES = re.compile(r"\d[\d.,]*")
 
 
-def _replaced(record: Mapping[str, Any], since: Mapping[Hashable, tuple[int, str]], number: int) -> str:
+def _replaced(record: Mapping[str, Any], run: _Run, number: int) -> str:
     """Why a point does not count, as it was measured once more further down; empty where it was not.
 
     Without its figures, so that points of one fault are counted together.
     """
-    later, why = since.get(_of_launch(record), (0, "")) if since else (0, "")
+    later, why = run.since.get(_of_launch(record, run.facts), (0, "")) if run.since else (0, "")
     return f"measured again: {_FIGURES.sub('…', why)}"[:120] if number < later else ""
 
 

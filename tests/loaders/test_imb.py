@@ -107,6 +107,15 @@ def test_of_both_benchmarks_of_a_nonblocking_collective_the_first_is_the_plain_m
         assert read_text(FORM, tmp_path, text).rows["measurement"].fillna("").tolist() == ["", measurement]
 
 
+def test_the_elements_of_reductions_are_a_facet(tmp_path: Path) -> None:
+    head = "# Intel(R) MPI Benchmarks 2021.6, MPI-1 part\n# MPI_Datatype : MPI_BYTE\n"
+    head += "# MPI_Datatype for reductions    :   MPI_DOUBLE \n"
+    for name in ("Allreduce", "Bcast"):
+        head += f"#---------------\n# Benchmarking {name}\n# #processes = 2\n{HEADER}  8 1000 1.00 2.00 1.50\n"
+    rows = read_text(FORM, tmp_path, head).rows
+    assert rows["element_type"].fillna("").tolist() == ["MPI_DOUBLE", ""]
+
+
 def test_reduce_scatter_is_a_total_vector(samples: Path) -> None:
     rows = read(FORM, samples / "imb" / "local__2021_np2.txt").rows
     part = rows[rows["collective"] == "reduce_scatter"]

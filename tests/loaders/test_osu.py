@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from loaders import osu
+from loaders import open_results, osu
+from loaders.errors import MissingHintError
 from tests.loaders.printed import present, read, read_text, samples_of, survive_damage
 
 FORM = osu.FORMAT
@@ -84,18 +85,20 @@ def test_tables_with_and_without_f_of_one_collective_give_one_statistic(tmp_path
     assert (first_full.source.rows, first_full.source.skipped) == (1, 1)
 
 
-def test_of_several_datatypes_the_first_is_the_plain_method(tmp_path: Path) -> None:
+def test_datatypes_are_a_facet_of_the_rows(tmp_path: Path) -> None:
     table = "# Datatype: MPI_{}.\n# Size       Avg Latency(us)\n4   {}\n8   {}\n"
-    text = (
-        "\n# OSU MPI Allreduce Latency Test v7.4\n" + table.format("CHAR", 1.5, 1.75) + table.format("INT", 2.5, 2.75)
-    )
-    reading = read_text(
-        FORM, tmp_path, text + "\n# OSU MPI Reduce Latency Test v7.4\n" + table.format("INT", 3.5, 3.75)
-    )
-    assert reading.time(collective="allreduce", message_size=4, datatype=None) == 1.5
-    assert reading.time(collective="allreduce", message_size=4, datatype="MPI_INT") == 2.5
-    assert reading.time(collective="reduce", message_size=8, datatype=None) == 3.75
-    assert "datatype" not in read_text(FORM, tmp_path, HEADER + "1 6.57\n").rows
+    text = "\n# OSU MPI Allreduce Latency Test v7.4\n" + table.format("CHAR", 1.5, 1.75)
+    text += table.format("INT", 2.5, 2.75) + "\n# OSU MPI Reduce Latency Test v7.4\n" + table.format("INT", 3.5, 3.75)
+    reading = read_text(FORM, tmp_path, text)
+    assert reading.time(collective="allreduce", message_size=4, element_type="MPI_CHAR") == 1.5
+    assert reading.time(collective="allreduce", message_size=4, element_type="MPI_INT") == 2.5
+    (tmp_path / "both.txt").write_text(text)
+    hints = {"algorithm": "default", "comm_size": 2}
+    with pytest.raises(MissingHintError, match=r"datatype of allreduce is 'MPI_CHAR' .* and 'MPI_INT'"):
+        open_results(tmp_path / "both.txt", **hints)
+    chosen = open_results(tmp_path / "both.txt", select="datatype=MPI_INT", **hints)
+    assert chosen["allreduce"]["time"].values.ravel() == pytest.approx([2.5e-6, 2.75e-6])
+    assert chosen["reduce"].attrs["element_type"] == "MPI_INT"
 
 
 def test_a_collective_of_size_0_moves_no_data(tmp_path: Path) -> None:

@@ -205,3 +205,13 @@ def test_a_byte_order_mark_hides_no_setting(tmp_path: Path) -> None:
     text = f"\ufeff#@nprocs=2\n#@datatype_extent_bytes=1\n{RAW}MPI_Bcast 0 1 0.0000010000\n"
     (tmp_path / "a.txt").write_text(text)
     assert open_results(tmp_path / "a.txt", algorithm="linear")["bcast"]["comm_size"].item() == 2
+
+
+def test_operation_and_elements_of_reductions_are_facets(tmp_path: Path) -> None:
+    settings = SETTINGS + "#@operation=MPI_BOR\n#@datatype=MPI_BYTE\n"
+    text = f"{settings}{RAW}MPI_Bcast 0 1 0.0000010000\nMPI_Allreduce 0 1 0.0000020000\n"
+    rows = read_text(FORMAT, tmp_path, text).rows
+    assert rows[["operation", "element_type"]].to_numpy().tolist() == [["", ""], ["bor", "MPI_BYTE"]]
+    (tmp_path / "run.txt").write_text(text)
+    cubes = open_results(tmp_path / "run.txt", algorithm="default")
+    assert (cubes["allreduce"].attrs["operation"], "operation" in cubes["bcast"].attrs) == ("bor", False)

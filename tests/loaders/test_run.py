@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 
 from loaders import LoadError, RunWriter, open_results, scan
+from loaders.errors import MissingHintError
 from loaders.run import DOUBTFUL
 
 POINT = {
@@ -55,6 +56,25 @@ def test_a_header_that_a_crash_cut_off_is_written_anew(tmp_path: Path) -> None:
         run.append(POINT)
     assert (tmp_path / "a.run").read_text().startswith('{"colltune_run": 1, "attrs": {"system": "grig"}}\n')
     assert open_results(tmp_path / "a.run")["bcast"].attrs["system"] == "grig"
+
+
+def test_runs_of_two_systems_in_one_file_are_not_averaged(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    graph = {"digest": "d", "programs": {"0": "p"}}
+    for system, library, factor in (("A", "Open MPI", 1), ("B", "MPICH", 100)):
+        with RunWriter(path, {"system": system, "library": library, "benchmark": "colltune"}) as run:
+            for name in ("pipeline", system):
+                run.append({**POINT, "algorithm": name, "samples": [factor * 1e-3] * 3, "graph": graph})
+    # Resumed by who says less: it is as before.
+    with RunWriter(path, {}) as run:
+        run.append({**POINT, "message_size": 4})
+    with pytest.raises(MissingHintError, match=r"system of bcast is 'A' .* and 'B'"):
+        open_results(path)
+    for system, library, sizes, time in (("A", "Open MPI", [65536], 1e-3), ("B", "MPICH", [4, 65536], 0.1)):
+        cube = open_results(path, select=f"system={system}")["bcast"]
+        assert (cube.attrs["system"], cube.attrs["library"]) == (system, library)
+        assert cube["message_size"].values.tolist() == sizes
+        assert cube["time"].sel({"method": "pipeline 8KiB", "message_size": 65536}).item() == pytest.approx(time)
 
 
 def test_the_least_that_a_point_may_hold_is_kept(tmp_path: Path) -> None:
