@@ -13,6 +13,8 @@ from loaders.pico_tar import is_tar
 from loaders.source import Format, Source
 from loaders.storage import is_zarr
 
+#: How text in UTF-16 begins.
+_WIDE = (b"\xff\xfe", b"\xfe\xff")
 #: How files begin that hold others, packed: text among them would pass for one measurement.
 _PACKED = {
     b"PK\x03\x04": "a zip archive",
@@ -108,8 +110,12 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         entries = sorted(e for e in folder.iterdir() if not e.name.startswith("."))
         files = [e for e in entries if e.is_file() or is_zarr(e)]
         folders = [e for e in entries if e.is_dir() and not is_zarr(e)]
+        neither = [e.name for e in entries if e not in (*files, *folders)]
     except OSError as error:
         raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
+    if neither:
+        names = ", ".join(neither)
+        listing.notes.append(f"{folder}: neither files nor folders, such as links that lead nowhere: {names}")
     if folder / _PLAN in files:
         files, folders = ([e for e in each if not _is_kept(e)] for each in (files, folders))
         files += _parts(folder)
@@ -155,6 +161,8 @@ def detect(source: Source, formats: Mapping[str, Format], name: str | None = Non
     head = source.head()
     if packed := next((words for magic, words in _PACKED.items() if head.startswith(magic)), None):
         raise source.fail(f"it is {packed}, which is not looked into: unpack it, and name the folder or the files")
+    if head.startswith(_WIDE):
+        raise source.fail("it is text in UTF-16, which is not read; 'iconv -f UTF-16 -t UTF-8' makes UTF-8 of it")
     if name is not None or is_tar(head):
         # The texts of an archive, one behind the other, look like a single one.
         return formats[name or "pico"]

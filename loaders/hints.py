@@ -192,8 +192,10 @@ def _typed(name: str, value: Any) -> Any:
     if FIELDS.get(name) is int:
         try:
             number = parse_size(value) if isinstance(value, str) else int(value)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             raise LoadError(f"the hint {name} must be a whole number, not {value!r}") from error
+        if isinstance(value, bool) or (not isinstance(value, str) and number != value):
+            raise LoadError(f"the hint {name} must be a whole number, not {value!r}")
         lowest = 1 if name in ("comm_size", "ppn") else 0
         if not lowest <= number < 2**62:
             raise LoadError(f"the hint {name} must be at least {lowest}, not {value!r}")
@@ -335,7 +337,9 @@ class FileHints:
 
 
 #: What may be said where a file does not say it; of message sizes which column of the table holds them.
-EXAMPLES = {"collective": "bcast", "algorithm": "default", "comm_size": "16", "message_size": "THEIRS"}
+EXAMPLES = {"collective": "bcast", "algorithm": "default", "comm_size": "16", "message_size": "1024"}
+#: What stands for the name of a column of a table.
+THEIRS = "THEIRS"
 
 
 def missing(needs: set[str], source: Source) -> MissingHintError:
@@ -343,7 +347,8 @@ def missing(needs: set[str], source: Source) -> MissingHintError:
     names = sorted(needs)
     usual = {name: f"{name} = {value}" for name, value in EXAMPLES.items()}
     usual["algorithm"] += ", the library's own choice"
-    usual["message_size"] = f"--column message_size={EXAMPLES['message_size']}, a column in bytes"
+    if source.unused:
+        usual["message_size"] = f"--column message_size={THEIRS}, a column in bytes"
     values = ", ".join(usual[name] for name in names)
     pattern = "_".join(f"{{{name}}}" for name in names)
     return MissingHintError(

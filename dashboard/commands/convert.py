@@ -39,7 +39,7 @@ def _say_lost(results: xr.DataTree, form: str) -> None:
     lost = {
         "single repetitions": any("sample" in cube for cube in cubes),
         "which times cannot be trusted": any(len(trust.doubtful(cube)) for cube in cubes),
-        "what the files say of the machine": True,
+        "what the files say of the machine, and whether times are means or maxima": True,
     }
     if form == _FORMS[".occ"]:
         lost |= {

@@ -57,7 +57,7 @@ def info(args: argparse.Namespace) -> None:
 def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examples: Mapping[str, str]) -> None:
     """Prepare the next command: a pattern over the names, what an error suggests, or examples of what is lacking."""
     from loaders import suggesting
-    from loaders.hints import EXAMPLES
+    from loaders.hints import EXAMPLES, THEIRS
 
     lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
     # What tells all that is needed is not to be passed over for what does not.
@@ -69,6 +69,8 @@ def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examp
     elif not first:
         examples = {name: EXAMPLES[name] for name in lacking} or examples
     if pattern or examples:
+        if any("message_size" in file["needs"] and file["format"] == "table" for file in files):
+            examples = {name: THEIRS if name == "message_size" else value for name, value in examples.items()}
         _take_examples(args, examples)
 
 
@@ -79,13 +81,16 @@ def _is_complete(file: Mapping[str, Any]) -> bool:
 
 def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> None:
     """Put what is lacking into the arguments that the next command is made of."""
+    from loaders.hints import THEIRS
+
     args.suggested = examples
     for name, value in examples.items():
-        if name == "message_size":
+        if value == THEIRS:
             args.columns = [*(args.columns or ()), (name, value)]
             continue
-        before = getattr(args, name, None)
-        setattr(args, name, f"{before},{value}" if before and name == "select" else value)
+        option = "bytes" if name == "message_size" else name
+        before = getattr(args, option, None)
+        setattr(args, option, f"{before},{value}" if before and name == "select" else value)
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

@@ -22,6 +22,7 @@ HINTS = (
     "algorithm",
     "segment_size",
     "comm_size",
+    "bytes",
     "ppn_hint",
     "system",
     "network",
@@ -42,11 +43,12 @@ _NAMED = 5
 
 def hints_of(args: argparse.Namespace) -> dict[str, Any]:
     """Hints to the loaders, those that were given."""
-    hints = {name: value for name in HINTS if (value := getattr(args, name, None)) is not None}
+    given = ((name, getattr(args, name, None)) for name in HINTS)
+    hints = {name.removesuffix("_hint"): value for name, value in given if value is not None}
     if "columns" in hints:
         hints["columns"] = _columns(hints["columns"])
-    if "ppn_hint" in hints:
-        hints["ppn"] = hints.pop("ppn_hint")
+    if "bytes" in hints:
+        hints["message_size"] = hints.pop("bytes")
     # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.
     if args.command in _COLLECTIVE_IS_HINT and args.collective is not None:
         hints["collective"] = args.collective

@@ -333,6 +333,7 @@ def _hints() -> _Parser:
     group.add_argument("--algorithm", metavar="NAME")
     group.add_argument("--segment-size", metavar="BYTES", help="such as 8192 or 8KiB; 0 = none")
     group.add_argument("--comm-size", metavar="P", help="number of processes")
+    group.add_argument("--bytes", metavar="BYTES", help="message size of all rows, where the file prints none")
     group.add_argument("--system", metavar="NAME", help="also chooses among the systems in one file")
     group.add_argument("--network", metavar="NAME")
     group.add_argument("--library", metavar="NAME")

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.domain.units import format_count
 from dashboard.export.rules import TRANSLATED, RulesFile
+from dashboard.export.rules.rows import UNKNOWN
 from dashboard.export.target import ExportError, Target
 
 _LISTED = 4
@@ -97,7 +98,10 @@ def _refusal(name: str, decision: DecisionFunction, write: Callable[[DecisionFun
         write(decision)
     except ExportError as error:
         return f"{name}: {str(error).removeprefix(f'{decision.collective}: ')}"
-    return ""
+    used = (decision.methods[place].algorithm for place in decision.used)
+    unknown = next((algorithm for algorithm in used if algorithm.startswith(UNKNOWN)), "")
+    number, named = unknown.removeprefix(UNKNOWN), f"--name '{unknown}=NAME'"
+    return f"{name}: the library has no algorithm {number}; say which is meant ({named})" if unknown else ""
 
 
 def lacking(rules: RulesFile) -> str:

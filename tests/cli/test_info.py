@@ -66,6 +66,15 @@ def test_a_table_without_message_sizes_is_read_as_the_command_that_is_printed_sa
     assert answer.json["collectives"]["bcast"]["message_size"] == [8]
 
 
+def test_a_file_that_prints_no_message_sizes_and_has_no_columns_is_read_as_the_command_that_is_printed_says(
+    colltune: Run, shared: Path
+) -> None:
+    file = shared / "data" / "samples" / "skampi4" / "ompi-users-2006__alltoall_mpich127.txt"
+    advice = colltune("info", file).err.splitlines()[-2].removeprefix("colltune: next: colltune ")
+    answer = colltune(*shlex.split(advice), "--json")
+    assert answer.json["collectives"]["alltoall"]["message_size"] == [1024]
+
+
 def test_info_fails_for_a_named_file_of_no_use(colltune: Run, bcast_files: Sequence[Path], tmp_path: Path) -> None:
     (tmp_path / "notes.txt").write_text("nothing measured here\n")
     answer = colltune("info", bcast_files[0], tmp_path / "notes.txt")

@@ -114,6 +114,18 @@ def test_what_cannot_be_translated_is_one_clear_line(
     assert_one_clear_line(colltune("translate", rules, *arguments), words)
 
 
+@pytest.mark.parametrize("to", ["c", "python", "json"])
+def test_what_no_algorithm_has_the_number_of_is_not_written_as_a_decision(
+    colltune: Run, tmp_path: Path, to: str
+) -> None:
+    rules = tmp_path / "mine.rules"
+    rules.write_text("1\n7\n1\n4\n2\n0 5 0 0\n1024 99 0 0\n")
+    refused = colltune("translate", rules, "--to", to)
+    assert refused.status == 2
+    assert "has no algorithm 99; say which is meant (--name 'unknown 99=NAME')" in refused.err
+    assert colltune("translate", rules, "--to", to, "--name", "unknown 99=binomial").status == 0
+
+
 def test_what_was_written_for_ucc_is_translated(colltune: Run, bcast_files: list[Path], tmp_path: Path) -> None:
     rules = tmp_path / "u.conf"
     given = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko", "--tree", "optimal", "--leaves", "4")

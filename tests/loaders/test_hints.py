@@ -148,3 +148,9 @@ def test_more_processes_than_nodes_have_room_for_are_said(tmp_path: Path) -> Non
     # Fewer are those of a communicator within.
     file.write_text(f"{head}\nbcast,linear,2,4,8,64,1e-6\nbcast,linear,2,4,6,64,1e-6\n")
     assert "more processes" not in open_results(file).attrs["notes"]
+
+
+@pytest.mark.parametrize("value", [2.5, True, float("inf"), float("nan")])
+def test_what_is_no_whole_number_is_no_hint_of_one(value: float) -> None:
+    with pytest.raises(LoadError, match="comm_size must be a whole number"):
+        Hints({"comm_size": value})

@@ -202,3 +202,19 @@ def test_processes_per_node_are_told_by_all_files_or_by_none(tmp_path: Path) -> 
     cube = open_results(tmp_path, ppn=2)["bcast"]
     assert cube["time"].dims == ("method", "comm_size", "message_size")
     assert cube.attrs["ppn"] == 2
+
+
+def test_what_a_folder_holds_beside_files_and_folders_is_named(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("collective,algorithm,comm_size,message_size,time\nbcast,ring,4,8,1e-5\n")
+    (tmp_path / "gone.csv").symlink_to(tmp_path / "nowhere.csv")
+    os.mkfifo(tmp_path / "pipe.csv")
+    notes = json.loads(open_results(tmp_path).attrs["notes"])
+    assert any("links that lead nowhere: gone.csv, pipe.csv" in note for note in notes)
+
+
+@pytest.mark.parametrize("encoding", ["utf-16-le", "utf-16-be"])
+def test_text_in_utf_16_is_told_to_be_saved_anew(encoding: str, tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_bytes("\ufeffcollective,algorithm\n".encode(encoding))
+    for form in (None, "table"):
+        with pytest.raises(LoadError, match="UTF-16, which is not read"):
+            open_results(tmp_path / "a.csv", format=form)

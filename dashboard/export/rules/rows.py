@@ -14,6 +14,9 @@ from loaders.openmpi import algorithms
 
 Item = TypeVar("Item")
 
+#: Begins the name of an algorithm that a file has by a number which the library has not.
+UNKNOWN = "unknown "
+
 INT_MAX = 2**31 - 1
 INF = 2**63 - 1
 
@@ -186,7 +189,7 @@ def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
     """The method that a choice stands for; a chain without a fan-out is not that which is forced without one."""
     if not choice.algorithm:
         return LEFT_ALONE
-    name = known.get(choice.algorithm, f"unknown {choice.algorithm}")
+    name = known.get(choice.algorithm, f"{UNKNOWN}{choice.algorithm}")
     label = name
     if choice.segment_size:
         size = choice.segment_size
