@@ -229,6 +229,8 @@ def _started(args: argparse.Namespace) -> list[str]:
 def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "refine":
         order, *options = _measured_by(args.paths)
+        ppn = getattr(args, "planned_ppn", None)
+        options = _per_node(options, ppn) if order == "submit" and ppn else options
         return ["bench", order, args.output, *options] if args.planned else None
     if args.order == "parameters":
         return ["model", "parameters", args.output, "-o", str(Path(args.output).with_suffix(".json"))]
@@ -239,6 +241,17 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
     if args.order == "plan":
         return ["bench", "run", args.folder, *_launching(args)]
     return _stopped(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
+
+
+def _per_node(options: Sequence[str], ppn: int) -> list[str]:
+    """Options of a job with so many processes on each node, and as many nodes as these need."""
+    placing = ("--nodes", "--tasks-per-node")
+    others = [
+        word
+        for before, word in zip(["", *options], options, strict=False)
+        if before not in placing and word not in placing
+    ]
+    return [*others, "--tasks-per-node", str(ppn)]
 
 
 def _measured_by(paths: Sequence[str]) -> list[str]:

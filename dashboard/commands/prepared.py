@@ -37,13 +37,16 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     otherwise
         What else than measuring again can be done where no time can be trusted; None: that is no error.
     """
+    from dashboard.decisions.measured import trust
+    from dashboard.decisions.measured.map import select_ppn
     from dashboard.export.unsafe import LEFT_OUT
 
     treatment = prepared.treatment
     for name, cube in prepared.selected.items():
         if LEFT_OUT in cube.attrs:
             say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
-        _say_doubtful(name, cube, prepared.doubtful[name], otherwise)
+        ppn = None if treatment.across else treatment.ppn or select_ppn(cube)[1]
+        _say_doubtful(name, cube, trust.at_ppn(prepared.doubtful[name], ppn), otherwise)
     if treatment.outliers:
         for name, table in prepared.outliers.items():
             _say_outliers(name, table)

@@ -52,7 +52,10 @@ def test_the_long_table_gives_back_methods_and_doubles_and_says_what_it_has_no_r
 ) -> None:
     results, table = ROOT / "sample_data" / "fast-ethernet-own" / "results.jsonl", tmp_path / "table.csv"
     said = colltune("convert", results, "-o", table).err
-    assert "note: single repetitions, what the files say of the machine, and whether times are means or maxima: not in" in said
+    assert (
+        "note: single repetitions, what the files say of the machine, and whether times are means or maxima: not in"
+        in said
+    )
     before, after = open_results(results), open_results(table)
     assert list(before.children) == list(after.children) == ["bcast"]
     ours, theirs = (tree["bcast"].to_dataset() for tree in (before, after))

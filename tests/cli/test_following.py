@@ -186,6 +186,12 @@ def test_what_is_refined_is_measured_as_its_campaign_was(tmp_path: Path, monkeyp
     for launcher, words in commands:
         write_json(campaign.state_file, {"launcher": launcher.record()})
         assert after_bench(args) == ["bench", *words]
+    # Of one process per node twice as many nodes are needed.
+    on_nodes = said.request(nodes=2, tasks_per_node=2, partition="debug")
+    write_json(campaign.state_file, {"launcher": said.launcher(installation, request=on_nodes).record()})
+    args.planned_ppn = 1
+    placed = ["--site", str(file), "--partition", "debug", "--tasks-per-node", "1"]
+    assert after_bench(args) == ["bench", "submit", "new", *placed]
 
 
 @pytest.mark.parametrize("jobs", [2, 12])

@@ -166,7 +166,8 @@ class Chooser:
             self._errors[key[0]][self._place(key)] = point.error
         if self.only is None or key[2] in self.only:
             self.own += before is None
-            self.spent += point.took - (before.took if before else 0.0)
+            # What it took before was measured, too, though it does not count.
+            self.spent += point.took
 
     def hurry(self, *, quick: bool) -> None:
         """Choose quickly, or as well as can be."""

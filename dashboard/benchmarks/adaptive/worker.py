@@ -124,8 +124,6 @@ class Choosing:
         known = [percent for percent in loss.values() if percent is not None]
         if (decided or chooser.anew) and known and len(known) == len(loss):
             spent = round(chooser.spent, 2)
-            # Of a point that was measured again the last time counts, which may have been shorter.
-            self._way = [point for point in self._way if point[0] <= spent]
             self._way.append((spent, round(sum(known) / len(known), _DIGITS)))
         record: dict[str, Any] = {
             "goal": asdict(chooser.goal),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.prepared import say_done
+from dashboard.commands.treatment import say_ppn
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
@@ -95,11 +97,12 @@ def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, x
     )
     cubes, trusted = {}, {}
     for name, cube in cubes_of(args, names, results).items():
-        prepared = prepare(cube)
-        say_done(prepared, None)
-        every, ppn = select_ppn(prepare(cube, keep_doubtful=True).cubes[name], args.ppn)
-        judged = select_ppn(prepared.cubes[name], ppn)[0].load()
-        cubes[name] = every.load()
+        judged, ppn = select_ppn(prepare(cube).cubes[name], args.ppn)
+        say_done(prepare(cube, ppn=ppn), None)
+        if args.ppn is None:
+            say_ppn({name: cube})
+        judged = judged.load()
+        cubes[name] = select_ppn(prepare(cube, keep_doubtful=True).cubes[name], ppn)[0].load()
         if judged["time"].notnull().any():
             trusted[name] = judged
     return cubes, trusted
@@ -111,9 +114,17 @@ def _known(args: argparse.Namespace, name: str, cube: xr.Dataset, trusted: xr.Da
 
     given = [None if text is None else parse_sizes(text) for text in (args.comm_sizes, args.message_sizes)]
     known = known_of(trusted, *given, every=cube)
+    if (ppn := _ppn(cube)) is not None:
+        # Others cannot be placed so.
+        known = replace(known, able=known.able & (known.comm_sizes % ppn == 0)[None, :, None])
     if not known.cells.any():
         raise Usage(f"{name}: nothing is measured, so there is nothing to refine")
     return known
+
+
+def _ppn(cube: xr.Dataset) -> int | None:
+    """Processes per node of results that tell them point by point, as what is loaded with them must, too."""
+    return int(cube["ppn"]) if "ppn" in cube.coords else None
 
 
 def _as_json(advice: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]) -> dict[str, Any]:
@@ -176,8 +187,6 @@ def _write(
     args: argparse.Namespace, advised: Sequence[Advice], known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]
 ) -> dict[str, Any]:
     """Write the plan; what it has, and the methods that the library here does not offer."""
-    from dataclasses import replace
-
     from dashboard.benchmarks.adaptive.refine import matched, points_of, wish_of
     from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.campaigns.plan import missing
@@ -185,7 +194,12 @@ def _write(
     from dashboard.benchmarks.libraries.library import find
 
     names = list(dict.fromkeys(advice.step.collective for advice in advised))
-    plan = make_plan(wish_of({name: known[name] for name in names}, cubes, args.ranks), find())
+    ppns = tuple(sorted({ppn for name in names if (ppn := _ppn(cubes[name])) is not None}))
+    if len(ppns) > 1:
+        raise Usage(f"the most cells of {' and '.join(names)} are at different processes per node: --ppn chooses")
+    wish = replace(wish_of({name: known[name] for name in names}, cubes, args.ranks), ppns=ppns)
+    plan = make_plan(wish, find())
+    args.planned_ppn = next(iter(ppns), None)
     places = {name: matched(cubes[name], plan.methods[name]) for name in names}
     only = points_of(advised, known, places)
     lacking: dict[str, list[str]] = {}

@@ -87,16 +87,24 @@ def without_doubtful(cube: xr.Dataset) -> xr.Dataset:
 def words(table: pd.DataFrame) -> str:
     """Say what is doubtful: how many cells, and the first of them."""
     shown = first_words(
-        f"{row['method']}, {row[COMM_SIZE]} processes, {row[MESSAGE_SIZE]} B: {row['reason']}"
+        f"{row['method']}, {row[COMM_SIZE]} processes{_at(row)}, {row[MESSAGE_SIZE]} B: {row['reason']}"
         for row in table.head(_NAMED + 1).to_dict("records")
     )
     return f"{format_count(len(table), 'time')} that cannot be trusted ({shown})"
 
 
+def _at(row: Mapping[Any, Any]) -> str:
+    return f", {row['ppn']} per node" if "ppn" in row else ""
+
+
+def at_ppn(table: pd.DataFrame, ppn: int | None) -> pd.DataFrame:
+    """Those at some processes per node; all where they are not told, or none are asked for."""
+    return table if ppn is None or "ppn" not in table else table[table["ppn"] == ppn]
+
+
 def by_cell(table: pd.DataFrame, dmap: xr.Dataset) -> npt.NDArray[np.str_] | None:
     """What is doubtful in each cell ``(comm_size, message_size)`` of a decision map; None where nothing is."""
-    if "ppn" in table and dmap.attrs.get("ppn") is not None:
-        table = table[table["ppn"] == dmap.attrs["ppn"]]
+    table = at_ppn(table, dmap.attrs.get("ppn"))
     if table.empty:
         return None
     rows = table.assign(words=[f"{row['method']}: {row['reason']}" for row in table.to_dict("records")])

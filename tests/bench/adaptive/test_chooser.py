@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from dashboard import cli
@@ -93,14 +94,14 @@ def line(samples: list[float], took: float, comm_size: int = 4) -> bytes:
     return json.dumps(point | {"samples": samples, "seconds": took}).encode()
 
 
-def test_what_was_spent_is_that_of_its_own_sizes_and_of_a_point_measured_again_the_last(tmp_path: Path) -> None:
+def test_what_was_spent_is_that_of_its_own_sizes_and_of_a_point_measured_again_both_times(tmp_path: Path) -> None:
     plan = plan_of(Goal(seconds=25))
     chooser, job = Chooser(plan), Chooser(plan, only=(4,))
     for each in (line([1e-6] * 3, 2.0), line([2e-6], 0.5), line([3e-6] * 3, 4.0, comm_size=6)):
         chooser.take([each])
         job.take([each])
-    assert (chooser.own, chooser.spent) == (2, 4.5)
-    assert (job.own, job.spent) == (1, 0.5)
+    assert (chooser.own, chooser.spent) == (2, 6.5)
+    assert (job.own, job.spent) == (1, 2.5)
     (again, _) = job.points.values()
     # One repetition says little of how sure its time is.
     assert (again.time, again.error, again.took) == (2e-6, 0.2, 0.5)
@@ -300,14 +301,32 @@ def test_at_its_end_the_loss_is_that_of_the_times_that_decide_as_refine_tells_it
     assert json.loads(capsys.readouterr().out)["loss"] == pytest.approx(record["loss"], abs=1e-4)
 
 
-def test_measured_again_in_less_time_a_campaign_that_had_ended_may_go_on(tmp_path: Path) -> None:
+def test_measuring_again_is_a_part_of_the_time(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=20)))
     job, every = chosen_all(campaign)
     job.close(0)
-    assert campaign.choices()["ended"] == TIME_UP
+    before = campaign.choices()
+    assert before["ended"] == TIME_UP
     job, nothing = chosen_all(campaign)
     assert not nothing
     write(campaign, every, seconds=0.1, again="late")
+    job.close(0)
+    again = 0.1 * sum(len(methods) for _, methods in every)
+    assert campaign.choices()["spent"] == pytest.approx(before["spent"] + again)
+    assert campaign.choices()["ended"] == TIME_UP
+
+
+def test_measured_again_a_campaign_that_had_ended_by_its_loss_may_go_on(tmp_path: Path) -> None:
+    campaign = Campaign.create(tmp_path, plan_of(Goal(percent=5.0)))
+    job, every = chosen_all(campaign)
+    job.close(0)
+    assert campaign.choices()["ended"] == ENOUGH
+    job, _ = chosen_all(campaign)
+    random = np.random.default_rng(1)
+    for cell, methods in every:
+        for method in methods:
+            time = seconds(method, cell.comm_size, cell.message_size) * random.lognormal(sigma=0.7)
+            write(campaign, [(cell, [method])], samples=[time, 1.01 * time, 0.99 * time], again="late")
     job.close(0)
     assert campaign.choices()["ended"] == ""
     assert words_of(campaign.choices())[-1].endswith("; by what was measured again there is more to measure: resume it")

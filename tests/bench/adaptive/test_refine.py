@@ -167,6 +167,23 @@ def test_the_command_writes_a_plan_of_what_it_lists(
     assert json.loads(capsys.readouterr().out)["points"] == len(planned)
 
 
+def test_what_was_measured_at_some_processes_per_node_is_measured_at_as_many(
+    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    lines = [json.loads(line) for line in results.read_text().splitlines()]
+    points = [{**point, "ppn": ppn} for point in lines[1:] for ppn in (1, 2) if point["comm_size"] % ppn == 0]
+    results.write_text("".join(f"{json.dumps(each)}\n" for each in [lines[0], *points]))
+    folder = tmp_path / "next"
+    assert cli.main(["bench", "refine", str(results), "--ppn", "2", "--points", "12", "-o", str(folder)]) == 0
+    plan = Campaign(folder).plan()
+    assert plan.ppns == (2,)
+    assert {cell.ppn for cell, _ in missing(plan, ())} == {2}
+    assert all(cell.comm_size % 2 == 0 for cell, _ in missing(plan, ()))
+    capsys.readouterr()
+    assert cli.main(["bench", "refine", str(results)]) == 0
+    assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
+
+
 def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "refine", str(results), "--until", "50"]) == 0
     assert "nothing that can be measured on this grid is worth it" in capsys.readouterr().out
