@@ -245,7 +245,8 @@ def no_times(names: Sequence[str]) -> str:
     shown = ", ".join(repr(n.strip()[:40]) for n in names[:20]) or "no columns"
     return (
         f"no column of times among {shown}; a table has the columns collective, algorithm, segment_size, comm_size, "
-        "message_size, time (or time_us, time_ms, time_ns), or the hint columns maps its own to these"
+        "message_size, time (or time_us, time_ms, time_ns), or the hint columns (--column of a command) maps its own "
+        "to these"
     )
 
 

@@ -215,8 +215,8 @@ def combine_attrs(attrs_of_files: Sequence[tuple[str, Mapping[str, Any]]]) -> di
                 joined[name], first[name] = value, path
             elif joined[name] != value and name == "statistic_kind":
                 raise LoadError(
-                    f"{name} is {value!r} here but {joined[name]!r} in {first[name]}; load them apart, or choose one "
-                    "statistic for both (statistic)",
+                    f"{name} is {value!r} here but {joined[name]!r} in {first[name]}; load them apart, or read "
+                    "both from the benchmark's own files by one statistic (--statistic of a command)",
                     path=path,
                 )
             elif joined[name] != value:

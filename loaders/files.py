@@ -172,5 +172,6 @@ def detect(source: Source, formats: Mapping[str, Format], name: str | None = Non
         if candidate.recognises(head, source.path):
             return candidate
     raise source.fail(
-        f"the content is of no format that is known ({', '.join(formats)}); if it is one of these, name it with format"
+        f"the content is of no format that is known ({', '.join(formats)}); if it is one of these, name it (format, "
+        "--format of a command)"
     )

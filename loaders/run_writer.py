@@ -46,6 +46,7 @@ class RunWriter:
         ValueError
             The point lacks something or holds a time that is not positive.
         """
+        point = {name: _plain(value) for name, value in point.items()}
         fault = "" if "error" in point else fault_of(point)
         if fault:
             raise ValueError(f"a run cannot take this point: {fault}: {dict(point)}")
@@ -74,6 +75,13 @@ class RunWriter:
         self._stream.write(json.dumps(record, allow_nan=False) + "\n")
         self._stream.flush()
         os.fsync(self._stream.fileno())
+
+
+def _plain(value: Any) -> Any:
+    """A number or list of Python, of one of NumPy as a notebook has them."""
+    if isinstance(value, list):
+        return [_plain(each) for each in value]
+    return value.tolist() if type(value).__module__ == "numpy" else value
 
 
 def fault_of(record: Mapping[str, Any]) -> str:

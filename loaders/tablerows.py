@@ -43,7 +43,7 @@ class Rows:
         source.unused = list(plan.unknown)
         if plan.unknown:
             names = ", ".join(repr(n) for n in plan.unknown)
-            source.note(f"columns not used: {names} (the hint columns maps them)", warn=True)
+            source.note(f"columns not used: {names} (the hint columns maps them, --column of a command)", warn=True)
         unit = {1e-3: "milliseconds", 1e-6: "microseconds", 1e-9: "nanoseconds"}.get(plan.scale["time"])
         if unit:
             source.note(f"times converted from {unit}")

@@ -227,3 +227,13 @@ def test_campaigns_of_different_types_are_not_averaged_where_they_reduce(tmp_pat
     tree = open_results(tmp_path, select="datatype=float64")
     assert float(tree["reduce"]["time"].max()) == 2.0
     assert int(tree["bcast"]["repetitions"].max()) == 2
+
+
+def test_numbers_of_numpy_are_as_good_as_those_of_python(tmp_path: Path) -> None:
+    samples = np.array(POINT["samples"])
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append({**POINT, "comm_size": np.int64(4), "samples": samples})
+        run.append({**POINT, "comm_size": 8, "samples": list(samples)})
+    cube = open_results(tmp_path / "a.run")["bcast"]
+    assert cube["comm_size"].values.tolist() == [4, 8]
+    assert cube["time"].values.ravel().tolist() == [2e-3, 2e-3]

@@ -201,6 +201,10 @@ def _plain(value: Any) -> Any:
 
 def check_cube(cube: xr.Dataset) -> xr.Dataset:
     """Give the cube back if it is one; `DecisionError` says what it lacks."""
+    if not isinstance(cube, xr.Dataset):
+        raise DecisionError(
+            f"not a cube of results, but a {type(cube).__name__}; open_results gives one of a collective"
+        )
     missing = [dim for dim in DIMS if dim not in cube.dims]
     if "time" not in cube.data_vars or missing:
         raise DecisionError(
