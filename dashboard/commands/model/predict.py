@@ -123,6 +123,8 @@ def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> l
     """Say what parameters are converted, and warn of times that rest on what a fit did not determine; names of that."""
     from dashboard.models.undetermined import resting, warning
 
+    if note := network.provenance.get("note"):
+        say(f"note: {network.name}: {note}")
     if converted := network.conversion(model):
         say(f"note: {converted}")
     rests = resting(network, model, predicted)
