@@ -18,6 +18,7 @@ from dashboard.benchmarks.proof.prove import Wish, prove
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.decisions.grown.family import Progress
+from dashboard.domain.units import format_count
 from dashboard.export.rules import RulesError
 from dashboard.export.writing import Written
 from dashboard.pages.parts.growing import Background
@@ -126,7 +127,10 @@ class ProveFile(Viewer):
             self._tell(proof, "error")
             return
         self.proof = proof
-        self._tell(*_SAID[proof.outcome])
+        words, severity = _SAID[proof.outcome]
+        if left := proof.count("not run"):
+            words += f" {left:,} of {format_count(len(proof.verdicts), 'region')} could not be run here."
+        self._tell(words, severity)
         self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(proof)))}</pre>'
 
 

@@ -17,7 +17,8 @@ import xarray as xr
 from bokeh.document import Document
 
 from dashboard import cli
-from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.benchmarks.proof.regions import Region
+from dashboard.benchmarks.proof.verdict import Proof, Verdict
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
@@ -527,6 +528,15 @@ def test_a_proof_is_of_the_file_on_show(page: ExportPage, state: State, monkeypa
     assert page.prove.further() == []
     state.target = "python"
     assert page.prove.button.disabled
+
+
+def test_a_proof_says_how_much_it_is_of(page: ExportPage) -> None:
+    method = Method("ring", "ring")
+    region = Region("bcast", {}, method, ())
+    verdicts = (Verdict(region, "proven"), Verdict(region, "not run"), Verdict(region, "not run"))
+    proof = Proof("a.conf", "rules", "Open MPI 5.0.11", "message graphs", 4, "yes", verdicts)
+    page.prove._show(proof)
+    assert page.prove.message.object == "The library does what the file asks. 2 of 3 regions could not be run here."
 
 
 def test_only_who_may_launch_proves(page: ExportPage, monkeypatch: pytest.MonkeyPatch) -> None:
