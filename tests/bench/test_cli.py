@@ -15,8 +15,10 @@ import pytest
 from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+from dashboard.benchmarks.launchers.slurm_script import Request
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
@@ -293,6 +295,24 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert "warning: the time limit of 1 s is shorter than the estimate: " in capsys.readouterr().err
     assert str(tmp_path / "c" / "log.txt") in out
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_what_was_submitted_before_is_kept_but_for_what_is_given(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "c"
+    assert cli.main(["bench", "plan", str(folder), *PLAN]) == 0
+    request = Request(nodes=2, tasks_per_node=2, partition="closed", extra=("--exclusive",))
+    launcher = SlurmLauncher(request, "/nowhere/mpiexec")
+    write_json(folder / "state.json", {"launcher": launcher.record()})
+    assert cli.main(["bench", "submit", str(folder), "--partition", "debug", "--dry-run"]) == 0
+    out, err = capsys.readouterr()
+    for line in ("--partition=debug", "--nodes=2", "--ntasks-per-node=2", "--exclusive"):
+        assert f"#SBATCH {line}\n" in out
+    assert "placed otherwise" not in err
+    assert cli.main(["bench", "submit", str(folder), "--nodes", "1", "--tasks-per-node", "4", "--dry-run"]) == 0
+    assert "--nodes is 1, was 2: what is measured from now on is placed otherwise" in capsys.readouterr().err
 
 
 @pytest.mark.usefixtures("open_mpi")

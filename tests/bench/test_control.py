@@ -312,3 +312,17 @@ def test_a_wish_that_the_library_cannot_meet_is_refused(wish: dict[str, Any], me
     given = {"ranks": 2, "collectives": ("bcast",), "comm_sizes": (2,), "message_sizes": (8,)}
     with pytest.raises(PlanError, match=message):
         make_plan(Wish(**{**given, **wish}), HERE)
+
+
+def test_who_answers_is_heard_anew_where_ranks_are_started_otherwise(
+    tmp_path: Path, launcher: Played, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    campaign = Campaign.create(tmp_path / "c", PLAN)
+    heard = campaign.folder / "components.json"
+    for nodes, stays in ((2, True), (2, True), (1, False)):
+        heard.write_text("[]")
+        monkeypatch.setattr(Played, "record", lambda _, nodes=nodes: {"name": "played", "request": {"nodes": nodes}})
+        control.start(campaign, launcher, HERE, 60)
+        assert heard.exists() is stays
+        launcher.launched = Status("failed")
+        control.cancel(campaign)

@@ -27,6 +27,7 @@ from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PART, Launcher,
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.ranks.again import can_repeat, doubted, remedy
+from dashboard.benchmarks.ranks.selection import NAME as COMPONENTS
 from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.benchmarks.safety.check import order_of_plan
 from dashboard.domain.units import format_count
@@ -120,6 +121,7 @@ def start(
         attempt = int(campaign.state().get("attempt", 0)) + 1
         campaign.forget_progress()
         _clean(campaign)
+        _forget_components(campaign, launcher)
         seconds = launcher.limit(seconds)
         native = executor_of(campaign, installation)
         counter = counter_of(campaign, installation)
@@ -138,6 +140,13 @@ def start(
             _take_back(campaign, before)
             raise
     return status(campaign, launcher)
+
+
+def _forget_components(campaign: Campaign, launcher: Launcher) -> None:
+    """Have it heard anew who answers where ranks are started otherwise than when it was heard."""
+    if campaign.state().get("launcher") not in (None, json.loads(json.dumps(launcher.record()))):
+        for file in (campaign.folder / COMPONENTS, *campaign.folder.glob(f"parts/*/{COMPONENTS}")):
+            file.unlink(missing_ok=True)
 
 
 def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:

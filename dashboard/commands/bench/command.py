@@ -164,7 +164,12 @@ def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.launchers import slurm
 
     site = launching.site_of(args)
-    request = bench_submit.request(args, site)
+    before = bench_submit.kept(Path(args.folder))
+    request = bench_submit.request(args, site, before)
+    for name in ("nodes", "tasks_per_node"):
+        if before and (now := request.record()[name]) != before[name]:
+            words = f"--{name.replace('_', '-')} is {now or 'not given'}, was {before[name] or 'not given'}"
+            say(f"warning: {words}: what is measured from now on is placed otherwise than what {args.folder} has")
     installation = bench_submit.installation(args, request.modules, _installation)
     launcher = site.launcher(installation, request=request)
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -75,6 +76,17 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
     except NoMpiError:
         plan = campaign.plan()
         return installation_named(f"{plan.library} {plan.library_version}")
+
+
+def kept(folder: Path) -> Mapping[str, Any]:
+    """What the last submission of a campaign asked for; nothing of one that was never submitted."""
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers import launcher_of
+    from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+
+    campaign = Campaign(folder)
+    launcher = launcher_of(campaign) if campaign.state_file.exists() else None
+    return launcher.request.record() if isinstance(launcher, SlurmLauncher) else {}
 
 
 def request(args: argparse.Namespace, site: Site, kept: Mapping[str, Any] = MappingProxyType({})) -> Request:
