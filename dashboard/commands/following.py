@@ -46,6 +46,9 @@ def say_following(args: argparse.Namespace) -> None:
     if words:
         typed = (word if isinstance(word, _Wildcard) else shlex.quote(word) for word in words)
         say(f"next: colltune {' '.join(typed)}")
+        if words[:2] == ["bench", "resume"] and args.ended["state"] == "failed" and _was_asked_of_slurm(words[2]):
+            say(f"  (or, where what was asked of Slurm is at fault: colltune bench submit {shlex.quote(words[2])}")
+            say("  with other options, such as --partition NAME; what is not given again stays as it was)")
         examples = [value for name, value in getattr(args, "suggested", {}).items() if name != "select"]
         if examples:
             say(f"  (with what is right in place of {' and '.join(examples)})")
@@ -268,6 +271,15 @@ def _measured_by(paths: Sequence[str]) -> list[str]:
         except (BenchError, LookupError, TypeError, OSError):
             continue
     return ["run"]
+
+
+def _was_asked_of_slurm(folder: str) -> bool:
+    """Whether a campaign was a job of Slurm, so that the same request may fail again."""
+    from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers import launcher_of
+    from dashboard.benchmarks.launchers.slurm import SlurmLauncher
+
+    return isinstance(launcher_of(Campaign(Path(folder))), SlurmLauncher)
 
 
 def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:

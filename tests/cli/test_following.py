@@ -18,6 +18,7 @@ from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.launchers import site
+from dashboard.benchmarks.launchers.slurm_script import Request
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Method
 from dashboard.commands.following import _after_bench as after_bench
@@ -316,3 +317,18 @@ def test_trees_of_models_are_exported_with_their_parameters(
     assert cli.main(["decide", *files, "--pattern", FAST_ETHERNET_PATTERN, "-c", "bcast", *words]) == 0
     said = " ".join(following(capsys.readouterr().err))
     assert "--tree model --model hockney --parameters grig-tcp" in said
+
+
+def test_a_job_of_slurm_that_failed_may_be_asked_for_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    campaign = Campaign.create(tmp_path, Plan(4, {"bcast": (Method("a"),)}, (2, 4), (8,)))
+    launcher = site.Site().launcher(Installation(Path("mpiexec"), Fixed("MPICH", "4.2.3", "fixed")), request=Request())
+    counts = {"measured": 0, "refused": 0, "points": 2}
+    for state, of_slurm, otherwise in (("failed", True, True), ("cancelled", True, False), ("failed", False, False)):
+        write_json(campaign.state_file, {"launcher": launcher.record()} if of_slurm else {})
+        ended = {"state": state, **counts}
+        say_following(argparse.Namespace(command="bench", order="status", folder=str(tmp_path), ended=ended))
+        err = capsys.readouterr().err
+        assert f"next: colltune bench resume {tmp_path}\n" in err
+        assert (f"colltune bench submit {tmp_path}\n" in err) == otherwise
