@@ -276,10 +276,8 @@ def _measured_by(paths: Sequence[str]) -> list[str]:
 def _was_asked_of_slurm(folder: str) -> bool:
     """Whether a campaign was a job of Slurm, so that the same request may fail again."""
     from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import launcher_of
-    from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 
-    return isinstance(launcher_of(Campaign(Path(folder))), SlurmLauncher)
+    return bool((Campaign(Path(folder)).state().get("launcher") or {}).get("name") == "slurm")
 
 
 def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:

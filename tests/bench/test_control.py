@@ -239,6 +239,9 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     assert control.limit_of(plan, done, None) == control.limit_of(bare, done, None)
     # Nothing is missing but what is measured again.
     assert control.limit_of(plan, done, None, {}, 100.0) == 500.0
+    # Of a time that is given all can be used, however short the points are guessed to be.
+    timed = replace(bare, goal=Goal(seconds=7200))
+    assert control.limit_of(timed, set(), None) == 120 + 1.25 * 7200
 
 
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:

@@ -54,10 +54,13 @@ def limit_of(
 ) -> float:
     """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
 
-    What the safety check may take comes on top. The arguments are those of `Plan.estimate`, and seconds of points that
+    An adaptive campaign ends by itself when its time is up, which it has whatever is guessed of its points, and a
+    quarter of it to measure again what cannot be trusted. What the safety check may take comes on top. The arguments are those of `Plan.estimate`, and seconds of points that
     are measured again since nothing is missing.
     """
     measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * max(plan.estimate(done, cores, took).seconds, again))
+    if plan.goal is not None and plan.goal.seconds is not None:
+        measuring = _SHORTEST_LIMIT + 1.25 * plan.goal.seconds + _LIMIT_FACTOR * again
     return math.ceil(measuring + check_of(plan, done))
 
 
