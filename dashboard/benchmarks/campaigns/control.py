@@ -55,8 +55,8 @@ def limit_of(
     """Time limit in seconds that is taken when none is given: several times the estimate, at least two minutes.
 
     An adaptive campaign ends by itself when its time is up, which it has whatever is guessed of its points, and a
-    quarter of it to measure again what cannot be trusted. What the safety check may take comes on top. The arguments are those of `Plan.estimate`, and seconds of points that
-    are measured again since nothing is missing.
+    quarter of it to measure again what cannot be trusted. What the safety check may take comes on top. The arguments
+    are those of `Plan.estimate`, and seconds of points that are measured again since nothing is missing.
     """
     measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * max(plan.estimate(done, cores, took).seconds, again))
     if plan.goal is not None and plan.goal.seconds is not None:
