@@ -15,6 +15,9 @@ from loaders.names import RESERVED, plain_collective
 SIZES = ("segment_size", "comm_size", "message_size", "ppn", "library_id", "repetitions")
 
 
+_BEGIN = b'{"colltune_run":'
+
+
 class RunWriter:
     """Append points to a run file, each flushed to disk before the next is measured.
 
@@ -24,11 +27,19 @@ class RunWriter:
         The file; made with a header if it is new, else appended to.
     attrs
         What holds for the whole run: system, network, library, benchmark, statistic, …
+
+    Raises
+    ------
+    ValueError
+        The file is there and is no run.
     """
 
     def __init__(self, path: str | os.PathLike[str], attrs: Mapping[str, Any]) -> None:
         self.path = Path(path)
-        torn = self.path.exists() and self.path.stat().st_size > 0 and not self._ends_whole()
+        there = self.path.exists() and self.path.stat().st_size > 0
+        if there and not self._is_run():
+            raise ValueError(f"{self.path} is no run of colltune, so that nothing is appended to it: name another file")
+        torn = there and not self._ends_whole()
         if torn and not self._has_header():
             # Only a header that a crash cut off: without a whole one in front, no reader would know the file.
             os.truncate(self.path, 0)
@@ -61,6 +72,12 @@ class RunWriter:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+    def _is_run(self) -> bool:
+        """Whether it begins as a run, as far as a crash has let it."""
+        with self.path.open("rb") as stream:
+            begin = stream.read(64).lstrip().replace(b" ", b"")
+        return begin[: len(_BEGIN)] == _BEGIN[: len(begin)]
 
     def _has_header(self) -> bool:
         with self.path.open("rb") as stream:

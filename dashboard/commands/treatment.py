@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.model import command as cli_model
+from dashboard.commands.model.predict import say_undetermined_choices
 from dashboard.commands.output import Working, say
 from dashboard.commands.prepared import say_done
 from dashboard.commands.usage import Usage
@@ -130,7 +131,9 @@ def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
 
     choice = Choice.of(tree, options)
     with Working() as progress:
-        return prepared.decided(choice, prepared.grow(choice, progress))
+        decided = prepared.decided(choice, prepared.grow(choice, progress))
+    say_undetermined_choices(decided.decision)
+    return decided
 
 
 def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:

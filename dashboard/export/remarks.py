@@ -33,4 +33,12 @@ def hashed(lines: Iterable[str]) -> list[str]:
 def about(decision: DecisionFunction, provenance: Facts, notes: Sequence[str], cost: str = "") -> list[str]:
     """Lines on one decision function: what it is, what it comes from, what was lost."""
     lost = [f"Not as decided: {note}" for note in notes]
-    return [f"{decision.collective}:", *origin.describe(decision, provenance), *lost, *([cost] if cost else [])]
+    rests = decision.provenance.get("models", {}).get("undetermined", {})
+    doubts = [f"Unsure: {rests['words']}."] if rests else []
+    return [
+        f"{decision.collective}:",
+        *origin.describe(decision, provenance),
+        *doubts,
+        *lost,
+        *([cost] if cost else []),
+    ]

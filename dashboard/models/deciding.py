@@ -5,7 +5,7 @@ What comes out are ordinary decision functions, so they are judged, exported and
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter
 from typing import Any
@@ -19,13 +19,15 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.arrays import IntArray
+from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.models import ModelName
 from dashboard.models.collectives.model import Variant
 from dashboard.models.completing import completed
 from dashboard.models.errors import ModelError
+from dashboard.models.p2p import PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
+from dashboard.models.undetermined import others_of, together, warning
 
 #: Beside the models: what most of them choose, or what those choose that are trusted most together.
 VOTE, WEIGHT = "vote", "weight"
@@ -156,8 +158,28 @@ def model_map(
     }
     votes = {name: _fastest(cube) for name, cube in cubes.items()}
     leader = ensemble.leader
-    best = votes[leader] if len(votes) == 1 else _elected(votes, ensemble, len(known.methods))
-    return ModelMap(best, votes, cubes[leader], known)
+    return ModelMap(_best_of(votes, ensemble, len(known.methods)), votes, cubes[leader], known)
+
+
+def resting_choices(elected: ModelMap, ensemble: Ensemble) -> dict[str, BoolArray]:
+    """Where a map's choice rests on parameters that their fit did not determine, by their names; see `resting`."""
+    sizes = elected.cube["comm_size"].values, elected.cube["message_size"].values
+
+    def best(model: ModelName, parameters: PointToPointModel) -> IntArray:
+        cube = predicted_cube(elected.known, *sizes, parameters, variant=ensemble.variant)
+        return _best_of({**elected.votes, model: _fastest(cube)}, ensemble, len(elected.known.methods))
+
+    def changed() -> Iterator[tuple[str, BoolArray]]:
+        for model in elected.votes:
+            if others := list(others_of(ensemble.parameters, model)):
+                usual = best(model, ensemble.parameters.of(model))
+                yield from ((name, best(model, other) != usual) for name, other in others)
+
+    return together(changed())
+
+
+def _best_of(votes: Mapping[ModelName, IntArray], ensemble: Ensemble, methods: int) -> IntArray:
+    return next(iter(votes.values())) if len(votes) == 1 else _elected(votes, ensemble, methods)
 
 
 def _fastest(cube: xr.Dataset) -> IntArray:
@@ -236,6 +258,8 @@ def decision_of_map(
     """The decision function of a model-made map; without a `provenance` of measurements, that of its predictions."""
     learnt = Problem.of(elected.cube).relabelled([elected.best])
     about = {**ensemble.about(elected.votes), "not_covered": list(elected.known.missing)}
+    if rests := resting_choices(elected, ensemble):
+        about["undetermined"] = {"parameters": list(rests), "words": warning(rests, "choices")}
     provenance = {**(provenance or learnt.provenance), "models": about}
     return _encoded(learnt, grow, options or ensemble.options, provenance)
 

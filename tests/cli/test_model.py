@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from pathlib import Path
 
 import pytest
@@ -318,3 +319,22 @@ def test_models_are_judged_by_times_that_can_be_trusted(colltune: Run) -> None:
     cube = prepare(open_results(results)["bcast"].to_dataset()).cubes["bcast"]
     penalties = model_penalties(Problem.of(cube), find_parameters("grig-tcp"))
     assert answer.json["collectives"]["bcast"]["penalty"]["hockney"]["mean"] == penalties["hockney"][0].mean
+
+
+def test_what_models_choose_by_a_parameter_that_no_measurement_determines_is_said_everywhere(
+    colltune: Run, bcast_files: Sequence[Path], tmp_path: Path
+) -> None:
+    network, given = tmp_path / "f.json", ("--tree", "model", "--model", "loggp", "--parameters", tmp_path / "f.json")
+    results = tmp_path / "bcast.nc"
+    assert colltune("convert", *bcast_files, "-o", results).status == 0
+    # A binomial tree without segments shows the sum of latency, overheads and gap alone.
+    fitted = ("-c", "bcast", "--method", "binomial", "--model", "loggp", "-o", network)
+    assert colltune("model", "fit", results, *fitted).status == 0
+    said = "warning: bcast: choices of "
+    assert said in colltune("decide", results, "-c", "bcast", *given).err
+    rules = tmp_path / "bcast.rules"
+    assert said in colltune("export", results, "-c", "bcast", *given, "--to", "openmpi", "-o", rules).err
+    assert "Unsure: choices of" in " ".join(rules.read_text().replace("#", " ").split())
+    sizes = ("--comm-size", "4", "16", "--message-size", "64", "64KiB")
+    answer = colltune("model", "map", "-c", "bcast", "--model", "loggp", "--parameters", network, *sizes, "--json")
+    assert "gap" in answer.json["undetermined"]

@@ -237,3 +237,12 @@ def test_numbers_of_numpy_are_as_good_as_those_of_python(tmp_path: Path) -> None
     cube = open_results(tmp_path / "a.run")["bcast"]
     assert cube["comm_size"].values.tolist() == [4, 8]
     assert cube["time"].values.ravel().tolist() == [2e-3, 2e-3]
+
+
+def test_nothing_is_appended_to_what_is_no_run(tmp_path: Path) -> None:
+    table = tmp_path / "mine.csv"
+    for text in ("collective,algorithm\nbcast,ring\n", "a line without an end"):
+        table.write_text(text)
+        with pytest.raises(ValueError, match=r"mine\.csv is no run of colltune"):
+            RunWriter(table, {})
+        assert table.read_text() == text

@@ -22,7 +22,7 @@ from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of
 from dashboard.models.parameter_text import as_written
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.models.registry import model_of
-from dashboard.models.undetermined import _larger, resting, warning
+from dashboard.models.undetermined import others_of, resting, warning
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP
 
 P = np.arange(2, 17)
@@ -128,9 +128,9 @@ def test_a_time_tells_whether_it_rests_on_what_was_not_determined(bcast: xr.Data
     # It is as well known to who opens the file, and nothing is of parameters that nobody fitted.
     assert set_of_dict(network.to_dict()).undetermined("plogp") == network.undetermined("plogp")
     assert ParameterSet("typed in", NETWORKS).undetermined("plogp") == frozenset()
-    assert warning(network, {}) == ""
+    assert warning({}) == ""
     found = resting(network, "plogp", lambda each: pipeline.predict(each, 8, 1 << 20, np.array([32, 8192])))
-    assert "1 of 2 cells rest on gap at 32 B; the measurements that mine was fitted to" in warning(network, found)
+    assert "times of 1 of 2 cells rest on gap at 32 B; the measurements of the fit determine" in warning(found)
 
 
 def test_a_time_rests_on_a_parameter_of_which_only_one_end_is_known() -> None:
@@ -141,7 +141,10 @@ def test_a_time_rests_on_a_parameter_of_which_only_one_end_is_known() -> None:
     changed = resting(network, "hockney", lambda each: pipeline.predict(each, 2, sizes, 0))
     assert changed["beta"].tolist() == [False, True, True]
     # The last gap may be twice the largest, and what lies between the last two changes with it.
-    (wide,) = (each for _, each in _larger(PLOGP, network.undetermined("plogp")))
+    narrow, wide = (each for _, each in others_of(network, "plogp"))
+    assert isinstance(narrow, PLogP)
+    assert isinstance(wide, PLogP)
+    assert narrow.gap == pytest.approx((*PLOGP.gap[:-1], max(PLOGP.gap[-2], PLOGP.receive_overhead[-1])))
     assert wide.gap == pytest.approx((*PLOGP.gap[:-1], 2 * PLOGP.gap[-1]))
     (where,) = resting(network, "plogp", lambda each: pipeline.predict(each, 2, sizes, 0)).values()
     assert where.tolist() == [False, False, True]

@@ -8,7 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.model.predict import say_undetermined
+from dashboard.commands.model.predict import say_undetermined, say_undetermined_choices
 from dashboard.commands.output import finite, say, show, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
@@ -53,6 +53,7 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
     ensemble = Ensemble(network, args.model, read_trust(args.trust or ""), args.variant)
     elected = find(known, *sizes, ensemble)
     decision = decision_of_map(elected, ensemble)
+    say_undetermined_choices(decision)
     if args.output:
         _save(args, decision)
     labels = [method.label for method in methods]
@@ -62,6 +63,7 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
         "best": _indices(elected.best),
         "votes": {name: _indices(votes) for name, votes in elected.votes.items()},
         "time": _times(_of_best(elected)),
+        "undetermined": decision.provenance["models"].get("undetermined", {}).get("parameters", []),
     }
     show(args, answer, lambda: _lines(answer, _drawn(sizes, labels, elected.best, _of_best(elected))))
 

@@ -12,6 +12,7 @@ from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
+    from dashboard.decisions import DecisionFunction
     from dashboard.domain.arrays import FloatArray
     from dashboard.models import CollectiveModel, PointToPointModel
     from dashboard.models.errata import Erratum
@@ -129,8 +130,14 @@ def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> l
         say(f"note: {converted}")
     rests = resting(network, model, predicted)
     if rests:
-        say(f"warning: {warning(network, rests)}")
+        say(f"warning: {warning(rests)}")
     return list(rests)
+
+
+def say_undetermined_choices(decision: DecisionFunction) -> None:
+    """Warn of choices of models that rest on parameters which their fit did not determine."""
+    if rests := decision.provenance.get("models", {}).get("undetermined"):
+        say(f"warning: {decision.collective}: {rests['words']}")
 
 
 def predict(args: argparse.Namespace) -> None:

@@ -121,7 +121,12 @@ class TreeDiagram(Viewer):
             notes.append(f"Below level {depth} there are too many to be read: branches are closed there.")
         notes.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
         lit = np.empty((0, 4)) if leaf is None else leaf_border(decision, leaf, scene.axes, scene.given)
-        return decision, drawing, " ".join(filter(None, [*notes, *_pruned(decision), *_left_out(decision)])), lit
+        return (
+            decision,
+            drawing,
+            " ".join(filter(None, [*notes, *_pruned(decision), *_left_out(decision), *_unsure(decision)])),
+            lit,
+        )
 
     def _show(self, grown: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
         if grown is None:
@@ -179,6 +184,12 @@ class RulesTable(Viewer):
             self.rules.object = rules_page(decision, rules, key, first, first + ROWS)
         else:
             self.rules.object = f"<p>{decision.leaves:,} rules are too many to list here; the source has them all.</p>"
+
+
+def _unsure(decision: DecisionFunction) -> list[str]:
+    """What choices of models rest on that their fit did not determine."""
+    rests = decision.provenance.get("models", {}).get("undetermined")
+    return [escape(f"Unsure: {rests['words']}.")] if rests else []
 
 
 def _left_out(decision: DecisionFunction) -> list[str]:

@@ -272,6 +272,7 @@ class Deciding(Part):
         if missing := about.get("not_covered"):
             sentences.append(f"no model covers {format_names(missing)}")
         sentences += [about["completion"]] if "completion" in about else []
+        sentences += [about["undetermined"]["words"]] if "undetermined" in about else []
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
     def _penalties(self, wanted: Choice) -> str:

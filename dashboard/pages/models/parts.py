@@ -100,7 +100,7 @@ class Part(Viewer):
         texts = [
             f"{MODEL_TITLES[model]}: {text}."
             for model, times in predict.items()
-            if model in network.models and (text := warning(network, resting(network, model, times)))
+            if model in network.models and (text := warning(resting(network, model, times)))
         ]
         self.warning.param.update(object="<br>".join(map(escape, texts)), visible=bool(texts))
 
