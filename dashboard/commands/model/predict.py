@@ -224,6 +224,6 @@ def _segment_lines(best: Segmentation) -> list[str]:
         )
     for percent in _RANGES:
         ends = " to ".join(format_bytes(round(each)) for each in best.within(percent))
-        gaps = ", with gaps, since segments are whole" if best.curve.gaps(percent) else ""
+        gaps = ", with gaps, since segments are whole" if best.gaps(percent) else ""
         lines.append(f"at most {percent} % above the least time: from {ends}{gaps}")
     return lines

@@ -39,16 +39,8 @@ class Curve(NamedTuple):
         """Segment size of the least duration, bytes."""
         return float(self.segment_size[np.nanargmin(self.time)])
 
-    def within(self, percent: float) -> FloatArray:
-        """Segment sizes whose duration is at most so much above the least."""
-        return np.asarray(self.segment_size[self._low(percent)])
-
-    def gaps(self, percent: float) -> bool:
-        """Whether the duration is above that in between: numbers of segments are whole."""
-        low = np.flatnonzero(self._low(percent))
-        return bool(low.size <= low[-1] - low[0])
-
-    def _low(self, percent: float) -> BoolArray:
+    def low(self, percent: float) -> BoolArray:
+        """Where the duration is at most so much above the least."""
         return np.asarray(self.time <= np.nanmin(self.time) * (1 + percent / 100))
 
 
@@ -161,6 +153,16 @@ def _spread(total: Any) -> FloatArray:
 
 def _least_of(total: Any, numbers: Any) -> FloatArray:
     return np.asarray(np.maximum(np.ceil(total / np.maximum(numbers, 1.0)), 1.0))
+
+
+def turning_sizes(total: float) -> FloatArray:
+    """Segment sizes of `total` bytes between which the duration rises, since there are as many segments.
+
+    Up to its root all sizes, above it the least and the largest size of each number of segments.
+    """
+    numbers = np.arange(1.0, np.sqrt(max(total, 1.0)) + 2)
+    least = _least_of(total, numbers)
+    return np.unique(np.concatenate([numbers, least, np.maximum(least[:-1] - 1, 1.0)]).clip(1.0, max(total, 1.0)))
 
 
 def segment_curve(

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 
@@ -10,7 +12,7 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import Variant
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import model_of
-from dashboard.models.segments.search import Curve, counted_segment, optimal_segment, segment_curve
+from dashboard.models.segments.search import Curve, counted_segment, optimal_segment, segment_curve, turning_sizes
 
 
 @dataclass(frozen=True)
@@ -21,6 +23,10 @@ class Segmentation:
     ----------
     curve
         Duration over segment sizes, the optimum among them.
+    turns
+        That at `turning_sizes`: what lies between is above the one before and below the one after.
+    predict
+        Duration, s, of segment sizes.
     optimum
         Segment size of the least duration, whole segments counted, B; the whole where segments do not pay.
     time, whole_time
@@ -33,6 +39,8 @@ class Segmentation:
     """
 
     curve: Curve
+    turns: Curve
+    predict: Callable[[FloatArray], FloatArray]
     optimum: float
     time: float
     whole_time: float
@@ -61,24 +69,32 @@ class Segmentation:
         formula = float(optimal_segment(*where, variant=variant))
         counted = float(counted_segment(*where, variant=variant))
         largest = max(float(np.ceil(model.largest_segment(float(comm_size), float(message_size)))), 1.0)
-        at = np.array([counted, 0.0, max(round(formula), 1) if formula else 0.0])
-        time, longest, by_formula = model.predict(parameters, comm_size, message_size, at, variant=variant).tolist()
+        predict = partial(model.predict, parameters, comm_size, message_size, variant=variant)
+        time, longest, by_formula = predict(
+            np.array([counted, 0.0, max(round(formula), 1) if formula else 0.0])
+        ).tolist()
         curve = segment_curve(*where, variant=variant, optimum=counted)
-        return cls(curve, counted or largest, time, longest, counted > 0, formula, by_formula)
+        sizes = turning_sizes(largest)
+        turns = Curve(sizes, predict(sizes))
+        return cls(curve, turns, predict, counted or largest, time, longest, counted > 0, formula, by_formula)
 
     def within(self, percent: float) -> tuple[float, float]:
-        """Least and largest segment size around the best one whose duration is at most so much above the least."""
-        low, high = self._around(percent)
-        return float(self.curve.segment_size[low]), float(self.curve.segment_size[high])
+        """Least and largest segment size whose duration is at most so much above the least."""
+        sizes, low = self.turns.segment_size, np.flatnonzero(self.turns.low(percent))
+        most = np.nanmin(self.turns.time) * (1 + percent / 100)
+        least, last, above = sizes[low[0]], sizes[low[-1]], sizes[min(low[-1] + 1, sizes.size - 1)]
+        while above - last > 1:
+            middle = np.floor((last + above) / 2)
+            last, above = (middle, above) if self.predict(np.array([middle]))[0] <= most else (last, middle)
+        return float(least), float(last)
+
+    def gaps(self, percent: float) -> bool:
+        """Whether the duration is above that in between: numbers of segments are whole."""
+        low = np.flatnonzero(self.turns.low(percent))
+        return bool(low.size <= low[-1] - low[0])
 
     def stretch(self, percent: float) -> tuple[FloatArray, FloatArray]:
         """The part of the curve that `within` tells of; NaN where it is above in between."""
-        low, high = self._around(percent)
-        sizes, time = self.curve.segment_size[low : high + 1], self.curve.time[low : high + 1]
-        return sizes, np.where(time <= np.nanmin(self.curve.time) * (1 + percent / 100), time, np.nan)
-
-    def _around(self, percent: float) -> tuple[int, int]:
-        # Numbers of segments are whole, so the curve is ragged: what lies between first and last may be above.
-        sizes = self.curve.within(percent)
-        low, high = np.searchsorted(self.curve.segment_size, [sizes[0], sizes[-1]])
-        return int(low), int(high)
+        low, high = self.within(percent)
+        part = (low <= self.curve.segment_size) & (self.curve.segment_size <= high)
+        return self.curve.segment_size[part], np.where(self.curve.low(percent), self.curve.time, np.nan)[part]

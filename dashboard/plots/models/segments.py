@@ -90,7 +90,7 @@ def segment_table(segmentations: Mapping[ModelName, Segmentation]) -> str:
         name = f"{LOOKS[_LOOK[model]].mark} {dash(model)} {MODEL_TITLES[model]}"
         ranges = [
             " to ".join(dict.fromkeys(format_bytes(size) for size in each.within(percent)))
-            + (", with gaps" if each.curve.gaps(percent) else "")
+            + (", with gaps" if each.gaps(percent) else "")
             for percent in sorted(RANGES)
         ]
         best = format_bytes(round(each.optimum)) if each.pays else "segments do not pay"

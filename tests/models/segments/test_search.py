@@ -1,14 +1,16 @@
 """The search for the optimal segment size under PLogP, and segment size curves."""
 
+from typing import Any
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.models.errors import SizeError
-from dashboard.models.p2p import LogGP, PLogP
+from dashboard.models.p2p import Hockney, LogGP, PLogP
 from dashboard.models.registry import model_of
-from dashboard.models.segments import counted_segment, optimal_segment, plogp_candidates, segment_curve
+from dashboard.models.segments import Segmentation, counted_segment, optimal_segment, plogp_candidates, segment_curve
 from tests.models.networks import HOCKNEY, LOGGP, PLOGP
 
 MB = 1 << 20
@@ -77,13 +79,24 @@ def test_the_curve_of_figure_6_1_has_its_least_at_the_optimum() -> None:
         curve = segment_curve("bcast", "split_binary", network, 64, 2 * MB)
         best = float(optimal_segment("bcast", "split_binary", network, 64, 2 * MB))
         # The curve counts whole segments: it is a staircase around the smooth one.
-        near = curve.within(5)
+        near = curve.segment_size[curve.low(5)]
         assert near.min() <= best <= near.max()
         assert curve.best in near
-        assert set(near) <= set(curve.within(10))
-        between = (near.min() <= curve.segment_size) & (curve.segment_size <= near.max())
-        assert curve.gaps(5) == (near.size < between.sum())
-        assert curve.time.min() * 1.05 >= curve.time[np.isin(curve.segment_size, near)].max()
+        assert set(near) <= set(curve.segment_size[curve.low(10)])
+
+
+@pytest.mark.parametrize("network", [HOCKNEY, LOGGP, PLOGP, Hockney(5e-5, 8.5e-8)])
+@pytest.mark.parametrize("algorithm", ["pipeline", "linear", "split_binary", "binomial"])
+@pytest.mark.parametrize("size", [1, 7, 1000, 100_000])
+def test_the_ends_of_what_is_near_are_those_of_all_sizes(network: Any, algorithm: str, size: int) -> None:
+    segments = Segmentation.of("bcast", algorithm, network, 13, size)
+    largest = int(np.ceil(model_of("bcast", algorithm).largest_segment(13.0, float(size))))
+    every = np.arange(1.0, max(largest, 1) + 1)
+    times = model_of("bcast", algorithm).predict(network, 13, size, every)
+    for percent in (5, 10):
+        near = np.flatnonzero(times <= times.min() * (1 + percent / 100))
+        assert segments.within(percent) == (every[near[0]], every[near[-1]])
+        assert segments.gaps(percent) == (near.size <= near[-1] - near[0])
 
 
 def test_a_curve_can_be_had_over_chosen_sizes() -> None:
