@@ -17,8 +17,9 @@ processes than cores: then they wait for each other), ``seconds`` (what the poin
 around its repetitions), ``again`` (text: why it was measured once more; the lines of the same point and launch
 before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see
 `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong result; such a
-point is not timed). A resumed campaign may repeat the header; where headers differ in a facet, it is that of the
-points below each. A line that a crash cut off is passed over; the next one starts anew.
+point is not timed). A resumed campaign may repeat the header, be it of another node. Where headers differ in a
+facet and the same points stand below them, these are several runs, and each point has the facets of its own
+header. A line that a crash cut off is passed over; the next one starts anew.
 """
 
 from __future__ import annotations
@@ -49,7 +50,8 @@ from loaders.source import Format, Source
 
 _POINTS = 20_000
 #: Points with one of these are read before all others.
-_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"', '"colltune_run"')
+_HEADER = '"colltune_run"'
+_LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"', _HEADER)
 #: Launches of one point disagree when one takes more than so many times another one.
 _DISAGREE = 3.0
 #: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
@@ -73,15 +75,19 @@ class _Run:
     since
         Line from which on a point of a launch counts, with the reason, where it was measured once more.
     varying
-        Facets in which headers differ.
+        Facets in which headers of several runs differ.
     facts
-        Facets of the last header.
+        These of the last header.
     """
 
     double_of: dict[tuple[Hashable, Hashable], str] = field(default_factory=dict)
     since: dict[Hashable, tuple[int, str]] = field(default_factory=dict)
     varying: set[str] = field(default_factory=set)
     facts: dict[str, str] = field(default_factory=dict)
+
+    def begin(self, header: Mapping[str, Any]) -> None:
+        """Take the facets of a header; what it does not tell is as before."""
+        self.facts |= {name: value for name, value in _facts(header).items() if name in self.varying}
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -119,10 +125,30 @@ def _facts(header: Mapping[str, Any]) -> dict[str, str]:
     return {n: str(attrs[n]) for n in _OF_HEADERS if attrs.get(n)} if isinstance(attrs, dict) else {}
 
 
+def _varying(source: Source) -> set[str]:
+    """Facets in which headers differ below which the same points stand: several runs, and none that was resumed."""
+    values: dict[str, set[str]] = {}
+    for _, line in source.lines():
+        with contextlib.suppress(ValueError, RecursionError, AttributeError):
+            for name, value in _facts(json.loads(line) if _HEADER in line else {}).items():
+                values.setdefault(name, set()).add(value)
+    varying = {name for name, each in values.items() if len(each) > 1}
+    run, measured = _Run(varying=varying), dict[Hashable, tuple[str, ...]]()
+    for _, line in source.lines() if varying else ():
+        with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError, AttributeError):
+            record = json.loads(line)
+            if "colltune_run" in record:
+                run.begin(record)
+            elif "error" not in record and "again" not in record:
+                own = tuple(run.facts.values())
+                if measured.setdefault(_of_launch(record, {}), own) != own:
+                    return varying
+    return set()
+
+
 def _whole_run(source: Source) -> _Run:
-    """What only all points together tell, in a pass of its own; launches that stand out are noted."""
-    run = _Run()
-    headers: list[dict[str, str]] = []
+    """What only all points together tell, in passes of its own; launches that stand out are noted."""
+    run = _Run(varying=_varying(source))
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
     medians: dict[Hashable, dict[int, float]] = {}
     alone: dict[Hashable, tuple[Hashable, str]] = {}
@@ -131,8 +157,7 @@ def _whole_run(source: Source) -> _Run:
         with contextlib.suppress(ValueError, RecursionError, TypeError, KeyError):
             record = json.loads(line) if any(word in line for word in _LOOKED_AT) else {}
             if "colltune_run" in record:
-                run.facts = run.facts | _facts(record)
-                headers.append(run.facts)
+                run.begin(record)
             if isinstance(record.get("again"), str):
                 launch = _of_launch(record, run.facts)
                 run.since[launch] = number, record["again"]
@@ -157,8 +182,7 @@ def _whole_run(source: Source) -> _Run:
         for cell, there in cells.items()
     }
     double_of = {double: method_label(MethodKey(*other)) for double, other in doubles_of(ordered).items()}
-    varying = {name for name in _OF_HEADERS if len({facts.get(name) for facts in headers}) > 1}
-    return replace(run, double_of=double_of, varying=varying, facts={})
+    return replace(run, double_of=double_of, facts={})
 
 
 def _late(record: Mapping[str, Any]) -> str:
@@ -234,7 +258,7 @@ def _take(
             attrs = {"rank_nodes" if k == "placement" else k: v for k, v in attrs.items()}
             kept = {str(k): v for k, v in attrs.items() if isinstance(v, str | int | float) and k not in run.varying}
             source.attrs.update(kept)
-        run.facts = run.facts | _facts(record)
+        run.begin(record)
         return ""
     if "error" in record:
         return f"not timed: {record['error']}"[:120]

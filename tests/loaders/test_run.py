@@ -77,6 +77,20 @@ def test_runs_of_two_systems_in_one_file_are_not_averaged(tmp_path: Path) -> Non
         assert cube["time"].sel({"method": "pipeline 8KiB", "message_size": 65536}).item() == pytest.approx(time)
 
 
+def test_a_run_that_was_resumed_on_another_node_is_one(tmp_path: Path) -> None:
+    path = tmp_path / "a.run"
+    for node, sizes in (("node01", (4, 8)), ("node07", (8, 16))):
+        with RunWriter(path, {"system": f"{node} (x86_64)", "network": "2 nodes"}) as run:
+            for size in sizes:
+                again = {"again": "late"} if (node, size) == ("node07", 8) else {}
+                time = 1e-3 if again else 5e-3
+                run.append({**POINT, "comm_size": size, "samples": [time] * 3, "launch": 1, **again})
+    cube = open_results(path)["bcast"]
+    assert cube["comm_size"].values.tolist() == [4, 8, 16]
+    assert cube["time"].values.ravel().tolist() == [5e-3, 1e-3, 5e-3]
+    assert cube.attrs["system"] == "node07 (x86_64)"
+
+
 def test_the_least_that_a_point_may_hold_is_kept(tmp_path: Path) -> None:
     least = {"segment_size": 0, "comm_size": 1, "message_size": 0, "ppn": 1, "library_id": 0, "repetitions": 0}
     with RunWriter(tmp_path / "a.run", {}) as run:
