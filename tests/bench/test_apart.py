@@ -130,4 +130,7 @@ def test_ranks_without_what_forces_the_method_measure_nothing(tmp_path: Path, on
 
 def test_it_is_said_that_the_number_of_nodes_was_not_known_where_messages_are_not_counted_for_it() -> None:
     assert "not known" not in uncounted_why(2, 4)
+    with pytest.MonkeyPatch.context() as allocation:
+        allocation.setenv("SLURM_JOB_NUM_NODES", "2")
+        assert "not known" not in uncounted_why(None, 4)
     assert all("whether all ranks are on one node was not known" in uncounted_why(ppn, 4) for ppn in (None, 4))

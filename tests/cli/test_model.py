@@ -338,3 +338,12 @@ def test_what_models_choose_by_a_parameter_that_no_measurement_determines_is_sai
     sizes = ("--comm-size", "4", "16", "--message-size", "64", "64KiB")
     answer = colltune("model", "map", "-c", "bcast", "--model", "loggp", "--parameters", network, *sizes, "--json")
     assert "gap" in answer.json["undetermined"]
+
+
+def test_that_reducing_costs_nothing_is_said(colltune: Run) -> None:
+    words = ["model", "predict", "--algorithm", "pipeline", "--model", "hockney", "--comm-size", "4"]
+    words += ["--message-size", "1KiB", "--parameters"]
+    said = "gamma, the time to compute on a byte, is 0"
+    assert said in colltune(*words, "alpha=5e-5,beta=8.5e-8", "-c", "reduce").err
+    assert said not in colltune(*words, "alpha=5e-5,beta=8.5e-8,gamma=1e-9", "-c", "reduce").err
+    assert said not in colltune(*words, "alpha=5e-5,beta=8.5e-8", "-c", "bcast").err

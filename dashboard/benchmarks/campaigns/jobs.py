@@ -17,7 +17,7 @@ from dashboard.benchmarks.libraries import mpicc, preload
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import LIBRARY, Library, Method
 from dashboard.benchmarks.libraries.openmpi import COUNTING
-from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, words
+from dashboard.benchmarks.libraries.own_settings import ADDED, UNCOUNTED, added, allocated_nodes, words
 from dashboard.benchmarks.ranks import counting, selection
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.benchmarks.safety.check import AGAIN, HANGS_S, order_of_plan
@@ -85,7 +85,8 @@ def jobs_of(
 
 def uncounted_why(ppn: int | None, ranks: int) -> str:
     """Why messages of so many ranks, `ppn` on each node if that is known, are not counted."""
-    return _CRASHES if ppn is not None and ppn < ranks else f"{_CRASHES}{_UNKNOWN}"
+    several = (ppn is not None and ppn < ranks) or allocated_nodes() > 1
+    return _CRASHES if several else f"{_CRASHES}{_UNKNOWN}"
 
 
 def executor_of(campaign: Campaign, installation: Installation) -> Path | None:

@@ -159,6 +159,8 @@ def predict(args: argparse.Namespace) -> None:
         say("note: a barrier has no message: --message-size changes nothing")
     segment = args.segment_size if model.segmented else 0
     formula = model.formula(args.model).written(args.variant, args.case).latex
+    if r"\gamma" in formula and not network.of(args.model).gamma:
+        say("note: gamma, the time to compute on a byte, is 0 in these parameters: reducing costs nothing")
     result = {"time": float(time), **about, "segment_size": segment, "formula": formula}
     result["undetermined"] = say_undetermined(network, args.model, predicted)
 
