@@ -160,9 +160,7 @@ class Folder:
             The file is of another version.
         """
         record = read_json(self.state_file)
-        if record and "colltune_tune" not in record:
-            raise CampaignError(f"{self.path} is a campaign of bench, no tuning of colltune tune; name another folder")
-        if record and record["colltune_tune"] != _VERSION:
+        if record and record.get("colltune_tune") != _VERSION:
             raise CampaignError(f"{self.state_file} is not of this version of colltune; name another folder")
         stages = record.get("stages", {})
         return dict(stages) if isinstance(stages, dict) else {}

@@ -107,7 +107,7 @@ def test_a_barrier_has_one_column(campaign: Campaign) -> None:
 
 
 def test_numbers_of_processes_per_node_are_kept_apart(tmp_path: Path) -> None:
-    campaign = Campaign.create(tmp_path / "ppn", Plan(8, {"bcast": METHODS[:2]}, (4,), (8,), ppns=(1, 2)))
+    campaign = Campaign.create(tmp_path / "ppn", Plan(4, {"bcast": METHODS[:2]}, (4,), (8,), ppns=(1, 2)))
     write(campaign, *({**point(METHODS[1], 4, 8, time), "ppn": ppn} for ppn, time in ((1, 5e-6), (2, 3e-6))))
     following = Following(campaign)
     following.look()

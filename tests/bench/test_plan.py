@@ -192,12 +192,3 @@ def test_communicators_are_placed_node_by_node() -> None:
     assert placed(nodes, 6, 2) is None
     assert placed(nodes, 3, 2) is None
     assert placed(nodes, 8, None) is None
-
-
-def test_cells_on_more_nodes_than_the_ranks_are_on_are_left_out() -> None:
-    plan = plan_of(ranks=8, comm_sizes=(2, 4, 8), message_sizes=(8,), methods={"bcast": (LINEAR,)}, ppns=(1, 2))
-    assert {(cell.comm_size, cell.ppn) for cell in plan.cells()} == {(2, 1), (4, 1), (2, 2), (4, 2), (8, 2)}
-    assert plan.left_out() == {"more nodes than 8 ranks have at 2 on each (--ranks)": 1}
-    nodes = [f"node{rank // 2}" for rank in range(8)]
-    assert all(placed(nodes, cell.comm_size, cell.ppn) for cell in plan.cells())
-    assert placed(nodes, 8, 1) is None

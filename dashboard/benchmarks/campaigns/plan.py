@@ -215,8 +215,6 @@ class Plan:
             return f"buffers above the limit of {format_bytes(self.memory)} per process"
         if cell.ppn is not None and (cell.comm_size % cell.ppn or cell.ppn > cell.comm_size):
             return "not a whole number of nodes"
-        if cell.ppn is not None and cell.comm_size // cell.ppn > self.ranks // max(self.ppns):
-            return f"more nodes than {self.ranks} ranks have at {max(self.ppns)} on each (--ranks)"
         if not any(_serves(method, cell) for method in self.methods[cell.collective]):
             return "no method for so many processes or bytes"
         return None
