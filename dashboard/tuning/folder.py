@@ -157,9 +157,11 @@ class Folder:
         Raises
         ------
         CampaignError
-            The file is of another version.
+            The file is of another version, or the folder is no tuning's.
         """
         record = read_json(self.state_file)
+        if record and "colltune_tune" not in record:
+            raise CampaignError(f"{self.path} is no folder of colltune tune; name one that it made")
         if record and record.get("colltune_tune") != _VERSION:
             raise CampaignError(f"{self.state_file} is not of this version of colltune; name another folder")
         stages = record.get("stages", {})

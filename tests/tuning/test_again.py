@@ -81,6 +81,10 @@ def test_the_rules_of_another_site_are_judged_by_these_measurements(
     assert json.loads(capsys.readouterr().out)["collectives"] == list(rows.values())
     assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "none")]) == 2
     assert "holds no measurements" in capsys.readouterr().err
+    (tmp_path / "campaign").mkdir()
+    (tmp_path / "campaign" / "state.json").write_text('{"launcher": {"name": "local"}}', encoding="utf-8")
+    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "campaign")]) == 2
+    assert "campaign is no folder of colltune tune" in capsys.readouterr().err
 
 
 def test_collectives_that_only_one_of_two_tunings_has_rules_of_are_named_with_the_reason(
