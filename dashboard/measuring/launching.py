@@ -179,12 +179,12 @@ def start_new(root: Path, name: str, offered: Offer, place: Place, installation:
     """
     launcher, seconds = place.launcher(installation), place.seconds(offered)
     campaign = create(root, name, offered.plan)
-    fresh.start(campaign, launcher, installation, seconds)
+    fresh.start(campaign, launcher, installation, seconds, asked=seconds if place.limit.strip() else None)
     return campaign
 
 
 def resume(campaign: Campaign, installation: Installation) -> None:
-    """Launch what is missing of a campaign, where and for as long as it was launched before.
+    """Launch what is missing of a campaign, where it was launched before, for as long as was asked for then.
 
     Where nothing is, times that cannot be trusted are measured again.
 
@@ -194,12 +194,9 @@ def resume(campaign: Campaign, installation: Installation) -> None:
         When it runs, nothing is missing nor measured again, or it cannot be launched.
     """
     launcher = launcher_of(campaign)
-    here = isinstance(launcher, LocalLauncher)
-    seconds = campaign.state().get("seconds")
-    if here or not seconds:
-        done, cores = campaign.done(), os.cpu_count() if here else None
-        again = control.doubts_of(campaign).seconds if campaign.complete() else 0.0
-        seconds = max(seconds or 0.0, control.limit_of(campaign.plan(), done.all, cores, done.seconds, again))
+    cores = os.cpu_count() if isinstance(launcher, LocalLauncher) else None
+    again = control.doubts_of(campaign).seconds if campaign.complete() else 0.0
+    seconds = control.limit_again(campaign, cores, again)
     control.start(campaign, site.again(launcher, installation), installation, seconds, again=True)
 
 

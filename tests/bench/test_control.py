@@ -210,6 +210,37 @@ def test_what_one_job_of_an_array_says_bears_its_number_and_what_all_say_is_said
     assert control.status(campaign, launcher)["note"] == "job 0: 23 points were measured again; no graphs"
 
 
+def test_what_a_job_of_an_array_said_stands_while_only_others_are_started_again(
+    launcher: Played, tmp_path: Path
+) -> None:
+    launcher.array = 2
+    campaign = Campaign.create(tmp_path, replace(PLAN, ranks=4, comm_sizes=(2, 4), message_sizes=(8,)))
+    control.start(campaign, launcher, HERE, 100.0)
+    launcher.now = Status("cancelled", "cancelled")
+    for part, word in zip(campaign.parts(), ("3 cannot be trusted", "crashed"), strict=True):
+        part.log.write_text(f"colltune worker: {word}\n", encoding="utf-8")
+    for algorithm in ("a", "b"):
+        measured(campaign, algorithm=algorithm)
+    control.start(campaign, launcher, HERE, 100.0, again=True)
+    assert [job.index for job in launcher.jobs[2:]] == [1]
+    for part in campaign.parts():
+        write_json(part.progress_file, {"ended": "complete", "done": 2, "points": 2, "elapsed": 1.0, "attempt": 2})
+    launcher.now = Status("finished", "", 0)
+    assert control.status(campaign, launcher)["note"] == "job 0: 3 cannot be trusted"
+
+
+def test_a_limit_that_was_asked_for_is_kept_by_a_resume(launcher: Played, campaign: Campaign) -> None:
+    control.start(campaign, launcher, HERE, 3600.0, asked=3600.0)
+    launcher.now = Status("cancelled", "cancelled")
+    assert control.limit_again(campaign, None) == 3600
+    control.start(campaign, launcher, HERE, 600.0, again=True)
+    launcher.now = Status("cancelled", "cancelled")
+    assert control.limit_again(campaign, None) == 3600
+    # Started otherwise without one, it is worked out.
+    control.start(campaign, launcher, HERE, 600.0)
+    assert control.limit_again(campaign, None) == control.limit_of(campaign.plan(), set(), None) == 120
+
+
 @pytest.mark.parametrize("state", ["failed", "cancelled", "timed out"])
 def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
     launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str], state: Any
@@ -242,6 +273,18 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     # Of a time that is given all can be used, however short the points are guessed to be.
     timed = replace(bare, goal=Goal(seconds=7200))
     assert control.limit_of(timed, set(), None) == 120 + 1.25 * 7200
+
+
+def test_the_limit_that_is_taken_has_time_for_the_budget_and_the_start() -> None:
+    assert control.limit_of(replace(PLAN, goal=Goal(7200.0), checked=False), set(), None) == 7200 + 120
+
+
+def test_of_what_has_ended_nothing_is_left_but_missing(launcher: Played, campaign: Campaign) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    measured(campaign, seconds=10.0)
+    launcher.now = Status("failed", "exit code 1", 1)
+    words = control.progress_words(control.status(campaign))
+    assert words.startswith("1 of 4 points measured; what is missing takes about ")
 
 
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:

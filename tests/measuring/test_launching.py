@@ -102,7 +102,7 @@ def test_what_will_be_run_is_shown_and_nothing_is_written(tmp_path: Path, here: 
 def test_a_launch_that_fails_leaves_no_campaign(
     tmp_path: Path, here: Installation, offered: Offer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(*_: object) -> None:
+    def refuse(*_: object, **__: object) -> None:
         raise CampaignError("Slurm refused the job: invalid partition")
 
     monkeypatch.setattr(control, "start", refuse)
@@ -118,7 +118,7 @@ def test_a_launch_that_fails_leaves_no_campaign(
 def test_what_the_system_refuses_leaves_no_campaign_but_a_launched_one(
     tmp_path: Path, here: Installation, offered: Offer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def refuse(campaign: Campaign, *_: object) -> None:
+    def refuse(campaign: Campaign, *_: object, **__: object) -> None:
         if campaign.folder.name == "launched":
             write_json(campaign.state_file, {"handle": {}})
         raise OSError("no space left on device")

@@ -268,12 +268,13 @@ class Campaign:
         """How it was started and ended; ``{"state": "planned"}`` when it never was."""
         return read_json(self.state_file) or {"state": "planned"}
 
-    def tail(self, lines: int = 20, *, of_attempt: bool = False) -> list[str]:
-        """Last lines of the log, all or those of the last attempt; those of a part bear its number.
+    def tail(self, lines: int = 20, *, of_attempt: bool = False, since: Mapping[str, int] | None = None) -> list[str]:
+        """Last lines of the log, all or those of the last attempt, or `since` as `logged`; a part's bear its number.
 
         What the library says because it was asked whom it selects is left out; all lines begin with how much that is.
         """
-        since = self.state().get("logged", {}) if of_attempt else {}
+        if since is None:
+            since = self.state().get("logged", {}) if of_attempt else {}
         logs = [("", self.log), *((part.folder.name, part.log) for part in self.parts())]
         last, verbose = [], 0
         for name, log in logs:

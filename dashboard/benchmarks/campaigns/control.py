@@ -64,6 +64,24 @@ def limit_of(
     return math.ceil(measuring + check_of(plan, done))
 
 
+def limit_again(campaign: Campaign, cores: int | None, again: float = 0.0) -> float:
+    """Time limit in seconds of a resume for which none is given: what was asked for before, else as `limit_of`.
+
+    On this machine, where none waits for it to be granted, it is no shorter than that.
+
+    Parameters
+    ----------
+    cores
+        Of this machine if it runs here, else None.
+    again
+        As in `limit_of`.
+    """
+    done, asked = campaign.done(), campaign.state().get("asked")
+    if asked and cores is None:
+        return float(asked)
+    return max(asked or 0.0, limit_of(campaign.plan(), done.all, cores, done.seconds, again))
+
+
 def check_of(plan: Plan, done: Collection[PointKey] = ()) -> float:
     """Seconds that calling every method in every way may take, which comes before the first point; 0 without it."""
     order = None if done else order_of_plan(plan)
@@ -97,14 +115,23 @@ def left_of_goal(campaign: Campaign, goal: Goal) -> float | None:
 
 
 def start(
-    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, *, again: bool = False
+    campaign: Campaign,
+    launcher: Launcher,
+    installation: Installation,
+    seconds: float,
+    *,
+    asked: float | None = None,
+    again: bool = False,
 ) -> dict[str, Any]:
     """Launch what is missing of a campaign, and return at once with its status.
 
     Parameters
     ----------
+    asked
+        Time limit in seconds if the user set it: a resume keeps it.
     again
-        Whether, where nothing is missing, times that cannot be trusted are measured again, if one job can.
+        Whether this is a resume: where nothing is missing, times that cannot be trusted are measured again, if one job
+        can.
 
     Raises
     ------
@@ -131,10 +158,17 @@ def start(
         if isinstance(installation.library, Mpich):
             # An export needs the selection of this very version, and may be made where it is not installed.
             base.keep(campaign.folder, installation.mpiexec)
-        handle = launcher.prepare(jobs_of(campaign, launcher, installation, seconds, attempt, native, counter))
+        jobs = jobs_of(campaign, launcher, installation, seconds, attempt, native, counter)
+        handle = launcher.prepare(jobs)
         record = {"launcher": launcher.record(), "attempt": attempt, "started": time.time(), "seconds": seconds}
-        record["logged"] = campaign.logged()
         before = campaign.state()
+        if asked := asked or (before.get("asked") if again else None):
+            record["asked"] = asked
+        record["logged"] = record["heard"] = logged = campaign.logged()
+        if launcher.array:
+            # A part that has no job this time has its last word in what it wrote before.
+            at_work = ["", *(str(job.index) for job in jobs)]
+            record["heard"] = before.get("heard", {}) | {part: logged.get(part, 0) for part in at_work}
         # Written before anything runs: a job that nobody knows of would measure what the next one measures too.
         write_json(campaign.state_file, record | {"suspects": suspects, "handle": handle})
         try:
@@ -254,8 +288,11 @@ class Counted(NamedTuple):
 
 def progress_words(now: Mapping[str, Any]) -> str:
     """How far a campaign is, and what is left of it where that is known, by its `status`, in words."""
-    counted = Counted(now["points"], now["measured"], now["refused"])
-    return counted.words() + ("" if now["remaining"] is None else f", {about(now['remaining'])} left")
+    words = Counted(now["points"], now["measured"], now["refused"]).words()
+    if now["remaining"] is None:
+        return words
+    time = about(now["remaining"])
+    return f"{words}; what is missing takes {time}" if now["state"] in STOPPED else f"{words}, {time} left"
 
 
 def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
@@ -302,7 +339,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     if job.state == "running" and progress.get("done") and (done is None or plan.goal is None):
         left = progress["points"] - progress["done"]
         answer["remaining"] = answer["remaining"] or round(progress["elapsed"] / progress["done"] * left, 1)
-    answer["note"] = _worker_said(campaign) if job.state == "finished" else ""
+    answer["note"] = _worker_said(campaign, record.get("heard")) if job.state == "finished" else ""
     return answer
 
 
@@ -373,10 +410,16 @@ def ending(now: Mapping[str, Any]) -> str:
     return ": ".join(dict.fromkeys(filter(None, (now["state"], now["reason"]))))
 
 
-def _worker_said(campaign: Campaign) -> str:
-    """What the worker itself said at the end of the log of this attempt, if anything; what one job said, with it."""
+def _worker_said(campaign: Campaign, since: Mapping[str, int] | None = None) -> str:
+    """What the worker itself said at the end of the log, if anything; what one job said, with it.
+
+    Parameters
+    ----------
+    since
+        Bytes of the log, and of those of the parts, at which that begins; None: this attempt.
+    """
     texts: dict[str, list[re.Match[str] | None]] = {}
-    for line in campaign.tail(_TAIL, of_attempt=True):
+    for line in campaign.tail(_TAIL, of_attempt=True, since=since):
         for text in said([line]):
             texts.setdefault(text, []).append(PART.match(line))
     alone = {text: parts[0] for text, parts in texts.items() if len(parts) == 1}

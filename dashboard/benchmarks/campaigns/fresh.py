@@ -15,10 +15,17 @@ from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.libraries.library import Installation
 
 
-def start(campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float) -> dict[str, Any]:
+def start(
+    campaign: Campaign,
+    launcher: Launcher,
+    installation: Installation,
+    seconds: float,
+    *,
+    asked: float | None = None,
+) -> dict[str, Any]:
     """Launch a campaign whose folder was made just now, as `control.start`; one that cannot be launched goes again."""
     try:
-        return control.start(campaign, launcher, installation, seconds)
+        return control.start(campaign, launcher, installation, seconds, asked=asked)
     except (BenchError, OSError) as error:
         # Left as a plan, it would look as if it could be started here, wherever it was meant to run. What the system
         # refused may have come after the launch, which is known by its state: that is written before anything runs.

@@ -234,7 +234,11 @@ def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
 
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
-    limit: float = args.time_limit or control.limit_of(plan, done.all, cores, done.seconds, again)
+    limit: float = args.time_limit or (
+        control.limit_again(campaign, cores, again)
+        if args.order == "resume"
+        else control.limit_of(plan, done.all, cores, done.seconds, again)
+    )
     estimate = plan.estimate(done.all, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
         cost = bench_plan.cost(estimate, limit, checked=control.check_of(plan, done.all) > 0)
@@ -254,9 +258,9 @@ def _start(
     doubts = control.doubts_of(campaign) if resumed and campaign.complete() else control.NO_DOUBTS
     limit = _limit(args, campaign, campaign.plan(), launcher, doubts.seconds)
     if new:
-        now = fresh.start(campaign, launcher, installation, limit)
+        now = fresh.start(campaign, launcher, installation, limit, asked=args.time_limit)
     else:
-        now = control.start(campaign, launcher, installation, limit, again=resumed)
+        now = control.start(campaign, launcher, installation, limit, asked=args.time_limit, again=resumed)
     if doubts.points:
         goal = campaign.plan().goal
         beyond = f", beyond the budget of {format_duration(goal.seconds)}" if goal and goal.seconds else ""
