@@ -102,8 +102,11 @@ def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iter
     return site_of(args).launcher(installation, max(ppns, default=named if isinstance(named, int) else None))
 
 
-def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> None:
-    """Say what is wrong with how ranks of a plan would be started, before it is written; errors as `launcher_of`."""
+def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> Launcher:
+    """Say what is wrong with how ranks of a plan would be started, before it is written.
+
+    Returns what would start them; errors as `launcher_of`.
+    """
     from dashboard.benchmarks.launchers.launch import Job
     from dashboard.benchmarks.launchers.local import LocalLauncher
 
@@ -112,3 +115,4 @@ def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> N
     # It may be planned here and run elsewhere.
     if isinstance(launcher, LocalLauncher) and shutil.which(launcher.mpiexec[0]) is None:
         say(f"note: there is no start command {launcher.mpiexec[0]!r} here (--launch)")
+    return launcher

@@ -37,6 +37,7 @@ class Played:
     launched: Status = field(default_factory=lambda: Status("queued", "waits for resources (Resources)"))
     name: str = "played"
     array: int = 0
+    ppn: int | None = None
 
     def record(self) -> dict[str, Any]:
         return {"name": self.name}
@@ -46,6 +47,9 @@ class Played:
 
     def one_node(self, ranks: int) -> bool:
         return True
+
+    def nodes(self, ranks: int) -> int | None:
+        return 1
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
         self.jobs += jobs

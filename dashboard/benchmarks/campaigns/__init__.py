@@ -1,3 +1,16 @@
 """A campaign: its plan, its folder, how it is started, followed and resumed."""
 
-__all__ = ["campaign", "confined", "control", "follow", "fresh", "groups", "pace", "plan", "protocol", "ranges", "wish"]
+__all__ = [
+    "campaign",
+    "confined",
+    "control",
+    "follow",
+    "fresh",
+    "groups",
+    "pace",
+    "plan",
+    "protocol",
+    "ranges",
+    "reach",
+    "wish",
+]

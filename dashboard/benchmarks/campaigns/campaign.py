@@ -256,6 +256,7 @@ class Campaign:
         answer["now"] = "; ".join(dict.fromkeys(report["now"] for report in at_work if report["now"]))
         reasons = [report["ended"] for report in reports]
         answer["ended"] = "" if at_work else next((reason for reason in reasons if reason != _ALL), _ALL)
+        answer["nodes"] = next((report["nodes"] for report in reports if report.get("nodes")), [])
         answer["calling"] = next((report["calling"] for report in at_work if report.get("calling")), None)
         return answer
 

@@ -158,6 +158,9 @@ class Launcher(Protocol):
     def one_node(self, ranks: int) -> bool:
         """Whether so many ranks all run on one machine, as far as is known."""
 
+    def nodes(self, ranks: int) -> int | None:
+        """Nodes that so many ranks are on; None: not known before they run."""
+
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
         """Write what jobs need, and return what the other methods need; nothing runs yet."""
 

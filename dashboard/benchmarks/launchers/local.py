@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import math
 import os
 import platform
 import shlex
@@ -86,6 +87,13 @@ class LocalLauncher:
     def one_node(self, ranks: int) -> bool:
         """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
         return allocated_nodes() == 1 and len(self.mpiexec) == 1
+
+    def nodes(self, ranks: int) -> int | None:
+        """Nodes of so many ranks: this one, or as many as a start command that places them needs."""
+        if self.one_node(ranks):
+            return 1
+        places = any("{ppn}" in word for word in self.mpiexec)
+        return math.ceil(ranks / self.ppn) if self.ppn and places else None
 
     def command(self, job: Job) -> list[str]:
         """Argument list that runs a job."""

@@ -115,6 +115,10 @@ class SlurmLauncher:
         """Whether the request puts so many ranks on one node."""
         return self.request.nodes_for(ranks) == 1
 
+    def nodes(self, ranks: int) -> int | None:
+        """Nodes that the request asks for with so many ranks."""
+        return self.request.nodes_for(ranks)
+
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
         """Write orders and batch scripts, for an array where all jobs need as many nodes."""
         mark = uuid.uuid4().hex

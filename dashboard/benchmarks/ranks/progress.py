@@ -23,6 +23,8 @@ class Progress:
 
     def __init__(self, file: Path | None, attempt: int) -> None:
         self.done = self.points = 0
+        #: Processes on each node.
+        self.nodes: list[int] = []
         self._file, self._attempt = file, attempt
         self._started = self._cell_ended = time.monotonic()
         self._now = ""
@@ -48,4 +50,4 @@ class Progress:
             return
         elapsed = round(time.monotonic() - self._started, 3)
         record = {"attempt": self._attempt, "done": self.done, "points": self.points, "now": now, "ended": ended}
-        write_json(self._file, {**record, "calling": calling, "elapsed": elapsed})
+        write_json(self._file, {**record, "nodes": self.nodes, "calling": calling, "elapsed": elapsed})

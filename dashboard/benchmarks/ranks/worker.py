@@ -14,6 +14,7 @@ import os
 import platform
 import sys
 import time
+from collections import Counter
 from collections.abc import Sequence
 from itertools import groupby
 from pathlib import Path
@@ -43,7 +44,7 @@ from dashboard.benchmarks.safety import worker as checking
 from dashboard.benchmarks.safety.check import faulty_of, order_of_plan
 from dashboard.benchmarks.safety.verdict import UNSAFE, Finding, as_attr
 from dashboard.domain.campaign import SUM
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.export.components import TUNED
 
 if TYPE_CHECKING:
@@ -330,14 +331,16 @@ class Worker:
         every = missing(self._plan, done.all)
         self._nothing_missing = self._campaign.settled(self._plan.goal) or not every
         self._progress.points = sum(len(methods) for _, methods in every)
+        self._progress.nodes = list(Counter(self._nodes).values())
         # The cells of the next launch are left to ranks started anew.
         launch = every[0][0].launch if every else 0
         todo = self._only.of(every, self._plan) if self._only else [item for item in every if item[0].launch == launch]
         able = [item for item in todo if placed(self._nodes, item[0].comm_size, item[0].ppn)]
         if len(able) < len(todo):
+            there = format_count(len(self._progress.nodes), "node")
             say(
-                f"{len(todo) - len(able)} cells need more nodes or more processes on each than the "
-                f"{len(set(self._nodes))} nodes of this job have; they stay unmeasured"
+                f"{format_count(len(todo) - len(able), 'cell')} with more nodes or more processes on each than this "
+                f"job has on {there}: unmeasured"
             )
         return able, {key[:-1]: why for key, why in done.refused.items()}
 

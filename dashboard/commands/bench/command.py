@@ -90,24 +90,28 @@ def bench(args: argparse.Namespace) -> None:
 
 def _plan(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
+    from dashboard.benchmarks.launchers.site import HERE
 
     installation = _installation()
     plan = bench_plan.with_another_end(args)
     plan = plan or bench_plan.planned(args, installation, spread=launching.spreads(args))
-    launching.check(args, installation, plan)
+    launcher = launching.check(args, installation, plan)
     campaign = Campaign(Path(args.folder))
     former = campaign.plan() if campaign.plan_file.exists() else plan
     campaign = Campaign.create(campaign.folder, plan)
     if former != plan:
         say(f"note: {campaign.folder} held another plan, which this one replaces")
-    _offer(args, campaign, plan)
+    # Planned without a word of where, it may be run on a cluster.
+    elsewhere = launcher if launching.site_of(args).launch != HERE else None
+    _offer(args, campaign, plan, elsewhere)
 
 
-def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
+def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher | None) -> None:
     from dashboard.benchmarks.campaigns import control
 
     done = campaign.done()
-    estimate = plan.estimate(done.all, os.cpu_count(), done.seconds)
+    beyond = bench_plan.beyond(plan, launcher, done.all) if launcher else frozenset()
+    estimate = plan.estimate(done.all | beyond, os.cpu_count(), done.seconds)
     checked = control.check_of(plan, done.all) > 0
     offer = {
         "folder": str(campaign.folder),
@@ -115,7 +119,7 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan) -> None:
         "library_version": plan.library_version,
         "ranks": plan.ranks,
         "methods": {name: len(methods) for name, methods in plan.timed.items()},
-        "cells": len(plan.cells()),
+        "cells": len({key[:1] + key[2:] for key in set(plan.points()) - beyond}),
         "points": estimate.points,
         "seconds": round(estimate.seconds, 1),
         "at_most": round(estimate.at_most, 1),
@@ -239,7 +243,8 @@ def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
         if args.order == "resume"
         else control.limit_of(plan, done.all, cores, done.seconds, again)
     )
-    estimate = plan.estimate(done.all, cores, done.seconds)
+    beyond = bench_plan.beyond(plan, launcher, done.all, campaign)
+    estimate = plan.estimate(done.all | beyond, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
         cost = bench_plan.cost(estimate, limit, checked=control.check_of(plan, done.all) > 0)
         say(f"{estimate.points} points, estimated {cost}; time limit {format_duration(limit)}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -14,8 +14,11 @@ from dashboard.domain.campaign import GRIDS, HOW, OPTIONS, WHAT
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.adaptive import Goal
+    from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.campaigns.pace import Estimate
     from dashboard.benchmarks.campaigns.plan import Plan
+    from dashboard.benchmarks.campaigns.protocol import PointKey
+    from dashboard.benchmarks.launchers.launch import Launcher
     from dashboard.benchmarks.libraries.library import Installation
 
 
@@ -105,6 +108,19 @@ def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: S
     counted = f"{exact:,.0f} at sizes of the plan, the others at the nearest"
     say(f"note: workload of {own['calls'].sum():,.0f} calls: {counted}")
     return replace(goal, calls=tuple((*place, number) for place, number in calls.items()))
+
+
+def beyond(
+    plan: Plan, launcher: Launcher, done: Collection[PointKey], campaign: Campaign | None = None
+) -> frozenset[PointKey]:
+    """Points that are not `done` and that a launcher cannot have measured, after a line that says why there are any."""
+    from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
+
+    reach = reach_of(plan, launcher, campaign)
+    points = reach.beyond(plan).difference(done)
+    if points:
+        say(f"note: {why_beyond(points, reach)}; they are left out")
+    return points
 
 
 def cost(estimate: Estimate, limit: float | None = None, *, checked: bool = False) -> str:

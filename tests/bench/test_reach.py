@@ -1,0 +1,101 @@
+"""Points for which a start has too few nodes, or too few processes on each."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from dashboard import cli
+from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.reach import Reach, reach_of, why_beyond
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers.launch import Launcher, Status
+from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
+from loaders import RunWriter
+from tests.measuring.played import LIBRARY, Played
+
+HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
+PLAN = Plan(4, {"bcast": (Method("a"), Method("b"))}, (2, 4), (8,), ppns=(1, 2))
+#: Communicator size and processes per node.
+ALL = {(2, 1), (2, 2), (4, 1), (4, 2)}
+PLACING = ("mpiexec", "-n", "{ranks}", "--map-by", "ppr:{ppn}:node")
+
+
+@pytest.mark.parametrize(
+    ("launcher", "lacking"),
+    [
+        (SlurmLauncher(Request(tasks_per_node=2)), {(4, 1)}),
+        (SlurmLauncher(Request(nodes=4, tasks_per_node=1)), {(2, 2), (4, 2)}),
+        (SlurmLauncher(Request(nodes=2)), {(4, 1)}),
+        # How Slurm fills these is not known before.
+        (SlurmLauncher(Request(nodes=4, tasks_per_node=2)), set()),
+        (SlurmLauncher(), set()),
+        (LocalLauncher(), {(2, 1), (4, 1), (4, 2)}),
+        (LocalLauncher(PLACING, 2), {(4, 1)}),
+        (LocalLauncher(("srun", "-n", "{ranks}"), 2), set()),
+    ],
+)
+def test_what_nodes_and_processes_on_each_can_not_hold_is_known_before(
+    launcher: Launcher, lacking: set[tuple[int, int]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("dashboard.benchmarks.launchers.local.allocated_nodes", lambda: 1)
+    beyond = reach_of(PLAN, launcher).beyond(PLAN)
+    assert {(key[2], key[4]) for key in beyond} == lacking
+    assert len(beyond) == 2 * len(lacking)
+
+
+def test_what_a_start_found_counts_for_the_next_one_in_the_same_way(tmp_path: Path) -> None:
+    campaign, launcher = Campaign.create(tmp_path, PLAN), SlurmLauncher(Request(nodes=4))
+    write_json(campaign.progress_file, {"nodes": [3, 1], "ended": "complete"})
+    write_json(campaign.state_file, {"launcher": launcher.record()})
+    reach = reach_of(PLAN, launcher, campaign)
+    assert {(key[2], key[4]) for key in reach.beyond(PLAN)} == {(4, 1), (4, 2)}
+    assert not reach_of(PLAN, SlurmLauncher(), campaign).filled
+
+
+def test_what_is_beyond_says_what_it_needs() -> None:
+    reach = Reach(2, 2)
+    assert why_beyond(reach.beyond(PLAN), reach) == (
+        "2 points at 4 × 1 (nodes × processes on each) cannot be measured on 2 nodes with at most 2 processes on each"
+    )
+
+
+def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path) -> None:
+    campaign, launcher = Campaign.create(tmp_path, PLAN), Played()
+    with RunWriter(campaign.results, {}) as writer:
+        for name in ("a", "b"):
+            sizes = {"collective": "bcast", "comm_size": 2, "message_size": 8, "ppn": 2}
+            writer.append({**sizes, "algorithm": name, "segment_size": 0, "samples": [1e-6]})
+    with pytest.raises(CampaignError, match="nothing that is missing can be measured so: 6 points at 2 × 1"):
+        control.start(campaign, launcher, HERE, 100.0)
+    assert launcher.jobs == []
+    wider = Campaign.create(tmp_path / "wider", replace(PLAN, ppns=()))
+    launcher.launched = Status("running")
+    assert control.start(wider, launcher, HERE, 100.0)["attempt"] == 1
+
+
+def test_a_plan_and_a_submission_leave_out_what_cannot_be_measured(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[Any]
+) -> None:
+    monkeypatch.setattr(library, "find", lambda: HERE)
+    folder = str(tmp_path / "c")
+    asked = ("-c", "bcast", "--ranks", "4", "--comm-sizes", "2,4", "--ppn", "1,2", "--message-sizes", "8")
+    asked = (*asked, "--algorithms", "default,binomial", "--segment-sizes", "0", "--unchecked")
+    left_out = "2 points at 4 × 1 (nodes × processes on each) cannot be measured on 2 nodes"
+    assert cli.main(["bench", "plan", folder, "--launch", "slurm", *asked]) == 0
+    out, err = capsys.readouterr()
+    assert "6 points in 3 cells" in out
+    assert left_out in err
+    assert cli.main(["bench", "submit", folder, "--nodes", "2", "--tasks-per-node", "2", "--dry-run"]) == 0
+    err = capsys.readouterr().err
+    assert left_out in err
+    assert "6 points, estimated" in err
