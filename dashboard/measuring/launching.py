@@ -10,6 +10,7 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns import control, fresh
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
 from dashboard.benchmarks.launchers.launch import Launcher
@@ -212,6 +213,32 @@ def rerun(campaign: Campaign, installation: Installation) -> None:
         raise CampaignError(f"campaign {campaign.folder.name} is {state}: cancel it, or wait until it has ended")
     campaign.retry_refused()
     resume(campaign, installation)
+
+
+def within_reach(offered: Offer, place: Place, installation: Installation) -> Offer:
+    """What of an offer can be measured where it is to run; the rest of it is a remark.
+
+    Raises
+    ------
+    BenchError
+        Nothing of it can, or a field of the request is not allowed.
+    """
+    plan = offered.plan
+    reach = reach_of(plan, place.launcher(installation))
+    if not (beyond := reach.beyond(plan)):
+        return offered
+    estimate = plan.estimate(beyond, os.cpu_count() if place.here else None)
+    if not estimate.points:
+        raise PlanError(f"nothing would be measured: {why_beyond(beyond, reach)}")
+    return replace(
+        offered,
+        points=estimate.points,
+        seconds=estimate.seconds,
+        at_most=estimate.at_most,
+        core_hours=estimate.core_hours,
+        cells=sum(not reach.lacks(cell) for cell in plan.cells()) // plan.launches,
+        remarks=(*offered.remarks, f"{why_beyond(beyond, reach)}: left out."),
+    )
 
 
 def preview(root: Path, name: str, offered: Offer, place: Place, installation: Installation) -> str:

@@ -275,10 +275,6 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     assert control.limit_of(timed, set(), None) == 120 + 1.25 * 7200
 
 
-def test_the_limit_that_is_taken_has_time_for_the_budget_and_the_start() -> None:
-    assert control.limit_of(replace(PLAN, goal=Goal(7200.0), checked=False), set(), None) == 7200 + 120
-
-
 def test_of_what_has_ended_nothing_is_left_but_missing(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 100.0)
     measured(campaign, seconds=10.0)

@@ -20,7 +20,16 @@ from dashboard.commands.options import parse
 from dashboard.measuring import launching
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import create
-from dashboard.measuring.launching import Place, Surroundings, look_around, parse_duration, preview, rerun, start_new
+from dashboard.measuring.launching import (
+    Place,
+    Surroundings,
+    look_around,
+    parse_duration,
+    preview,
+    rerun,
+    start_new,
+    within_reach,
+)
 from tests.measuring.played import HERE, measured, play
 from tests.measuring.test_asked import LIBRARY
 
@@ -97,6 +106,17 @@ def test_what_will_be_run_is_shown_and_nothing_is_written(tmp_path: Path, here: 
     assert {"#SBATCH --nodes=2", "#SBATCH --partition=debug", "#SBATCH --time=10"} <= set(script.splitlines())
     assert str(tmp_path / "new") in script
     assert list(tmp_path.iterdir()) == []
+
+
+def test_an_offer_leaves_out_what_cannot_be_measured_where_it_is_to_run(here: Installation) -> None:
+    asked = Asked.of(ranks=4, comm_sizes="2,4", ppn="1,2", message_sizes="8", algorithms=("default", "binomial"))
+    place, offered = Place({**REQUEST, "tasks_per_node": 2}), offer(asked, here, here=False)
+    within = within_reach(offered, place, here)
+    assert ((offered.points, offered.cells), (within.points, within.cells)) == ((8, 4), (6, 3))
+    assert within.remarks[-1].startswith("2 points at 4 × 1 ")
+    wide = Place({**REQUEST, "nodes": 4})
+    with pytest.raises(PlanError, match=r"nothing would be measured: .* 2 × 2"):
+        within_reach(offer(asked.but(ppn="2"), here, here=False), wide, here)
 
 
 def test_a_launch_that_fails_leaves_no_campaign(

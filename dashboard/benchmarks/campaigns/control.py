@@ -21,7 +21,7 @@ from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
 from dashboard.benchmarks.campaigns.pace import about
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
-from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
+from dashboard.benchmarks.campaigns.reach import check_reach
 from dashboard.benchmarks.errors import CampaignError, NotLaunchedError, unwritable
 from dashboard.benchmarks.launchers import launcher_of, leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PART, Launcher, Status
@@ -150,7 +150,7 @@ def start(
         if now["measured"] + now["refused"] >= now["points"]:
             _complete(campaign, launcher, now["points"], again=again)
         else:
-            _within_reach(campaign, launcher)
+            check_reach(campaign, launcher)
         attempt = int(campaign.state().get("attempt", 0)) + 1
         campaign.forget_progress()
         _clean(campaign)
@@ -198,17 +198,6 @@ def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: boo
     order = remedy(plan, str(campaign.folder), array=array)
     why = f", but {doubts} cannot be trusted: colltune {order} has them measured again" if doubts else ""
     raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
-
-
-def _within_reach(campaign: Campaign, launcher: Launcher) -> None:
-    """CampaignError where a launcher cannot have any point measured that is missing."""
-    plan = campaign.plan()
-    reach, left = reach_of(plan, launcher, campaign), set(plan.points()) - campaign.done().all
-    if left and left <= (beyond := reach.beyond(plan)):
-        raise CampaignError(
-            f"{campaign.folder}: nothing that is missing can be measured so: {why_beyond(beyond & left, reach)}; start "
-            "it with other nodes (bench submit --nodes --tasks-per-node)"
-        )
 
 
 class Doubtful(NamedTuple):

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
+from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.domain.units import format_count
 
@@ -71,3 +72,21 @@ def why_beyond(points: frozenset[PointKey], reach: Reach) -> str:
         f"{format_count(len(points), 'point')} at {needed} (nodes × processes on each) cannot be measured on "
         f"{' with '.join(there)}"
     )
+
+
+def check_reach(campaign: Campaign, launcher: Launcher) -> None:
+    """Check that a launcher can have something measured of what is missing of a campaign.
+
+    Raises
+    ------
+    CampaignError
+        When it cannot; the message says what is needed.
+    """
+    plan = campaign.plan()
+    reach, left = reach_of(plan, launcher, campaign), set(plan.points()) - campaign.done().all
+    beyond = reach.beyond(plan) & left
+    if left and left == beyond:
+        raise CampaignError(
+            f"{campaign.folder}: nothing that is missing can be measured so: {why_beyond(beyond, reach)}; start it "
+            "with other nodes (bench submit --nodes --tasks-per-node)"
+        )

@@ -24,6 +24,7 @@ from dashboard.measuring.launching import (
     rerun,
     resume,
     start_new,
+    within_reach,
 )
 from dashboard.pages.measure.cost import Cost
 from dashboard.pages.measure.form import TITLES, WIDTH, Form
@@ -172,6 +173,7 @@ class MeasurePage(Watching):
         except BenchError as error:
             return _Worked(fault=str(error), name=free)
         try:
+            offered = within_reach(offered, place, installation)
             seconds = place.seconds(offered)
             script = preview(self.root, name or free, offered, place, installation)
         except BenchError as error:
