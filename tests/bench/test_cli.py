@@ -16,6 +16,7 @@ from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.launchers.slurm_script import Request
@@ -295,6 +296,26 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert "warning: the time limit of 1 s is shorter than the estimate: " in capsys.readouterr().err
     assert str(tmp_path / "c" / "log.txt") in out
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.usefixtures("open_mpi")
+def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    words = ["bench", "plan", str(tmp_path / "c"), "-c", "bcast", "--ranks", "2", "--message-sizes", "8"]
+    words += ["--algorithms", "binomial", "--segment-sizes", "0"]
+    assert cli.main(words) == 0
+    assert f"next: colltune bench run {tmp_path / 'c'}" in capsys.readouterr().err
+    campaign = Campaign(tmp_path / "c")
+    with RunWriter(campaign.results, {}) as writer:
+        for cell, methods in missing(campaign.plan(), ()):
+            sizes = {"comm_size": cell.comm_size, "message_size": cell.message_size}
+            for method in methods:
+                writer.append({"collective": "bcast", **method.to_json(), **sizes, "samples": [1e-6], "seconds": 1.0})
+    assert cli.main(words) == 0
+    out, err = capsys.readouterr()
+    assert ": nothing is missing, 2 ranks" in out
+    assert f"next: colltune info {campaign.results}" in err
 
 
 @pytest.mark.usefixtures("open_mpi")

@@ -127,12 +127,14 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
         "left_out": plan.left_out(),
         "launch_per_method": plan.apart,
     }
+    args.complete = not estimate.points and bool(done.all)
     show(args, offer, lambda: _offer_lines(offer, bench_plan.cost(estimate, checked=checked)))
 
 
 def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
     methods = ", ".join(f"{name} {count}" for name, count in offer["methods"].items())
-    what = f"{offer['folder']}: {offer['points']:,} points in {offer['cells']:,} cells"
+    points = f"{offer['points']:,} points in {offer['cells']:,} cells" if offer["points"] else "nothing is missing"
+    what = f"{offer['folder']}: {points}"
     lines = [
         f"{what}, {offer['ranks']} ranks, {offer['library']} {offer['library_version']}",
         f"methods: {methods}",
