@@ -241,10 +241,8 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return ["bench", "status", args.folder, "--follow"]
     if getattr(args, "dry_run", False):
         return None
-    if args.order == "plan" and args.complete:
-        return _results(args.folder)
     if args.order == "plan":
-        return ["bench", "run", args.folder, *_launching(args)]
+        return _results(args.folder) if args.complete else ["bench", "run", args.folder, *_launching(args)]
     return _stopped(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
 
 

@@ -302,8 +302,7 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
 def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    words = ["bench", "plan", str(tmp_path / "c"), "-c", "bcast", "--ranks", "2", "--message-sizes", "8"]
-    words += ["--algorithms", "binomial", "--segment-sizes", "0"]
+    words = ["bench", "plan", str(tmp_path / "c"), *PLAN]
     assert cli.main(words) == 0
     assert f"next: colltune bench run {tmp_path / 'c'}" in capsys.readouterr().err
     campaign = Campaign(tmp_path / "c")
@@ -314,7 +313,7 @@ def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
                 writer.append({"collective": "bcast", **method.to_json(), **sizes, "samples": [1e-6], "seconds": 1.0})
     assert cli.main(words) == 0
     out, err = capsys.readouterr()
-    assert ": nothing is missing, 2 ranks" in out
+    assert ": nothing is missing, 4 ranks" in out
     assert f"next: colltune info {campaign.results}" in err
 
 
