@@ -69,7 +69,7 @@ def test_what_is_beyond_says_what_it_needs() -> None:
     )
 
 
-def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path) -> None:
+def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, launcher = Campaign.create(tmp_path, PLAN), Played()
     with RunWriter(campaign.results, {}) as writer:
         for name in ("a", "b"):
@@ -78,6 +78,9 @@ def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path) -> None:
     with pytest.raises(CampaignError, match="nothing that is missing can be measured so: 6 points at 2 × 1"):
         control.start(campaign, launcher, HERE, 100.0)
     assert launcher.jobs == []
+    # What it has may be measured again all the same.
+    monkeypatch.setattr(control, "doubts_of", lambda campaign: control.Doubtful(2, 1.0))
+    assert control.start(campaign, launcher, HERE, 100.0, again=True)["attempt"] == 1
     wider = Campaign.create(tmp_path / "wider", replace(PLAN, ppns=()))
     launcher.launched = Status("running")
     assert control.start(wider, launcher, HERE, 100.0)["attempt"] == 1

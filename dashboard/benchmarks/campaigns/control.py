@@ -149,7 +149,7 @@ def start(
         now = status(campaign)
         if now["measured"] + now["refused"] >= now["points"]:
             _complete(campaign, launcher, now["points"], again=again)
-        else:
+        elif not (again and doubts_of(campaign).points):
             check_reach(campaign, launcher)
         attempt = int(campaign.state().get("attempt", 0)) + 1
         campaign.forget_progress()
