@@ -23,9 +23,12 @@ from pandas.api.types import union_categoricals
 
 from loaders.ahead import one_ahead
 from loaders.chunk import Chunk, words_of
+from loaders.hints import parse_size
 from loaders.source import Source, occurrences
 
 _NUMBERS = ("number", "whole")
+#: What may have a unit.
+_SIZES = frozenset({"message_size", "segment_size", "total_size"})
 _DTYPES = {"number": np.float64, "whole": np.int64}
 #: Bytes that Arrow's threads parse at once; a longer line goes the slow way.
 _ARROW_BYTES = 1 << 20
@@ -271,11 +274,22 @@ class Delimited:
                 values.append(cell or None)
             elif not cell:
                 values.append(math.nan)
-            elif _NUMBER.fullmatch(cell) is None:
-                return f"{field.name} is not a number"
-            else:
+            elif _NUMBER.fullmatch(cell):
                 values.append(float(cell))
+            elif field.name in _SIZES and (size := _size(cell)) is not None:
+                self._source.note("sizes with a unit, such as 8KiB, are read by powers of 1024")
+                values.append(size)
+            else:
+                return f"{field.name} is not a number"
         return values
+
+
+def _size(text: str) -> float | None:
+    """Bytes of a size with a unit, such as ``8KiB``."""
+    try:
+        return float(parse_size(text))
+    except ValueError:
+        return None
 
 
 def _values(column: pa.ChunkedArray) -> Any:

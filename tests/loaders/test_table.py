@@ -52,6 +52,15 @@ def test_what_must_be_whole_is_skipped_if_it_is_not_and_what_may_be_blank_is_not
     assert sorted(skip.line for skip in reading.source.skips) == [3, 4]
 
 
+def test_sizes_may_have_a_unit(tmp_path: Path) -> None:
+    rows = "bcast,pipeline,8KiB,16,64KiB,1e-3\nbcast,ring,0,16,1K,2e-3\nbcast,ring,0,16,512,1e-3\nbcast,ring,0,16,x,1\n"
+    reading = read_text(FORMAT, tmp_path, LONG + rows)
+    assert sorted(reading.rows["message_size"].tolist()) == [512, 1024, 65536]
+    assert sorted(reading.rows["segment_size"].tolist()) == [0, 0, 8192]
+    assert [skip.reason for skip in reading.source.skips] == ["message_size is not a number"]
+    assert "sizes with a unit, such as 8KiB, are read by powers of 1024" in reading.source.notes
+
+
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_comma_tab_and_semicolon_separate(separator: str, tmp_path: Path) -> None:
     reading = read_text(FORMAT, tmp_path, (LONG + ROWS).replace(",", separator).replace("\n", "\r\n"))
