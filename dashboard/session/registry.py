@@ -97,7 +97,7 @@ class Bounded(Generic[Value]):
 
 
 #: What the loaders call hints otherwise than the command.
-_HINT_FLAGS = {"columns": "--column"}
+_HINT_FLAGS = {"columns": "--column", "message_size": "--bytes"}
 #: Attributes of results that name the places of files.
 _OF_PLACES = ("notes", "notes_when_made", "stored")
 #: Stands for results that no path leads to, such as an upload.

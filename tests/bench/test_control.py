@@ -368,3 +368,15 @@ def test_who_answers_is_heard_anew_where_ranks_are_started_otherwise(
         assert heard.exists() is stays
         launcher.launched = Status("failed")
         control.cancel(campaign)
+
+
+def test_of_a_refused_job_the_reason_is_said_once(
+    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
+) -> None:
+    control.start(campaign, launcher, HERE, 100.0)
+    refused = {"id": "", "state": "failed", "reason": "invalid partition", "nodes": ""}
+    launcher.now = Status("failed", "invalid partition", jobs=(refused,))
+    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+    out = capsys.readouterr().out
+    assert out.count("invalid partition") == 1
+    assert "job :" not in out

@@ -105,6 +105,19 @@ def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(
     assert state.results["alltoall"]["comm_size"].values.tolist() == [72, 144]  # type: ignore[index]
 
 
+def test_a_message_size_given_as_a_hint_is_given_by_the_command_too(
+    samples: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    state = State()
+    file = samples / "skampi4" / "ompi-users-2006__alltoall_mpich127.txt"
+    state.show(load_results([file], algorithm="default", message_size="512"))
+    state.choose(Choice.of("exact"))
+    command = shlex.split(as_command(state, "Decisions"))[1:]
+    assert command[command.index("--bytes") + 1] == "512"
+    (line,) = answered(capsys, *command, "--json")
+    assert figures(json.loads(line)) == figures(state.view.statistics())
+
+
 def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
     state = State()
     state.show(load_results([sample]))

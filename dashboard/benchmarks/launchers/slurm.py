@@ -293,7 +293,7 @@ def _statuses(group: Mapping[str, Any], handle: Mapping[str, Any]) -> Iterator[t
     for task in group["tasks"]:
         report = answer.get(task["index"]) if isinstance(answer, dict) else None
         status = _final(task) or _status(task, report, answer, job, handle["prepared"])
-        number = job if task["index"] is None else f"{job}_{task['index']}"
+        number = job if not job or task["index"] is None else f"{job}_{task['index']}"
         shown = {"id": number, "state": status.state, "reason": status.reason, "nodes": report.nodes if report else ""}
         yield shown, status
 

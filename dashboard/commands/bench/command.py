@@ -353,7 +353,8 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     from dashboard.benchmarks.launchers.launch import last_words
 
     lines = [_state_line(campaign, now), control.progress_words(now), *_reason_lines(now["reasons"])]
-    for job in now["jobs"]:
+    # One that was refused has none, and its reason is that of all.
+    for job in (job for job in now["jobs"] if job["id"]):
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
     lines += [f"note: {now['note']}"] if now["note"] else []

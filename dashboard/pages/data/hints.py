@@ -41,6 +41,11 @@ _FIELDS = {
         "64",
         "Size of the communicator: the processes that took part. OSU's and other outputs do not say it.",
     ),
+    "message_size": (
+        "Message size",
+        "1024",
+        "Bytes of all rows, where the files print no size, as those of SKaMPI 4 over processes.",
+    ),
     "ppn": (
         "Processes per node",
         "4",

@@ -145,6 +145,6 @@ def _reason(now: Mapping[str, Any]) -> str:
     said += [
         f"job {job['id']}: {job['state']}" + (f", {job['reason']}" if job.get("reason") else "")
         for job in now.get("jobs", ())
-        if len(now["jobs"]) > 1
+        if len(now["jobs"]) > 1 and job["id"]
     ]
     return "; ".join(map(str, said))
