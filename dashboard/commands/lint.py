@@ -84,14 +84,12 @@ def lint(args: argparse.Namespace) -> None:
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
     """The measurements by collective: of those that there are rules for what every command judges by."""
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import preparations_of, say_ppn
+    from dashboard.commands.treatment import preparations_of
     from dashboard.decisions import select_ppn
 
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
     made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
     judging = {name: cube for each in made for name, cube in each.cubes.items()}
-    if args.ppn is None:
-        say_ppn(judging)
     return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
 
 

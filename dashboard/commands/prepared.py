@@ -42,7 +42,7 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     from dashboard.export.unsafe import LEFT_OUT
 
     treatment = prepared.treatment
-    for name, cube in prepared.selected.items():
+    for name, cube in prepared.cubes.items():
         if LEFT_OUT in cube.attrs:
             say(f"note: {name}: unsafe methods {cube.attrs[LEFT_OUT]}")
         ppn = None if treatment.across else treatment.ppn or select_ppn(cube)[1]

@@ -101,8 +101,6 @@ def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -
         raise Usage(f"-c names {len(cubes)} collectives; --combined makes one tree for {' and '.join(cubes)}")
     if combined and len(cubes) < 2:
         raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
-    if args.ppn is None:
-        say_ppn(cubes)
     return preparations_of(args, cubes, combined=combined)
 
 
@@ -114,6 +112,9 @@ def preparations_of(
 
     treatment = treatment_of(args, cubes)
     made = [prepare(cubes, treatment)] if combined else [prepare(cube, treatment) for cube in cubes.values()]
+    if args.ppn is None:
+        # Of what is judged: times that cannot be trusted do not count.
+        say_ppn({name: cube for each in made for name, cube in each.cubes.items()})
     for each in made:
         say_done(each)
     return made

@@ -92,6 +92,11 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     ]
 
 
+def unsure(decision: DecisionFunction) -> str:
+    """What choices of models rest on that their fit did not determine, in words; empty where none do."""
+    return str(decision.provenance.get("models", {}).get("undetermined", {}).get("words", ""))
+
+
 def _size(collective: str) -> str:
     return "always 0, a barrier carries no data" if plain_name(collective) == "barrier" else size_meaning(collective)
 

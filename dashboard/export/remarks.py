@@ -33,8 +33,7 @@ def hashed(lines: Iterable[str]) -> list[str]:
 def about(decision: DecisionFunction, provenance: Facts, notes: Sequence[str], cost: str = "") -> list[str]:
     """Lines on one decision function: what it is, what it comes from, what was lost."""
     lost = [f"Not as decided: {note}" for note in notes]
-    rests = decision.provenance.get("models", {}).get("undetermined", {})
-    doubts = [f"Unsure: {rests['words']}."] if rests else []
+    doubts = [f"Unsure: {words}."] if (words := origin.unsure(decision)) else []
     return [
         f"{decision.collective}:",
         *origin.describe(decision, provenance),

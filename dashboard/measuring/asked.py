@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import limits
 from dashboard.benchmarks.campaigns.groups import parse_group
 from dashboard.benchmarks.campaigns.plan import Plan, buffer_bytes
 from dashboard.benchmarks.campaigns.protocol import Protocol
@@ -231,12 +231,12 @@ def offer(asked: Asked, installation: Installation, *, here: bool = True) -> Off
         estimate.seconds,
         estimate.at_most,
         estimate.core_hours,
-        control.limit_of(plan, set(), cores if here else None),
+        limits.limit_of(plan, set(), cores if here else None),
         len(cells) // plan.launches,
         {name: len(methods) for name, methods in plan.timed.items()},
         plan.left_out(),
         tuple(_remarks(plan, installation, cores if here else None)),
-        control.check_of(plan) > 0,
+        limits.check_of(plan) > 0,
     )
 
 

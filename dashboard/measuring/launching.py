@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns import control, fresh
+from dashboard.benchmarks.campaigns import control, fresh, limits
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
@@ -197,7 +197,7 @@ def resume(campaign: Campaign, installation: Installation) -> None:
     launcher = launcher_of(campaign)
     cores = os.cpu_count() if isinstance(launcher, LocalLauncher) else None
     again = control.doubts_of(campaign).seconds if campaign.complete() else 0.0
-    seconds = control.limit_again(campaign, cores, again)
+    seconds = limits.limit_again(campaign, cores, again)
     control.start(campaign, site.again(launcher, installation), installation, seconds, again=True)
 
 

@@ -331,7 +331,12 @@ def test_what_was_submitted_before_is_kept_but_for_what_is_given(
     for line in ("--partition=debug", "--nodes=2", "--ntasks-per-node=2", "--exclusive"):
         assert f"#SBATCH {line}\n" in out
     assert "placed otherwise" not in err
-    assert cli.main(["bench", "submit", str(folder), "--nodes", "1", "--tasks-per-node", "4", "--dry-run"]) == 0
+    other = ["bench", "submit", str(folder), "--nodes", "1", "--tasks-per-node", "4", "--dry-run"]
+    assert cli.main(other) == 0
+    assert "placed otherwise" not in capsys.readouterr().err
+    with RunWriter(folder / "results.jsonl", {}):
+        pass
+    assert cli.main(other) == 0
     assert "--nodes is 1, was 2: what is measured from now on is placed otherwise" in capsys.readouterr().err
 
 

@@ -11,7 +11,7 @@ import pytest
 
 from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -33,7 +33,8 @@ POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size"
 def launcher(monkeypatch: pytest.MonkeyPatch) -> Played:
     """The launcher of all campaigns of a test."""
     made = Played(launched=Status("running"))
-    monkeypatch.setattr(control, "launcher_of", lambda campaign: made)
+    for module in (control, limits):
+        monkeypatch.setattr(module, "launcher_of", lambda campaign: made)
     return made
 
 
@@ -232,13 +233,13 @@ def test_what_a_job_of_an_array_said_stands_while_only_others_are_started_again(
 def test_a_limit_that_was_asked_for_is_kept_by_a_resume(launcher: Played, campaign: Campaign) -> None:
     control.start(campaign, launcher, HERE, 3600.0, asked=3600.0)
     launcher.now = Status("cancelled", "cancelled")
-    assert control.limit_again(campaign, None) == 3600
+    assert limits.limit_again(campaign, None) == 3600
     control.start(campaign, launcher, HERE, 600.0, again=True)
     launcher.now = Status("cancelled", "cancelled")
-    assert control.limit_again(campaign, None) == 3600
+    assert limits.limit_again(campaign, None) == 3600
     # Started otherwise without one, it is worked out.
     control.start(campaign, launcher, HERE, 600.0)
-    assert control.limit_again(campaign, None) == control.limit_of(campaign.plan(), set(), None) == 120
+    assert limits.limit_again(campaign, None) == limits.limit_of(campaign.plan(), set(), None) == 120
 
 
 @pytest.mark.parametrize("state", ["failed", "cancelled", "timed out"])
@@ -264,15 +265,15 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     bare = replace(plan, checked=False)
     # At 2, 3 and 4 processes; the library's own decision is not called so.
     calls = 3 * (len(plan.methods["bcast"]) - 1)
-    assert control.limit_of(plan, set(), None) == control.limit_of(bare, set(), None) + 2 * calls
+    assert limits.limit_of(plan, set(), None) == limits.limit_of(bare, set(), None) + 2 * calls
     # It comes before anything is measured.
     done = {next(plan.points())}
-    assert control.limit_of(plan, done, None) == control.limit_of(bare, done, None)
+    assert limits.limit_of(plan, done, None) == limits.limit_of(bare, done, None)
     # Nothing is missing but what is measured again.
-    assert control.limit_of(plan, done, None, {}, 100.0) == 500.0
+    assert limits.limit_of(plan, done, None, {}, 100.0) == 500.0
     # Of a time that is given all can be used, however short the points are guessed to be.
     timed = replace(bare, goal=Goal(seconds=7200))
-    assert control.limit_of(timed, set(), None) == 120 + 1.25 * 7200
+    assert limits.limit_of(timed, set(), None) == 120 + 1.25 * 7200
 
 
 def test_of_what_has_ended_nothing_is_left_but_missing(launcher: Played, campaign: Campaign) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.adaptive import Goal
-from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.campaigns import follow as follow_module
 from dashboard.benchmarks.campaigns.campaign import Campaign, key_of, read_done, write_json
 from dashboard.benchmarks.campaigns.follow import Following
@@ -94,7 +94,8 @@ def test_results_are_made_and_compared_in_time_too() -> None:
 def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign that was cancelled when one of its methods was measured: each point took 7 s."""
     launcher = Played(launched=Status("cancelled", "cancelled"))
-    monkeypatch.setattr(control, "launcher_of", lambda campaign: launcher)
+    for module in (control, limits):
+        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, protocol=Protocol(seconds=10.0)))
     control.start(campaign, launcher, Installation(Path("/nowhere/mpiexec"), LIBRARY), 100.0)
@@ -112,14 +113,15 @@ def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campai
     assert 6 * 7.0 <= now["remaining"] < 6 * 7.0 + 3
     assert Following(stopped).look().status["remaining"] == now["remaining"]
     done = stopped.done()
-    assert control.limit_of(stopped.plan(), done.all, None, done.seconds) >= 5 * 42
-    assert control.limit_of(stopped.plan(), done.all, None) == 120
+    assert limits.limit_of(stopped.plan(), done.all, None, done.seconds) >= 5 * 42
+    assert limits.limit_of(stopped.plan(), done.all, None) == 120
 
 
 def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     stopped: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(control, "launcher_of", lambda campaign: Played(launched=Status("running", "")))
+    for module in (control, limits):
+        monkeypatch.setattr(module, "launcher_of", lambda campaign: Played(launched=Status("running", "")))
     # Waiting for the machine is no point's time: by elapsed time alone it would be 4200 s.
     progress = {"done": 6, "points": 12, "elapsed": 4200.0, "now": "bcast", "ended": ""}
     write_json(stopped.progress_file, progress)
@@ -133,7 +135,8 @@ def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
 
 def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = Played(launched=Status("running", ""))
-    monkeypatch.setattr(control, "launcher_of", lambda campaign: launcher)
+    for module in (control, limits):
+        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     goal = Goal(40.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))

@@ -7,6 +7,7 @@ __all__ = [
     "follow",
     "fresh",
     "groups",
+    "limits",
     "pace",
     "plan",
     "protocol",

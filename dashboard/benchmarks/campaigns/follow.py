@@ -23,7 +23,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dashboard.benchmarks.campaigns import control
+from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, key_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
@@ -321,7 +321,7 @@ class Following:
         if status["state"] in (*STOPPED, "planned"):
             status["remaining"] = self._remaining(0.0)
         elif self.plan.goal is not None and status["state"] == "running":
-            status["remaining"] = control.left_of_goal(self.campaign, self.plan.goal)
+            status["remaining"] = limits.left_of_goal(self.campaign, self.plan.goal)
         elif status["remaining"] is not None:
             # Its first points are no measure of the others: those of large messages take hundreds of times as long.
             status["remaining"] = self._remaining(_COUNT_DOWN_S) or status["remaining"]
@@ -340,7 +340,7 @@ class Following:
         passed = time.monotonic() - at
         if points != self._points and (left is None or passed >= kept):
             done = Done(frozenset(self._measured), self._refused, self._seconds)
-            left, passed = control.left_of(self.campaign, self.plan, done), 0.0
+            left, passed = limits.left_of(self.campaign, self.plan, done), 0.0
             self._left = self._points, left, time.monotonic()
         return max(left - passed, 0.0) if left is not None and kept else left
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import started_by
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.domain.units import format_count
 
@@ -54,8 +54,7 @@ def reach_of(plan: Plan, launcher: Launcher, campaign: Campaign | None = None) -
     if not plan.ppns:
         return Reach()
     filled: tuple[int, ...] = ()
-    # As it stands in the state, where tuples are lists.
-    if campaign is not None and campaign.state().get("launcher") == json.loads(json.dumps(launcher.record())):
+    if campaign is not None and started_by(campaign, launcher):
         filled = tuple(campaign.progress().get("nodes", ()))
     ppn = plan.ranks if launcher.one_node(plan.ranks) else launcher.ppn
     return Reach(launcher.nodes(plan.ranks), ppn, filled)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from pkgutil import resolve_name
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.launchers.launch import Launcher
 
-__all__ = ["LAUNCHERS", "launch", "launcher_of", "local", "processes", "site", "slurm"]
+__all__ = ["LAUNCHERS", "launch", "launcher_of", "local", "processes", "site", "slurm", "started_by"]
 
 #: Where each launcher is, by its name.
 LAUNCHERS: Mapping[str, str] = {
@@ -22,3 +23,9 @@ def launcher_of(campaign: Campaign) -> Launcher:
     record = campaign.state().get("launcher") or {"name": "local"}
     made: Launcher = resolve_name(LAUNCHERS[record["name"]]).from_record(record)
     return made
+
+
+def started_by(campaign: Campaign, launcher: Launcher) -> bool:
+    """Whether the last start of a campaign was by a launcher with these very settings."""
+    # As it stands in the state, where tuples are lists.
+    return bool(campaign.state().get("launcher") == json.loads(json.dumps(launcher.record())))

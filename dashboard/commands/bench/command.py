@@ -107,12 +107,12 @@ def _plan(args: argparse.Namespace) -> None:
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher | None) -> None:
-    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns import limits
 
     done = campaign.done()
     beyond = bench_plan.beyond(plan, launcher, done.all) if launcher else frozenset()
     estimate = plan.estimate(done.all | beyond, os.cpu_count(), done.seconds)
-    checked = control.check_of(plan, done.all) > 0
+    checked = limits.check_of(plan, done.all) > 0
     offer = {
         "folder": str(campaign.folder),
         "library": plan.library,
@@ -133,15 +133,15 @@ def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
 
 def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
     methods = ", ".join(f"{name} {count}" for name, count in offer["methods"].items())
-    points = f"{offer['points']:,} points in {offer['cells']:,} cells" if offer["points"] else "nothing is missing"
-    what = f"{offer['folder']}: {points}"
+    points = f"{format_count(offer['points'], 'point')} in {format_count(offer['cells'], 'cell')}"
+    what = f"{offer['folder']}: {points if offer['points'] else 'nothing is missing'}"
     lines = [
         f"{what}, {offer['ranks']} ranks, {offer['library']} {offer['library_version']}",
         f"methods: {methods}",
         f"estimated {cost}",
     ]
     lines += ["each method in a launch of its own"] if offer["launch_per_method"] else []
-    return lines + [f"left out: {count:,} cells, {why}" for why, count in offer["left_out"].items()]
+    return lines + [f"left out: {format_count(count, 'cell')}, {why}" for why, count in offer["left_out"].items()]
 
 
 def _run(args: argparse.Namespace) -> None:
@@ -170,18 +170,19 @@ def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.launchers import slurm
 
     site = launching.site_of(args)
-    before = bench_submit.kept(Path(args.folder))
+    campaign = Campaign(Path(args.folder))
+    before = bench_submit.kept(campaign.folder)
     request = bench_submit.request(args, site, before)
+    measured = before if campaign.result_files() else {}
     for name in ("nodes", "tasks_per_node"):
-        if before and (now := request.record()[name]) != before[name]:
-            words = f"--{name.replace('_', '-')} is {now or 'not given'}, was {before[name] or 'not given'}"
+        if measured and (now := request.record()[name]) != measured[name]:
+            words = f"--{name.replace('_', '-')} is {now or 'not given'}, was {measured[name] or 'not given'}"
             say(f"warning: {words}: what is measured from now on is placed otherwise than what {args.folder} has")
     installation = bench_submit.installation(args, request.modules, _installation)
     launcher = site.launcher(installation, request=request)
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
     plan = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
     if args.dry_run:
-        campaign = Campaign(Path(args.folder))
         limit = _limit(args, campaign, plan, launcher)
         if campaign.plan_file.exists():
             answer(control.preview(campaign, launcher, installation, limit))
@@ -235,21 +236,21 @@ def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installatio
 
 def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher, again: float = 0.0) -> float:
     """Time limit, after a line that says what the campaign will cost; `again` are seconds of what is measured again."""
-    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns import limits
     from dashboard.benchmarks.campaigns.pace import too_short
 
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or (
-        control.limit_again(campaign, cores, again)
+        limits.limit_again(campaign, cores, again)
         if args.order == "resume"
-        else control.limit_of(plan, done.all, cores, done.seconds, again)
+        else limits.limit_of(plan, done.all, cores, done.seconds, again)
     )
     beyond = bench_plan.beyond(plan, launcher, done.all, campaign)
     estimate = plan.estimate(done.all | beyond, cores, done.seconds)
     if estimate.points and not campaign.settled(plan.goal):
-        cost = bench_plan.cost(estimate, limit, checked=control.check_of(plan, done.all) > 0)
-        say(f"{estimate.points} points, estimated {cost}; time limit {format_duration(limit)}")
+        cost = bench_plan.cost(estimate, limit, checked=limits.check_of(plan, done.all) > 0)
+        say(f"{format_count(estimate.points, 'point')}, estimated {cost}; time limit {format_duration(limit)}")
         if why := too_short(limit, estimate.seconds):
             say(f"warning: {why}")
     return limit

@@ -97,10 +97,11 @@ def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, x
     )
     cubes, trusted = {}, {}
     for name, cube in cubes_of(args, names, results).items():
-        judged, ppn = select_ppn(prepare(cube).cubes[name], args.ppn)
-        say_done(prepare(cube, ppn=ppn), None)
+        prepared = prepare(cube, ppn=args.ppn)
         if args.ppn is None:
-            say_ppn({name: cube})
+            say_ppn(prepared.cubes)
+        say_done(prepared, None)
+        judged, ppn = select_ppn(prepared.cubes[name], args.ppn)
         judged = judged.load()
         cubes[name] = select_ppn(prepare(cube, keep_doubtful=True).cubes[name], ppn)[0].load()
         if judged["time"].notnull().any():

@@ -136,8 +136,10 @@ def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> l
 
 def say_undetermined_choices(decision: DecisionFunction) -> None:
     """Warn of choices of models that rest on parameters which their fit did not determine."""
-    if rests := decision.provenance.get("models", {}).get("undetermined"):
-        say(f"warning: {decision.collective}: {rests['words']}")
+    from dashboard.export.provenance import unsure
+
+    if words := unsure(decision):
+        say(f"warning: {decision.collective}: {words}")
 
 
 def predict(args: argparse.Namespace) -> None:

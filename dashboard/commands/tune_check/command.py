@@ -195,7 +195,7 @@ def _ranks(args: argparse.Namespace, rules: Given) -> int:
 
 def _measured(args: argparse.Namespace, rules: Given, installation: Installation) -> Path:
     """Measure what is missing in the campaign's folder; the file with the results."""
-    from dashboard.benchmarks.campaigns import control
+    from dashboard.benchmarks.campaigns import control, limits
     from dashboard.benchmarks.tune_check import measurable, prepare
     from dashboard.tuning.measure import finished
 
@@ -223,7 +223,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
         say(f"{folder}: everything is measured already")
         return campaign.results
     done = campaign.done()
-    limit = args.time_limit or control.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
+    limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
     launcher = cli_launching.launcher_of(args, installation)
     with Working() as progress:
 

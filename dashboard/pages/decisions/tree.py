@@ -16,6 +16,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionFunction, Rule
 from dashboard.domain.held_out import title
 from dashboard.domain.units import format_count, format_share
+from dashboard.export.provenance import unsure
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.widgets import Pagination, int_slider
@@ -188,8 +189,7 @@ class RulesTable(Viewer):
 
 def _unsure(decision: DecisionFunction) -> list[str]:
     """What choices of models rest on that their fit did not determine."""
-    rests = decision.provenance.get("models", {}).get("undetermined")
-    return [escape(f"Unsure: {rests['words']}.")] if rests else []
+    return [escape(f"Unsure: {words}.")] if (words := unsure(decision)) else []
 
 
 def _left_out(decision: DecisionFunction) -> list[str]:

@@ -14,6 +14,7 @@ from panel.io import hold
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.domain.units import format_count, format_names
+from dashboard.export.provenance import unsure
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import (
     NO_PENALTY,
@@ -272,7 +273,7 @@ class Deciding(Part):
         if missing := about.get("not_covered"):
             sentences.append(f"no model covers {format_names(missing)}")
         sentences += [about["completion"]] if "completion" in about else []
-        sentences += [about["undetermined"]["words"]] if "undetermined" in about else []
+        sentences += [words] if (words := unsure(decision)) else []
         return escape(". ".join(f"{each[:1].upper()}{each[1:]}" for each in sentences) + ".")
 
     def _penalties(self, wanted: Choice) -> str:

@@ -182,6 +182,13 @@ def test_what_was_measured_at_some_processes_per_node_is_measured_at_as_many(
     capsys.readouterr()
     assert cli.main(["bench", "refine", str(results)]) == 0
     assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
+    # Of a campaign of colltune times that cannot be trusted do not count.
+    head = {**lines[0], "attrs": {"library": "test", "benchmark": "colltune bench 0.1"}}
+    late = [point | {"late": 9999} if point["ppn"] == 1 and point["message_size"] > 64 else point for point in points]
+    results.write_text("".join(f"{json.dumps(each)}\n" for each in [head, *late]))
+    for words in (["bench", "refine"], ["decide", "-c", "bcast"]):
+        assert cli.main([*words, str(results)]) == 0
+        assert "2 processes per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
 
 
 def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
