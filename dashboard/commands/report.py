@@ -91,14 +91,14 @@ def _view(args: argparse.Namespace) -> State:
     results = load(args)
     state.show(register(results))
     cubes = cubes_of(args, args.collective or state.view.collectives, results)
-    if args.ppn is None:
-        say_ppn(cubes)
     for name in cubes:
         if name not in state.view.collectives:
             there = ", ".join(state.view.collectives) or "none"
             raise Usage(f"-c {name}: a report is on collectives that can be decided on; of these results: {there}")
     state.collective = next(iter(cubes))
     state.treat(treatment_of(args, cubes))
+    if args.ppn is None:
+        say_ppn({name: state.view.beside(name).needed().cubes[name] for name in cubes})
     state.uncertainty = bool(args.uncertainty)
     state.choose(Choice.of(args.tree, cli_trees.chosen(args)))
     return state
