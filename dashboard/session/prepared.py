@@ -210,17 +210,22 @@ class Prepared:
     @cached_property
     def most_measured(self) -> int | None:
         """Processes per node that are meant where none are chosen; None where the cube does not say them."""
-        return decisions.select_ppn(self.shown)[1]
+        return decisions.select_ppn(self._first)[1]
+
+    @property
+    def _ppn(self) -> int | None:
+        # What is filled in does not choose it, nor what a comparison leaves out: the problem is of what is measured.
+        return self.treatment.ppn or self.most_measured
 
     @cached_property
     def decision_map(self) -> xr.Dataset:
         """The fastest method of each cell of the first cube (`decisions.decision_map`)."""
-        return decisions.decision_map(self.shown, ppn=self.treatment.ppn, tolerance=self.treatment.tolerance)
+        return decisions.decision_map(self.shown, ppn=self._ppn, tolerance=self.treatment.tolerance)
 
     @cached_property
     def tested(self) -> xr.Dataset:
         """Methods that the repetitions cannot tell from the best (`decisions.measured.noise.indistinguishable`)."""
-        return indistinguishable(self._first, self.treatment.statistical or LEVEL, ppn=self.treatment.ppn)
+        return indistinguishable(self._first, self.treatment.statistical or LEVEL, ppn=self._ppn)
 
     @cached_property
     def tied(self) -> tuple[NDArray[np.bool_], str]:

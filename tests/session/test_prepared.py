@@ -128,3 +128,13 @@ def test_where_times_are_weighed_what_ties_with_the_best_is_not_counted_as_wrong
     assert counts == {"optimal": [1, 0, 0], "c45": [1, 0, 1]}
     tied = prepare(cube_of([[[1.0, 1.01]], [[1.01, 1.0]]], [4], [1, 8]), statistical=0.001).decide("optimal", leaves=1)
     assert tied.counts(tied.decision) == {0: (2, 0)}
+
+
+def test_what_is_filled_in_does_not_choose_the_processes_per_node() -> None:
+    times = np.ones((2, 1, 3, 2)) * np.array([1.0, 2.0, 3.0])[:, None]
+    times[:, 0, 1, 0] = np.nan
+    cube = cube_of(times, [4], [8, 16, 32])
+    for prepared in (prepare(cube), prepare(cube, interpolate=True)):
+        assert prepared.most_measured == prepared.decision_map.attrs["ppn"] == prepared.tested.attrs["ppn"] == 2
+        assert prepared.problem.slices[0].given == {"ppn": 2}
+    assert int(prepared.shown["time"].isel(ppn=0).count()) == 6
