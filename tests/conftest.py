@@ -8,6 +8,7 @@ import os
 import shutil
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -155,17 +156,19 @@ def fast_ethernet_bcast(fast_ethernet: xr.DataTree) -> xr.Dataset:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
+def small_disk() -> Iterator[Path]:
     """A folder on a disk of 256 KiB of its own; skipped where disks cannot be mounted, which only root can."""
-    folder = tmp_path / "disk"
-    folder.mkdir()
+    # Outside pytest's folders: a disk that a killed run leaves there would end later runs, which cannot remove it.
+    folder = Path(tempfile.mkdtemp(prefix="colltune-disk-"))
     words = ["mount", "-t", "tmpfs", "-o", "size=256k", "colltune-test", str(folder)]
     if subprocess.run(words, capture_output=True, check=False).returncode:
+        folder.rmdir()
         pytest.skip("a small disk cannot be mounted here")
     try:
         yield folder
     finally:
         subprocess.run(["umount", "--lazy", str(folder)], capture_output=True, check=True)
+        folder.rmdir()
 
 
 @pytest.fixture(scope="session")

@@ -22,7 +22,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS
 from loaders import RunWriter
-from tests.measuring.played import LIBRARY, Played
+from tests.measuring.played import LIBRARY, Played, start_all_by
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 PLAN = Plan(2, {"bcast": (Method("a"), Method("b"))}, (2,), (8, 64))
@@ -33,8 +33,7 @@ POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size"
 def launcher(monkeypatch: pytest.MonkeyPatch) -> Played:
     """The launcher of all campaigns of a test."""
     made = Played(launched=Status("running"))
-    for module in (control, limits):
-        monkeypatch.setattr(module, "launcher_of", lambda campaign: made)
+    start_all_by(monkeypatch, made)
     return made
 
 
@@ -114,7 +113,6 @@ def test_what_was_refused_is_told_with_its_reasons(
 def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
     launcher: Played, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dashboard.benchmarks.launchers.launcher_of", lambda campaign: launcher)
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     launcher.launched = Status("queued", "waits for resources (Resources)")
     assert cli.main(["bench", "resume", str(campaign.folder)]) == 0
@@ -124,7 +122,6 @@ def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
 def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyond_its_budget(
     launcher: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr("dashboard.benchmarks.launchers.launcher_of", lambda campaign: launcher)
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     goal = Goal(8.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))

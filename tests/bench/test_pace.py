@@ -22,7 +22,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.bench.plan import cost
 from loaders import RunWriter
-from tests.measuring.played import LIBRARY, Played
+from tests.measuring.played import LIBRARY, Played, start_all_by
 
 FAST_ETHERNET = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-own" / "results.jsonl"
 METHODS = (Method("a"), Method("b"))
@@ -94,8 +94,7 @@ def test_results_are_made_and_compared_in_time_too() -> None:
 def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     """A campaign that was cancelled when one of its methods was measured: each point took 7 s."""
     launcher = Played(launched=Status("cancelled", "cancelled"))
-    for module in (control, limits):
-        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
+    start_all_by(monkeypatch, launcher)
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, protocol=Protocol(seconds=10.0)))
     control.start(campaign, launcher, Installation(Path("/nowhere/mpiexec"), LIBRARY), 100.0)
@@ -120,8 +119,7 @@ def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campai
 def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     stopped: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for module in (control, limits):
-        monkeypatch.setattr(module, "launcher_of", lambda campaign: Played(launched=Status("running", "")))
+    start_all_by(monkeypatch, Played(launched=Status("running", "")))
     # Waiting for the machine is no point's time: by elapsed time alone it would be 4200 s.
     progress = {"done": 6, "points": 12, "elapsed": 4200.0, "now": "bcast", "ended": ""}
     write_json(stopped.progress_file, progress)
@@ -135,8 +133,7 @@ def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
 
 def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     launcher = Played(launched=Status("running", ""))
-    for module in (control, limits):
-        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
+    start_all_by(monkeypatch, launcher)
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     goal = Goal(40.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 
-from dashboard.benchmarks.campaigns import control, follow
+from dashboard.benchmarks.campaigns import follow
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import LAUNCHERS
 from dashboard.benchmarks.launchers.launch import Job, Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from dashboard.measuring import launching
 from dashboard.measuring.launching import Place, Surroundings
 from loaders import RunWriter
 
@@ -71,13 +71,19 @@ class Played:
         return self.now
 
 
+def start_all_by(monkeypatch: pytest.MonkeyPatch, launcher: Played) -> None:
+    """Have one launcher be the one that campaigns were started with, or would be."""
+    monkeypatch.setattr(Played, "from_record", lambda record: launcher, raising=False)
+    for name in (launcher.name, "local"):
+        monkeypatch.setitem(LAUNCHERS, name, f"{__name__}:Played")
+
+
 def play(monkeypatch: pytest.MonkeyPatch, root: Path) -> Played:
     """Have every campaign launched by one launcher, kept below `root`."""
     launcher = Played()
     monkeypatch.setenv("COLLTUNE_CAMPAIGNS", str(root))
     monkeypatch.setattr(Place, "launcher", lambda self, installation: launcher)
-    for module in (control, launching):
-        monkeypatch.setattr(module, "launcher_of", lambda campaign: launcher)
+    start_all_by(monkeypatch, launcher)
     monkeypatch.setattr(follow, "_FRESH_S", 0.0)
     return launcher
 
