@@ -157,6 +157,15 @@ def cost(page: Page, session: CDPSession, work: Any, times: int) -> dict[str, fl
     return {name: (after[name] - before[name]) / times for name in FIGURES}
 
 
+def kept(session: CDPSession) -> dict[str, float]:
+    """What the tab keeps in memory once what it no longer needs is collected."""
+    # The page's own registries of what is gone are cleared between two of them.
+    for _ in range(2):
+        session.send("HeapProfiler.collectGarbage")
+    own = metrics(session)
+    return {"nodes kept": own["Nodes"], "listeners": own["JSEventListeners"], "MB": own["JSHeapUsedSize"] / 1e6}
+
+
 def measured(page: Page, session: CDPSession) -> dict[str, dict[str, float]]:
     """Count what stands in the document, and measure a switch and a slider's step."""
     slider = page.get_by_role("slider", name="Accuracy threshold")
@@ -170,14 +179,8 @@ def measured(page: Page, session: CDPSession) -> dict[str, dict[str, float]]:
         slider.press(next(keys))
         rest(page)
 
-    # The page's own registries of what is gone are cleared between two of them.
-    for _ in range(2):
-        session.send("HeapProfiler.collectGarbage")
-    counts = page.evaluate(COUNT)
-    own = metrics(session)
-    counts |= {"nodes kept": own["Nodes"], "listeners": own["JSEventListeners"], "MB": own["JSHeapUsedSize"] / 1e6}
     return {
-        "document": counts,
+        "document": page.evaluate(COUNT) | kept(session),
         "slider step": cost(page, session, step, STEPS),
         "Decisions-Data-Decisions": cost(page, session, switch, TIMES),
     }

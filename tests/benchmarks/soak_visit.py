@@ -1,8 +1,8 @@
 """A quarter of an hour on the page: all pages and tabs, round after round, each as quick as the first.
 
 Serves the dashboard (or visits the address that is named) and prints of each round the clicks that open a page until
-the next paint, the steps of a slider, and the elements of the document; at the end what the console and the page's own
-scripts complained of::
+the next paint, the steps of a slider, the elements of the document and what the tab keeps in memory; at the end what
+the console and the page's own scripts complained of::
 
     python -m tests.benchmarks.soak_visit [--minutes 15] [--dark] [ADDRESS]
 """
@@ -17,7 +17,7 @@ import numpy as np
 from playwright.sync_api import Locator, Page, sync_playwright
 
 from dashboard.session.state import PAGES
-from tests.benchmarks.bench_tour import COUNT
+from tests.benchmarks.bench_tour import COUNT, kept
 from tests.conftest import ROOT, find_chromium
 from tests.serving import Served
 
@@ -85,11 +85,14 @@ def main() -> int:
             page.on("pageerror", lambda error: complaints.append(str(error)))
             page.goto(args.address or served.url)
             page.get_by_role("button", name="Decisions", exact=True).wait_for()
+            session = page.context.new_cdp_session(page)
+            session.send("Performance.enable")
             begun, number = time.monotonic(), 0
             while time.monotonic() - begun < 60 * args.minutes:
                 said = round_of(page, LATER if number else FIRST)
                 number += 1
-                print(f"round {number}, {(time.monotonic() - begun) / 60:.1f} min: {said}", flush=True)
+                memory = "{MB:.0f} MB and {nodes kept:,.0f} nodes kept".format_map(kept(session))
+                print(f"round {number}, {(time.monotonic() - begun) / 60:.1f} min: {said}; {memory}", flush=True)
             browser.close()
     finally:
         if served is not None:

@@ -104,6 +104,17 @@ _TOGETHER = """async () => {
         await did(() => columns[1].model.children[0].setv({height: 140})),
     ]
 }"""
+#: Models that a document knows that had another part every 50 ms, and lets go after 200 ms.
+_CHANGING = """async () => {
+    const Column = Bokeh.Models.get('Column'), {Document} = Bokeh.require('document')
+    const document = new Document({recompute_timeout: 200}), root = new Column()
+    document.add_root(root)
+    for (let at = 0; at < 20; at += 1) {
+        root.children = [new Column()]
+        await new Promise((next) => setTimeout(next, 50))
+    }
+    return document._all_models.size
+}"""
 
 
 @pytest.fixture
@@ -153,10 +164,17 @@ def test_parts_share_their_style_sheets_and_all_is_dark_where_the_system_is(page
     }
 
 
-def test_bokeh_alone_does_not_share_them(watched_page: WatchedPage) -> None:
+def test_bokeh_alone_does_neither_share_them_nor_let_go_while_it_changes(watched_page: WatchedPage) -> None:
     # Once it does, the module goes.
     watched_page.page.add_script_tag(path=BOKEH)
     assert watched_page.page.evaluate(_OWN_WAY) == [1, 0]
+    assert watched_page.page.evaluate(_CHANGING) > 20
+
+
+def test_what_has_left_the_page_is_let_go_while_it_changes(watched_page: WatchedPage) -> None:
+    watched_page.page.add_script_tag(path=BOKEH)
+    watched_page.page.add_script_tag(content=EARLY)
+    assert watched_page.page.evaluate(_CHANGING) < 10
 
 
 @pytest.mark.slow
@@ -184,7 +202,7 @@ def test_where_bokeh_is_another_the_page_stands_all_the_same(watched_page: Watch
     watched_page.page.evaluate("window.Bokeh = {require: () => ({StyleSheet: class {}, InlineStyleSheet: class {}})}")
     watched_page.page.add_script_tag(content=EARLY)
     watched_page.page.evaluate(f"() => {{ {LATE} }}")
-    assert [each.partition(":")[0] for each in said] == ["colltune"] * 5
+    assert [each.partition(":")[0] for each in said] == ["colltune"] * 6
     assert watched_page.errors == []
 
 

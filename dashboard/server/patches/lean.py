@@ -4,7 +4,8 @@ Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of i
 texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
 into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was, and
 needs no work to be shown again; parts that are resized are laid out together; a figure that is laid out anew takes with
-it what it had made before; and the first figures are drawn once, in the page's colours and letters.
+it what it had made before; the first figures are drawn once, in the page's colours and letters; and what is no longer
+on the page is let go of while it changes.
 
 This and the two modules that it imports are all that changes what Bokeh does in the browser. It was made for
 `MADE_FOR`; where what it takes hold of is not there, it says so in the browser's console and leaves everything as Bokeh
@@ -126,8 +127,20 @@ const leave = () => {{
 }}
 """
 
+#: Bokeh lets go of the models that a page no longer has some time after the *last* change: of a page that changes more
+#: often than that, as one that is worked with or that watches a campaign, all that it ever showed stayed in memory.
+RELEASE = """
+const release = ({Document}) => {
+    const {_schedule_recompute_all_models: schedule, _recompute_all_models: recompute} = Document.prototype
+    if (typeof schedule !== 'function' || typeof recompute !== 'function') throw new Error('Document.recompute')
+    Document.prototype._schedule_recompute_all_models = function () {
+        if (this._recompute_timer == null) schedule.call(this)
+    }
+}
+"""
+
 EARLY = f"""(() => {{
-{SHARED_STYLES}{CALM}{WAIT}{ROWS}{DARK}
+{RELEASE}{SHARED_STYLES}{CALM}{WAIT}{ROWS}{DARK}
     try {{
         share(Bokeh.require('core/dom'))
         window.colltune_lean = true
@@ -137,6 +150,8 @@ EARLY = f"""(() => {{
     catch (error) {{ console.warn('colltune: the page is laid out for each part that is resized:', error) }}
     try {{ sweep(Bokeh.require('models/plots/plot_canvas').PlotView.prototype) }}
     catch (error) {{ console.warn('colltune: empty rows stay in the document:', error) }}
+    try {{ release(Bokeh.require('document')) }}
+    catch (error) {{ console.warn('colltune: what was on show stays in memory while the page changes:', error) }}
     try {{ darken(Bokeh.require('document')) }}
     catch (error) {{ console.warn('colltune: the page is light until it is drawn:', error) }}
 }})()"""
