@@ -36,6 +36,7 @@ _NO_END = "the last line has no line end: where the file was cut off, its last n
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?\d*(?:[.,]\d+)*,\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 Finish = Callable[[Chunk], pd.DataFrame]
 
@@ -279,6 +280,8 @@ class Delimited:
             elif field.name in _SIZES and (size := _size(cell)) is not None:
                 self._source.note("sizes with a unit, such as 8KiB, are read by powers of 1024")
                 values.append(size)
+            elif _WITH_COMMA.fullmatch(cell):
+                return f"{field.name} is a number with a comma: write 1.5 for 1,5 and 1024 for 1,024"
             else:
                 return f"{field.name} is not a number"
         return values

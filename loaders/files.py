@@ -163,6 +163,8 @@ def detect(source: Source, formats: Mapping[str, Format], name: str | None = Non
         raise source.fail(f"it is {packed}, which is not looked into: unpack it, and name the folder or the files")
     if head.startswith(_WIDE):
         raise source.fail("it is text in UTF-16, which is not read; 'iconv -f UTF-16 -t UTF-8' makes UTF-8 of it")
+    if b"\r" in head and b"\n" not in head and b"\0" not in head:
+        raise source.fail("its lines end with a carriage return alone; \"tr '\\r' '\\n'\" makes lines of it")
     if name is not None or is_tar(head):
         # The texts of an archive, one behind the other, look like a single one.
         return formats[name or "pico"]

@@ -218,3 +218,11 @@ def test_text_in_utf_16_is_told_to_be_saved_anew(encoding: str, tmp_path: Path) 
     for form in (None, "table"):
         with pytest.raises(LoadError, match="UTF-16, which is not read"):
             open_results(tmp_path / "a.csv", format=form)
+
+
+def test_lines_that_end_with_a_carriage_return_alone_are_said(tmp_path: Path) -> None:
+    (file := tmp_path / "old.csv").write_bytes(
+        b"collective,comm_size,message_size,algorithm,time\rbcast,4,8,ring,1.5\r"
+    )
+    with pytest.raises(LoadError, match="end with a carriage return alone"):
+        open_results(file)

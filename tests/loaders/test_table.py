@@ -61,6 +61,20 @@ def test_sizes_may_have_a_unit(tmp_path: Path) -> None:
     assert "sizes with a unit, such as 8KiB, are read by powers of 1024" in reading.source.notes
 
 
+def test_numbers_with_a_comma_are_skipped_with_the_remedy(tmp_path: Path) -> None:
+    rows = "bcast,ring,0,16,8,1.5\nbcast,ring,0,16,16,1,5\nbcast,ring,0,16,1,024,2.5\nbcast,ring,0,16,32,1,,5\n"
+    text = (LONG + rows).replace(",", ";")
+    for said, meant in (("1;5\n", "1,5\n"), ("1;024", "1,024"), ("1;;5", "1,,5")):
+        text = text.replace(said, meant)
+    reading = read_text(FORMAT, tmp_path, text)
+    remedy = "is a number with a comma: write 1.5 for 1,5 and 1024 for 1,024"
+    assert [(skip.line, skip.reason) for skip in reading.source.skips] == [
+        (3, f"time {remedy}"),
+        (4, f"message_size {remedy}"),
+        (5, "time is not a number"),
+    ]
+
+
 @pytest.mark.parametrize("separator", [",", "\t", ";"])
 def test_comma_tab_and_semicolon_separate(separator: str, tmp_path: Path) -> None:
     reading = read_text(FORMAT, tmp_path, (LONG + ROWS).replace(",", separator).replace("\n", "\r\n"))
