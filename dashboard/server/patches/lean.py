@@ -128,7 +128,7 @@ const leave = () => {{
 """
 
 #: Bokeh lets go of the models that a page no longer has some time after the *last* change: of a page that changes more
-#: often than that, as one that is worked with or that watches a campaign, all that it ever showed stayed in memory.
+#: often than that, as one that is worked with, all that it ever showed stayed in memory.
 RELEASE = """
 const release = ({Document}) => {
     const {_schedule_recompute_all_models: schedule, _recompute_all_models: recompute} = Document.prototype
