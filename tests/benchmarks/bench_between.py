@@ -27,7 +27,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.folds import folds_of, with_cubes
 from dashboard.decisions.judged.heldout import HeldOut, heldout, heldout_many
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.surfaces import Surfaces
+from dashboard.decisions.surfaces.along import Slicing
 from dashboard.decisions.surfaces.family import FAMILY, recommended_many
 from loaders import open_results
 from tests.conftest import FAST_ETHERNET
@@ -57,8 +57,8 @@ def coverage(problem: Problem) -> float:
     for make in folds_of(problem, "lines", 5)[0]:
         fold = make()
         for learn, judge, within in zip(fold.learn.slices, fold.judge.slices, fold.inside(), strict=True):
-            known, wanted = ([np.asarray(part.cube[name].values) for name in SIZES] for part in (learn, judge))
-            predicted = Surfaces(learn.times(), *known).at(*wanted)
+            wanted = [np.asarray(judge.cube[name].values) for name in SIZES]
+            predicted = Slicing(learn.cube).surfaces.at(*wanted)
             with np.errstate(invalid="ignore"):
                 off = np.abs(np.log(judge.times()) - predicted.log_time)
             judged = np.isfinite(off) & within

@@ -25,6 +25,9 @@ FEWEST = 4
 """Lines without which none is left out: one inside, and three to interpolate between."""
 
 
+LARGEST = 2**14
+"""Sizes of a table beyond which one predictor is enough: so many lines leave little between."""
+
 CLOSE = 0.03
 """How far above the best, as a share of it, anything may be that is taken instead."""
 
@@ -126,11 +129,12 @@ def choose_predictor(folds: Sequence[Left], step: Callable[[], None] = lambda: N
     """
     if not folds:
         return PREDICTORS[0], []
-    table = np.array([[_argmin(fold, predictor, step) for predictor in PREDICTORS] for fold in folds])
+    tried = PREDICTORS if folds[0].learn.times[0].size <= LARGEST else PREDICTORS[:1]
+    table = np.array([[_argmin(fold, predictor, step) for predictor in tried] for fold in folds])
     best = int(table.mean(axis=0).argmin())
-    chosen = next(number for number in range(len(PREDICTORS)) if _as_good(table[:, number], table[:, best]))
+    chosen = next(number for number in range(len(tried)) if _as_good(table[:, number], table[:, best]))
     return PREDICTORS[chosen], [
-        Judged(predictor.name, float(table[:, n].mean()), _error(table[:, n])) for n, predictor in enumerate(PREDICTORS)
+        Judged(predictor.name, float(table[:, n].mean()), _error(table[:, n])) for n, predictor in enumerate(tried)
     ]
 
 

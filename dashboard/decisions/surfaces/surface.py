@@ -10,6 +10,7 @@ import numpy as np
 
 from dashboard.decisions.surfaces.folding import folded, power_below
 from dashboard.decisions.surfaces.lines import ALIKE, KINDS, POWER_OF_TWO, between, kind_of, openness, scale, weighed
+from dashboard.decisions.surfaces.process import Process
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 SURE = 0.9
@@ -55,22 +56,17 @@ class Predictor:
     ----------
     name
         For people.
-    kinds
-        Of `KINDS` those that a method's curves over the communicator size may be told apart by: for each method the
-        one is taken that predicts left-out lines of its measurements best.
-    smoothing
-        Share of its neighbours' interpolation that a measured time is mixed with, 0 to 1.
+    smooth
+        Whether times are those of a Gaussian process through the measured ones instead of straight lines between.
     """
 
     name: str
-    kinds: tuple[str, ...] = KINDS
-    smoothing: float = 0.0
+    smooth: bool = False
 
 
 PREDICTORS = (
-    Predictor("by kind of communicator size", KINDS),
-    Predictor("plain interpolation", (ALIKE,)),
-    Predictor("by kind, smoothed", KINDS, 0.25),
+    Predictor("by kind of communicator size"),
+    Predictor("smooth curves", smooth=True),
 )
 """Those that are tried, the first unless another one is better."""
 
@@ -113,7 +109,8 @@ class Surfaces:
     Attributes
     ----------
     kinds
-        For each method what its curves over the communicator size are told apart by.
+        For each method what its curves over the communicator size are told apart by, of `KINDS` that which predicts
+        left-out lines of its measurements best.
 
     Notes
     -----
@@ -141,6 +138,7 @@ class Surfaces:
         self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
+        self._smooth = [self._process(*group) if predictor.smooth else None for group in self._groups]
         self._own_kinds = np.unique(kind_of(self.comm_sizes[self._measured.any(axis=(0, 2))], POWER_OF_TWO))
         self._apart, powers = folding is not None, self._own_kinds.tolist() == [1]
         self._folding = np.flatnonzero(folding) if folding is not None and powers else np.empty(0, dtype=np.int64)
@@ -156,12 +154,12 @@ class Surfaces:
                 yield np.flatnonzero(pattern), np.flatnonzero(which.ravel() == number)
 
     def _choose(self, rows: IntArray, methods: IntArray) -> None:
-        """Choose what curves are told apart by, and mix in neighbours."""
+        """Choose what curves are told apart by."""
         sizes = self.comm_sizes[rows]
         values = self._values[np.ix_(methods, rows)]
         least = np.full(methods.size, np.inf)
         chosen = np.zeros_like(values)
-        for kind in self._predictor.kinds:
+        for kind in KINDS:
             kinds = kind_of(sizes, kind)
             if kind != ALIKE and (kinds == kinds[:1]).all():
                 continue
@@ -175,8 +173,9 @@ class Surfaces:
                 self.kinds[method] = kind
         if sizes.size > 1:
             self._row_error[np.ix_(methods, rows)] = np.abs(chosen - values)
-            share = self._predictor.smoothing
-            self._values[np.ix_(methods, rows)] = (1 - share) * values + share * chosen
+
+    def _process(self, rows: IntArray, methods: IntArray) -> Process:
+        return Process(self._values[np.ix_(methods, rows)], self.comm_sizes[rows], self.message_sizes)
 
     @cached_property
     def _column_error(self) -> FloatArray:
@@ -190,6 +189,17 @@ class Surfaces:
         if sizes.size > 2:
             error[..., [0, -1]] = np.nan
         return error
+
+    @cached_property
+    def _smoothed(self) -> FloatArray:
+        """How far each measured time is from the smooth curves."""
+        off = np.zeros(self._logs.shape)
+        for (rows, methods), smooth in zip(self._groups, self._smooth, strict=True):
+            if smooth is not None:
+                places = np.ix_(methods, rows)
+                expected = smooth.at(self.comm_sizes[rows], self.message_sizes)
+                off[places] = np.where(self._measured[places], np.abs(expected - self._values[places]), 0.0)
+        return off
 
     @property
     def scatter(self) -> float:
@@ -216,14 +226,10 @@ class Surfaces:
         alike = (np.zeros(sizes.size, dtype=np.int64) for sizes in (self.message_sizes, message_sizes))
         across = between(self.message_sizes, message_sizes, *alike)
         beyond = scale(message_sizes) - scale(self.message_sizes)[-1]
-        for rows, methods in self._groups:
-            for kind in {self.kinds[method] for method in methods}:
-                own = np.array([method for method in methods if self.kinds[method] == kind])
-                lines = self._predict(rows, own, kind, comm_sizes)
-                logs[own], last = weighed(across, lines, 2), lines[..., -1:]
-                # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
-                logs[own] = np.where(beyond > 0, np.clip(logs[own], last, last + beyond), logs[own])
-                logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
+        for rows, own, expected, last in self._parts(comm_sizes, message_sizes, across):
+            # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
+            logs[own] = np.where(beyond > 0, np.clip(expected, last, last + beyond), expected)
+            logs[own] = np.where(self._reached(rows, own, comm_sizes, across), logs[own], np.nan)
         self._fold(logs, comm_sizes, message_sizes)
         return Predicted(logs, lambda: self._half_width(comm_sizes, message_sizes, factors or self.factors))
 
@@ -237,10 +243,21 @@ class Surfaces:
             places = np.ix_(self._folding, off)
             logs[places] = folded(logs[places], at_powers[:, np.searchsorted(powers, below)], at_powers[:, [0]])
 
-    def _predict(self, rows: IntArray, methods: IntArray, kind: str, wanted: IntArray) -> FloatArray:
-        sizes = self.comm_sizes[rows]
-        weights = between(sizes, wanted, kind_of(sizes, kind), kind_of(wanted, kind))
-        return weighed(weights, self._values[np.ix_(methods, rows)], 1)
+    def _parts(
+        self, comm_sizes: IntArray, message_sizes: IntArray, across: FloatArray
+    ) -> Iterator[tuple[IntArray, IntArray, FloatArray, FloatArray]]:
+        """Rows and methods with what is expected of these at wanted sizes, and at the longest measured messages."""
+        for (rows, methods), smooth in zip(self._groups, self._smooth, strict=True):
+            if smooth is not None:
+                both = smooth.at(comm_sizes, np.append(message_sizes, self.message_sizes[-1]))
+                yield rows, methods, both[..., :-1], both[..., -1:]
+                continue
+            sizes = self.comm_sizes[rows]
+            for kind in {self.kinds[method] for method in methods}:
+                own = np.array([method for method in methods if self.kinds[method] == kind])
+                weights = between(sizes, comm_sizes, kind_of(sizes, kind), kind_of(comm_sizes, kind))
+                lines = weighed(weights, self._values[np.ix_(own, rows)], 1)
+                yield rows, own, weighed(across, lines, 2), lines[..., -1:]
 
     def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
         """Where a method is known: ``(method, comm_size, message_size)``."""
@@ -312,6 +329,7 @@ class Surfaces:
             away = np.where(gaps, max(factors) * np.maximum(distance, GAP), factor * distance)
             squares = squares + (widths[:, None, columns] * away) ** 2
         squares = squares + OFF_KIND**2 * self.is_off_kind(comm_sizes)[:, None]
+        squares = squares + self._smoothed[:, rows][:, :, columns] ** 2
         return np.asarray(np.sqrt(squares))
 
     def is_off_kind(self, comm_sizes: IntArray) -> BoolArray:

@@ -55,7 +55,7 @@ def test_times_are_predicted_by_what_left_out_sizes_speak_for_unless_they_were_c
     cube = fast_ethernet["alltoall"].to_dataset()
     best = cube["time"].argmin("method").values
     slicing = Slicing(cube)
-    assert slicing.predictor.smoothing > 0
+    assert slicing.predictor.smooth
     assert (sureness(cube, best) == sureness(cube, best, slicing)).all()
     chosen = Slicing(cube.assign_attrs(points="adaptive"))
     assert (chosen.predictor, chosen.judged) == (PREDICTORS[0], [])

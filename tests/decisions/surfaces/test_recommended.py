@@ -128,7 +128,7 @@ def test_how_far_it_is_goes_up_by_small_steps() -> None:
     assert shares == sorted(shares)
     assert max(np.diff([*shares, 1.0])) < 0.05
     # Each predictor at each of ten parts that are left out, then trees without these.
-    assert steps[0] == (0.0, "times at sizes left out, 1 of 30")
+    assert steps[0] == (0.0, "times at sizes left out, 1 of 20")
     assert any(what.startswith("trees without some sizes, 10 of ") for _, what in steps)
 
 
