@@ -1,4 +1,4 @@
-"""Substitutes for the methods that a target lacks, for targets whose writers take no measurements themselves."""
+"""Substitutes for the methods that a target lacks."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def with_substitutes(
     reduced, replaced = ways[order.index(min(order))]
     alike: dict[tuple[str, str], list[str]] = {}
     for old, new in replaced.items():
-        alike.setdefault((" beside others" if old in allowed else "", _instead(new)), []).append(repr(old))
+        alike.setdefault((" beside others" if old in allowed else "", instead(new)), []).append(repr(old))
     notes = [
         f"It has no {', '.join(names)}{beside}; written instead, {words}." for (beside, words), names in alike.items()
     ]
@@ -79,8 +79,8 @@ def with_substitutes(
     return reduced.changed(provenance=facts), notes
 
 
-def _instead(labels: Sequence[str]) -> str:
-    """What was written in the place of a method, and why."""
+def instead(labels: Sequence[str]) -> str:
+    """What was written in the place of a method, by their labels, and why, in words."""
     measured = [label for label in labels if label != OWN_DECISION.label]
     words = [f"what costs least there: {', '.join(measured)}"] if measured else []
     if len(measured) < len(labels):

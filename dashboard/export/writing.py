@@ -138,8 +138,8 @@ class Part:
         """Both mean penalties, in words."""
         if self.before is None or self.after is None:
             return ""
-        unmeasured = self.after.unmeasured - self.before.unmeasured
-        rest = f", {format_count(unmeasured, 'cell')} not measured as the file says" if unmeasured > 0 else ""
+        unmeasured = self.after.unmeasured if self.after.unmeasured != self.before.unmeasured else 0
+        rest = f", {format_count(unmeasured, 'cell')} not measured as the file says" if unmeasured else ""
         after = "not known" if math.isnan(self.after.mean) else format_percent(self.after.mean)
         return f"mean penalty as decided {format_percent(self.before.mean)}, as the file says it {after}{rest}"
 

@@ -6,6 +6,7 @@ import io
 import json
 import re
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.judged.penalty import PenaltySummary
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
@@ -20,7 +22,7 @@ from dashboard.export.bundle import bundle, provenance_of, report
 from dashboard.export.rules.lint import read_text
 from dashboard.export.substitute import apart, has_substitutes, takes_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
-from dashboard.export.writing import Order, write
+from dashboard.export.writing import Order, Part, write
 from tests.cubes import cube_of
 
 SIZES = [1, 64, 4096, 65536]
@@ -246,7 +248,7 @@ def test_substitutes_of_open_mpi_are_among_the_notes(target: str) -> None:
     measured = measured.assign_coords(method=names, algorithm=("method", names))
     decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
     (note,) = write(Order(target, (decision,), {"bcast": measured})).parts[0].notes
-    assert "has no 'hypercube'; 'binomial' is written instead" in note
+    assert "has no 'hypercube'; written instead, what costs least there: binomial" in note
 
 
 def test_sizes_at_which_nothing_was_measured_do_not_hide_what_costs_least() -> None:
@@ -258,8 +260,21 @@ def test_sizes_at_which_nothing_was_measured_do_not_hide_what_costs_least() -> N
     measured = measured.assign_coords(method=names, algorithm=("method", names))
     decision = DecisionFunction("allgather", [Method("bine", "bine")], Leaf(0))
     (part,) = write(Order("openmpi", (decision,), {"allgather": measured})).parts
-    assert "'ring' is written instead, of all that it has the one that costs least there" in " ".join(part.notes)
+    assert "has no 'bine'; written instead, what costs least there: ring." in " ".join(part.notes)
     assert part.loss == pytest.approx(100)
+
+
+def test_what_the_library_lacks_is_replaced_in_each_leaf_by_what_costs_least_there() -> None:
+    """One substitute for all of them would cost 90 %."""
+    names = ["mine", "linear", "ring", "bruck"]
+    times = np.array([[[1.0, 1.0]], [[1.05, 3.0]], [[3.0, 1.05]], [[1.9, 1.9]]])
+    measured = cube_of(times, [8], [64, 65536], collective="allgather")
+    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    root = Split((Test("message_size", 64),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("allgather", [Method(name, name) for name in ("mine", "mine")], root)
+    (part,) = write(Order("openmpi", (decision,), {"allgather": measured})).parts
+    assert "has no 'mine'; written instead, what costs least there: linear, ring." in " ".join(part.notes)
+    assert part.loss == pytest.approx(5)
 
 
 def test_radices_of_different_algorithms_stand_beside_each_other() -> None:
@@ -290,3 +305,13 @@ def test_of_each_algorithm_the_radix_stays_that_is_best_beside_those_of_others()
     measured = measured.assign_coords(radix=("method", [radix for both in methods.values() for radix in both]))
     left = apart(TARGETS["ucc"], measured, methods_of(measured))
     assert [method.label for method in left] == ["knomial radix 2", "sra_knomial radix 8"]
+
+
+def test_cells_that_were_not_measured_as_the_file_says_are_all_of_them() -> None:
+    before, after = (PenaltySummary(0.0, 9.0, mean, 0.0, unmeasured, 20) for mean, unmeasured in ((1.0, 3), (2.0, 4)))
+    part = Part(DecisionFunction("bcast", [Method("a", "a")], Leaf(0)), None, (), before, after)
+    assert (
+        part.costs
+        == "mean penalty as decided 1.00 %, as the file says it 2.00 %, 4 cells not measured as the file says"
+    )
+    assert "not measured" not in replace(part, after=after._replace(unmeasured=3)).costs

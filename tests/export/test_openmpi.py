@@ -106,7 +106,9 @@ def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
     # hypercube is the best everywhere, so the best substitute is the best single other method.
     ratios = (cube["time"] / cube["time"].min("method")).mean(["comm_size", "message_size"])
     best = str(ratios.drop_sel(method="hypercube").idxmin().values)
-    assert f"has no 'hypercube'; '{best}' is written instead" in " ".join(text.replace("\n#", "").split())
+    assert f"has no 'hypercube'; written instead, what costs least there: {best}." in " ".join(
+        text.replace("\n#", "").split()
+    )
     read = read_text(text).decisions["bcast"]
     figures = summarise(penalty(cube, fitted(read, cube, "5.0")))
     assert figures.mean == pytest.approx(100 * (ratios.values[names.index(best)] - 1))
@@ -120,7 +122,9 @@ def test_the_substitute_follows_the_workload(size: int, best: str) -> None:
     cube = cube.assign_coords(method=names, algorithm=("method", names))
     weights = np.where(np.arange(2) == size, 9.0, 1.0)[None]
     text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube}, weights={"bcast": weights})
-    assert f"has no 'hypercube'; '{best}' is written instead" in " ".join(text.replace("\n#", "").split())
+    assert f"has no 'hypercube'; written instead, what costs least there: {best}." in " ".join(
+        text.replace("\n#", "").split()
+    )
 
 
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
@@ -297,6 +301,6 @@ def test_where_nothing_else_was_measured_the_substitute_is_the_library_s_own_dec
     decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
     text = to_openmpi(decision, cubes={"bcast": cube})
     head = " ".join(text.replace("\n#", "").split())
-    assert '"the library\'s own decision" is written instead, since nothing that it has was measured' in head
+    assert "written instead, where nothing that it has was measured: the library's own decision." in head
     assert "of these rules: not known, 1 cell not measured." in head
     assert "\n0 0 0 0 #" in text

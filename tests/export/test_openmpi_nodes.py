@@ -162,7 +162,7 @@ def test_what_rules_of_tuned_do_not_reach_is_written_and_judged_as_what_they_do(
     decision = DecisionFunction("bcast", methods, root, provenance={"library": "Open MPI"})
     text = to_openmpi(decision, cubes={"bcast": MEASURED})
     head = " ".join(text.replace("\n#", "").split())
-    assert f"{label!r}; 'binomial' is written instead, of all that it has the one that costs least there" in head
+    assert f"{label!r}; written instead, what costs least there: binomial" in head
     rules = read_text(text).decisions["bcast"]
     assert f"of these rules: {figures(summarise(penalty(MEASURED, fitted(rules, MEASURED, '5.0'))))}" in head
 

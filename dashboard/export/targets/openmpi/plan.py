@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from typing import Any
@@ -12,9 +12,11 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.cutting import is_within_measured
+from dashboard.decisions.function.improve import without
 from dashboard.decisions.function.nodes import LEFT_ALONE, OWN_DECISION, Method
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.algorithm_names import normal
 from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
@@ -33,6 +35,7 @@ from dashboard.export.library_names import (
     way_of,
 )
 from dashboard.export.parts import per_collective
+from dashboard.export.substitute import instead
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
 from loaders.openmpi import TWO_PROCESSES, algorithms
@@ -122,8 +125,9 @@ class _Measured:
 def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, most_rules: int | None) -> Plan:
     compared = COMPARED[decision.collective]
     why = ""
+    reduced, notes = _substituted(decision, version, measured)
     try:
-        bands = bands_of(decision, compared)
+        bands = bands_of(reduced, compared)
         if most_rules is not None and bands.rules > most_rules:
             why = f"{bands.rules} rules would say all of it, {most_rules} are allowed"
     except ExportError as error:
@@ -135,7 +139,8 @@ def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, 
     if why and measured is not None:
         plan = _searched(decision, version, measured, most_rules or MOST_RULES, why)
     else:
-        plan = _translated(decision, version, measured, bands)
+        said = [*notes, *(f"{note[0].upper()}{note[1:]}." for note in bands.notes)]
+        plan = _translated(decision, reduced.methods, version, measured, bands, said)
     return _of_one_way(plan, version, measured, most_rules or MOST_RULES)
 
 
@@ -208,34 +213,43 @@ def _searched(
     return _finished(Plan(decision, bands, tuple(choices.values()), kept, ()), measured, notes)
 
 
-def _translated(decision: DecisionFunction, version: str, measured: _Measured | None, bands: Bands) -> Plan:
-    """Bands that say what the decision says, with substitutes for what the library lacks."""
+def _substituted(
+    decision: DecisionFunction, version: str, measured: _Measured | None
+) -> tuple[DecisionFunction, list[str]]:
+    """The decision with what costs least in each leaf whose method the library lacks, and notes of it."""
+    offer = partial(_offered, decision, version=version, measured=measured)
+    lacking = [place for place in decision.used if offer(decision.methods[place]) is None]
+    if not lacking:
+        return decision, []
+    if measured is None:
+        raise refused(decision, version, lacking)
+    problem = Problem.of(measured.cube, weights=measured.weights)
+    known = {*decision.methods, *problem.methods}
+    allowed = {method.label for method in known if offer(method) is not None}
+    reduced, replaced = without(problem, decision, allowed, OWN_DECISION)
+    hidden = {method.label for method in measured.hidden}
+    alike: dict[tuple[bool, str], list[str]] = {}
+    for label, others in replaced.items():
+        alike.setdefault((label in hidden, instead(others)), []).append(repr(label))
+    lacks = {True: "Rules of tuned do not reach", False: f"Open MPI {version} has no"}
+    return reduced, [
+        f"{lacks[is_hidden]} {', '.join(labels)}; written instead, {words}."
+        for (is_hidden, words), labels in alike.items()
+    ]
+
+
+def _translated(
+    decision: DecisionFunction,
+    methods: Sequence[Method],
+    version: str,
+    measured: _Measured | None,
+    bands: Bands,
+    notes: Sequence[str],
+) -> Plan:
+    """Bands of methods that the library has, or of its own decision."""
     used = sorted({method for band in bands.bands for _, method in band.rules})
-    offered = {place: _offered(decision, decision.methods[place], version, measured) for place in used}
-    lacking = [place for place, choice in offered.items() if choice is None]
-    notes = [f"{note[0].upper()}{note[1:]}." for note in bands.notes]
-    choices = {place: choice for place, choice in offered.items() if choice is not None}
-    methods = list(decision.methods)
-    places = list(range(len(methods)))
-    if lacking:
-        if measured is None:
-            raise refused(decision, version, lacking)
-        replaced: dict[tuple[bool, str, str], list[str]] = {}
-        for place in lacking:
-            offer = partial(_offered, decision, version=version, measured=measured)
-            other, choice, why = substitute(decision, place, offer, measured.cube, measured.weights)
-            if other not in methods:
-                methods.append(other)
-            places[place] = methods.index(other)
-            choices[places[place]] = choice
-            wanted = decision.methods[place]
-            replaced.setdefault((wanted in measured.hidden, other.label, why), []).append(repr(wanted.label))
-        for (hidden, other_label, why), labels in replaced.items():
-            names = ", ".join(labels)
-            lacks = f"Rules of tuned do not reach {names}" if hidden else f"Open MPI {version} has no {names}"
-            notes.append(f"{lacks}; {other_label!r} is written instead, {why}.")
-        bands = bands.with_methods(places)
-    named_choices = _one_default(choices, methods, measured)
+    offered = {place: _offered(decision, methods[place], version, measured) or _DEFAULT for place in used}
+    named_choices = _one_default(offered, methods, measured)
     kept = list(dict.fromkeys(named_choices.values()))
     order = {place: kept.index(each) for place, each in named_choices.items()}
     bands = bands.with_methods([order.get(place, 0) for place in range(len(methods))])
@@ -290,50 +304,6 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
         f"{naming_remedy(methods)}, or export over measurements, which gives the best substitutes (colltune export "
         "RESULTS --tree rules --file FILE)"
     )
-
-
-def substitute(
-    decision: DecisionFunction,
-    place: int,
-    offer: Callable[[Method], Choice | None],
-    cube: xr.Dataset,
-    weights: Any = None,
-) -> tuple[Method, Choice, str]:
-    """The method that costs least in all the cells where the one that is decided cannot be said, and why it.
-
-    Its times where they are missing are those that a penalty counts. Where none was measured it is the library's own
-    decision.
-
-    Parameters
-    ----------
-    offer
-        What the library must be told for a method; None where that cannot be said.
-    """
-    there = penalty(cube, decision, weights=weights)
-    methods = methods_of(cube)
-    offered = [(method, choice) for method in methods if (choice := offer(method)) is not None]
-    measured = dict(zip(methods, cube["time"].notnull().any(["comm_size", "message_size"]).values, strict=True))
-    labels = [method.label for method in methods]
-    wanted = decision.methods[place].label
-    # Where nothing at all was measured, as at sizes of other communicators, nothing costs anything.
-    measured_there = there["best"].values >= 0
-    cells = measured_there & (there["chosen"].values == (labels.index(wanted) if wanted in labels else -1))
-    calls = there["weight"].values[cells] if "weight" in there else np.ones(int(cells.sum()))
-    calls = calls if calls.any() else np.ones(calls.size)
-    best, why = np.inf, "since nothing that it has was measured there"
-    # The library's own decision, as it was measured if it was.
-    default = next((method for method, choice in offered if choice == _DEFAULT), OWN_DECISION)
-    cheapest = default, _DEFAULT
-    for method, choice in offered if cells.any() else ():
-        if not measured[method]:
-            continue
-        changed = [method if number == place else other for number, other in enumerate(decision.methods)]
-        here = penalty(cube, decision.changed(methods=changed))["penalty"].values[cells]
-        cost = float(np.average(here, weights=calls))
-        if cost < best:
-            best, cheapest = cost, (method, choice)
-            why = "of all that it has the one that costs least there"
-    return *cheapest, why
 
 
 def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:
