@@ -120,7 +120,9 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _reasons(source: Source) -> str:
-    return ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "it is empty"
+    reasons = ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "it is empty"
+    first = next((skip for skip in source.skips if skip.line), None)
+    return reasons if first is None else f"{reasons}; the first in line {first.line}: {first.text!r}"
 
 
 FORMAT = Format("table", "table: CSV, TSV or Parquet", recognises, read)

@@ -73,6 +73,7 @@ def test_an_address_brings_the_tree_back(state: State) -> None:
     [
         ("tree", "forest"),
         ("options", "leaves:2"),
+        ("options", "alpha:0.5;max_leaves:0"),
         ("other", "cart?max_leaves:-1"),
         ("ties", "none"),
         ("together", "gather"),
@@ -84,6 +85,12 @@ def test_a_bad_tree_in_an_address_is_told(state: State, name: str, value: str) -
     assert len(refused) == 1
     assert name in refused[0]
     assert state.max_depth == 4
+
+
+def test_options_that_exclude_each_other_in_an_address_are_told(state: State) -> None:
+    (refused,) = state.from_query({"tree": "optimal", "options": "leaves:5;max_depth:2"})
+    assert "expected one of leaves, max_depth, price" in refused
+    assert state.choice() == Choice.of("optimal")
 
 
 def test_one_tree_for_all_processes_per_node_is_judged_at_the_one_on_show() -> None:

@@ -244,8 +244,8 @@ def codes_in_runs(
 ) -> NDArray[Any]:
     """Text in each cell, row by row: a method's code in the middle one of its cells side by side, the others empty.
 
-    Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest; where there is
-    none for that either, nothing. Cells with one of the `segments` between them are no longer side by side.
+    Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest, unless it is the
+    code of another method; else nothing. Cells with one of the `segments` between them are no longer side by side.
     """
     texts = np.full(methods.shape, "", dtype=object)
     scale = NARROWEST / np.ptp(axes.x.limits)
@@ -259,7 +259,8 @@ def codes_in_runs(
                 code, centre = key.letters[line[start]], centres[start:end]
                 room = 2 * np.minimum(centre - edges[start], edges[end] - centre)
                 middle = int(room.round(6).argmax())
-                fitting = (text for text in (code, code[0]) if _width(text) <= room[middle])
+                shorter = [code[0]] if code[0] not in key.letters else []
+                fitting = (text for text in (code, *shorter) if _width(text) <= room[middle])
                 texts[row, start + middle] = next(fitting, "")
     return texts.ravel()
 

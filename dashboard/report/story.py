@@ -97,7 +97,7 @@ def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
     yield "penalty", cost, story.penalty_picture(f"{view.collective}: time lost by the decision", percent, axes)
     times = {"fastest method": penalties["best_time"], "the decision": penalties["chosen_time"], **_default(view)}
     ranks = axes.y.write(axes.y.sizes[-1])
-    against = f"Times on {ranks} processes. {_sentences(view, (AGAINST_DEFAULT,))}"
+    against = f"Times on {ranks} processes. Of all measured sizes: {_sentences(view, (AGAINST_DEFAULT,))}"
     yield "times", against, story.time_picture(f"{view.collective}: times on {ranks} processes", times, axes)
 
 

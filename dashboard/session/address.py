@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 import param
 
+from dashboard.domain.errors import OptionError
 from dashboard.session.choice import RECOMMENDED, Choice, read_options, write_options
 from dashboard.session.samples import SAMPLES
 from dashboard.session.treatment import OPTIONS, UNCERTAINTY
@@ -143,6 +144,8 @@ def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, l
         value = _read(state, name, str(query[name]))
         if hasattr(parameter, "_validate"):
             parameter._validate(value)  # noqa: SLF001 - param has no public way to ask whether a value fits
+    except OptionError as error:
+        return fallback, [f"The address asks for {name} = {str(query[name])[:40]!r}; {error}."]
     except ValueError:
         return fallback, [f"The address asks for {name} = {str(query[name])[:40]!r}; {_allowed(state, name)}."]
     return value, []
@@ -169,7 +172,7 @@ def _read(state: Linked, name: str, text: str) -> Any:
         It is none, or none that this session can show.
     """
     if name == "options":
-        return {**state.options, state.family: read_options(state.family, text)}
+        return {**state.options, state.family: Choice.of(state.family, read_options(state.family, text)).changed()}
     if name == "other":
         family, _, options = text.partition("?")
         return Choice.of(family, read_options(family, options))
@@ -213,6 +216,7 @@ def _refuse(value: Any) -> Any:
 #: What is said of values that only the session can tell to be none.
 _WANTING = {
     **dict.fromkeys(("options", "other"), "there is no such tree or option, or not with this value"),
+    "rows": f"a filter has at most {_LONGEST_FILTER:,} characters",
     **dict.fromkeys(("together", "export"), "these results have no such collective"),
     "without": "these results have no such method",
     "workload": "this workload is not loaded here; load it on the page Decisions, or name it with --weights",
@@ -227,7 +231,7 @@ def _allowed(state: Linked, name: str) -> str:
 def possible(parameter: param.Parameter) -> str:
     """Which values a param takes, in words; empty where it does not say so by itself."""
     if isinstance(parameter, param.Selector):
-        names = [str(each) for each in parameter.objects if each is not None]
+        names = [str(each) for each in parameter.objects if each not in (None, "")]
         return f"possible are {', '.join(names)}" if names else "there is no choice with these results"
     if isinstance(parameter, param.Number) and not isinstance(parameter, param.Boolean):
         low, high = parameter.bounds

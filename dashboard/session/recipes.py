@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from dashboard.session.view import View
 
 
+#: A remark in a shell and in Python.
+_UNCHOSEN = "# Campaign B is not chosen yet: there is nothing to compare with."
+
+
 def treatment_words(treatment: Treatment) -> list[str]:
     """A treatment as the commands take it; what is at its default is left out."""
     words = treatment.words()
@@ -72,7 +76,8 @@ def as_command(state: State, page: str = "") -> str:
     page = page or state.page
     if (recipe := _own(state, page)) is not None:
         return recipe[0]
-    return said(_commands(state, page))[0]
+    # Each of several needs what the one before it wrote.
+    return " &&\n".join(typed(_commands(state, page)))
 
 
 def _commands(state: State, page: str) -> list[list[str]]:
@@ -156,7 +161,12 @@ def of_report(state: State, collectives: Sequence[str], output: str, further: Se
 
 def said(commands: Sequence[Sequence[str]]) -> tuple[str, str]:
     """Commands as they are typed, and the Python that does the same."""
-    return "\n".join(shlex.join(["colltune", *words]) for words in commands), _called(commands)
+    return "\n".join(typed(commands)), _called(commands)
+
+
+def typed(commands: Sequence[Sequence[str]]) -> list[str]:
+    """Commands as they are typed."""
+    return [shlex.join(["colltune", *words]) for words in commands]
 
 
 def _called(commands: Sequence[Sequence[str]]) -> str:
@@ -200,6 +210,8 @@ def _against(state: State) -> Origin:
 
 def _own(state: State, page: str) -> tuple[str, str] | None:
     """The command and the Python of a page that says them itself, or whose own view they give; None of others."""
+    if page == "Compare" and state.compare == "campaigns" and not state.against:
+        return _UNCHOSEN, _UNCHOSEN
     recipe = state.recipes.get(page)
     return recipe if recipe is None or isinstance(recipe, tuple) else _deciding(recipe, state.results_id)
 

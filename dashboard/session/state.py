@@ -317,7 +317,7 @@ class State(param.Parameterized):
     @param.depends(*DATA, *TREE, watch=True)
     def _follow(self) -> None:
         if self.view.ready(wanted := self.choice()):
-            self.shown = wanted
+            self.shown = None if self.deferred and self.view.refused(wanted) else wanted
 
     def settle(self, choice: Choice, decision: Grown, key: tuple[Any, ...]) -> None:
         """Show a tree that was grown of the measurements of this `data_key`, if it is still asked for."""

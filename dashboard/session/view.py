@@ -14,14 +14,14 @@ from numpy.typing import NDArray
 from dashboard import decisions
 from dashboard.decisions.function.attributes import ATTRIBUTES, SIZES
 from dashboard.decisions.grown.default import default_of
-from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.grown.families import FAMILIES, GIVEN
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.compare import compare
 from dashboard.decisions.judged.frontier import Frontier, frontiers
 from dashboard.decisions.judged.heldout import HeldOut
 from dashboard.decisions.judged.penalty import PenaltySummary
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.errors import OptionError
+from dashboard.domain.errors import DecisionError, OptionError
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.prepared import MODEL, Decided, Prepared
 from dashboard.session.registry import COMPUTED
@@ -228,6 +228,15 @@ class View:
         """Whether nobody need be waited for to have this tree."""
         known = not self.deferred or choice.quick or self.prepared is None or choice in self._held
         return known or COMPUTED.get(("decision", self.data_key, choice)) is not None
+
+    def refused(self, choice: Choice) -> str:
+        """Why there is no tree of a family that is given, such as a default that was not measured; else empty."""
+        try:
+            if choice.family in GIVEN:
+                self.decision(choice)
+        except DecisionError as error:
+            return str(error)
+        return ""
 
     def decision(self, choice: Choice | None = None) -> Grown | None:
         """The tree on show, or of a choice; None as for `decided`."""

@@ -93,6 +93,15 @@ def test_nothing_is_cut_in_a_narrow_window(serve_dashboard: Callable[..., Served
     page.get_by_role("button", name="Measure", exact=True).click()
     page.get_by_role("heading", name="Campaigns").wait_for()
     assert beyond(page) == [0]
+    # 1,280 pixels at twice their size.
+    page.set_viewport_size({"width": 640, "height": 1180})
+    page.get_by_role("button", name="Models", exact=True).click()
+    wait_until_drawn(page, "Model and measurement")
+    assert beyond(page) == [0]
+    box = page.get_by_role("button", name="Toggle theme").bounding_box()
+    assert box is not None
+    assert box["x"] + box["width"] <= 640
+    page.set_viewport_size({"width": 820, "height": 1180})
     page.get_by_role("button", name="Data", exact=True).click()
     page.get_by_role("button", name="Skipped rows").wait_for()
     assert beyond(page) == [0]

@@ -211,6 +211,20 @@ def test_a_costly_cell_outweighs_many_cheap_ones() -> None:
     assert cart(workload, max_leaves=1, cost_sensitive=True).root == Leaf(0)
 
 
+@pytest.mark.parametrize(("calls", "cut"), [(1.0, 6), (100.0, 10)])
+def test_the_calls_decide_where_a_single_test_is(calls: float, cut: int) -> None:
+    """Three methods, each the best at some sizes; the last six are called so often."""
+    time = np.full((3, 2, 12), 2.0)
+    for method, sizes in enumerate((slice(0, 6), slice(6, 10), slice(10, 12))):
+        time[method, :, sizes] = 1.0
+    weights = np.ones((2, 12))
+    weights[:, 6:] = calls
+    problem = Problem.of(cube_of(time, [2, 4], np.arange(1, 13)), weights=weights)
+    root = cart(problem, cost_sensitive=True, max_depth=1).root
+    assert isinstance(root, Split)
+    assert [test.cut for test in root.tests] == [cut]
+
+
 def test_pruning_asks_each_leaf_for_its_worth() -> None:
     """One split gains 50 % in half of the cells, that is 25 % of mean penalty."""
     time = np.array([[[1.0, 1.5]], [[2.0, 1.0]]])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -29,7 +30,7 @@ def frontier_of(points: list[tuple[str, int, float]], *, error: float = NAN, lac
     table["cells"] = 100 - np.asarray(lacking)
     table["dominated"] = dominated(table["leaves"], table["held_out_mean"])
     decisions = tuple(
-        DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0), options={"row": row})
+        DecisionFunction("bcast", [Method(f"linear {row}", "linear")], Leaf(0), options={"row": row})
         for row in range(len(table))
     )
     return Frontier(table, decisions, "held_out_mean", scheme="lines")
@@ -93,6 +94,16 @@ def test_the_recommended_tree_is_taken_where_it_is_judged() -> None:
         "(0.40 points) of the best, 1.6 % (Optimal tree, 60 leaves); the next better tree needs 41 (1.7 %)"
     ).replace("Optimal tree", title("optimal"))
     assert recommend(front, within=0.3).row == 2
+
+
+def test_the_same_tree_that_was_grown_for_fewer_leaves_is_no_other() -> None:
+    front = frontier_of([("recommended", 3, 1.1), ("recommended", 3, 1.4)], error=0.1)
+    front.table.loc[1, "options"] = "{}"
+    front = replace(front, decisions=(front.decisions[1], front.decisions[1]))
+    assert recommend(front).reason == (
+        "3 leaves by Recommended, 1.4 % held-out mean penalty, grown for sizes between the measured ones, too; grown "
+        "for no more leaves it is the same tree, though not without the left-out sizes: 1.1 %"
+    )
 
 
 def test_bad_questions() -> None:

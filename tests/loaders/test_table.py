@@ -325,7 +325,9 @@ def test_a_compressed_table_is_known_by_its_name_where_its_columns_are_not_known
 
 def test_what_cannot_be_read_is_a_load_error(tmp_path: Path) -> None:
     assert "no usable row (0 skipped: it is empty)" in read_text(FORMAT, tmp_path, LONG).error
-    assert "1 × no collective" in read_text(FORMAT, tmp_path, LONG + "dance,linear,0,4,8,1e-5\n").error
+    dance = read_text(FORMAT, tmp_path, LONG + "dance,linear,0,4,8,1e-5\n").error
+    assert "1 × no collective" in dance
+    assert "the first in line 2: 'dance,linear,0,4,8,1e-5'" in dance
     assert "Parquet" in read_text(FORMAT, tmp_path, b"PAR1 and nothing more").error
     with pytest.raises(LoadError):
         open_results(tmp_path / "results.txt", format="table")

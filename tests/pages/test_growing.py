@@ -217,3 +217,15 @@ def test_a_treatment_that_is_cancelled_leaves_all_as_it_was(
     state.ask(interpolate=True)
     loop.run_until(lambda: state.interpolate)
     assert not state.outliers
+
+
+def test_a_default_that_was_not_measured_leaves_the_exact_map(loop: Loop) -> None:
+    state = sample_state()
+    grower = Growing(state)
+    state.family = "default"
+    assert state.shown is None
+    assert "the library's own decision was not measured here".replace("'", "&#x27;") in grower.background.text.object
+    assert state.view.decision() is None
+    state.family = "exact"
+    assert state.shown == Choice.of("exact")
+    assert not grower.background.line.visible

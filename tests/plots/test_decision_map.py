@@ -149,6 +149,12 @@ def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
     assert [text for text in texts[24:] if text] == ["C16/4"]
 
 
+def test_a_code_that_does_not_fit_is_not_cut_to_another_method_s() -> None:
+    dmap = decision_map(synthetic_cube(1, 24, 3, seed=1))
+    axes, key = Axes.of(dmap), MethodKey.of(["chain 16KiB fanout=4", "chain"])
+    assert set(letter_columns(np.array([[0, 1] * 12]), axes, key)["letter"]) == {"", "C"}
+
+
 @pytest.mark.parametrize(("rows", "columns"), [(2, 40), (38, 4)])
 def test_cells_that_are_too_narrow_or_low_for_a_letter_have_none(rows: int, columns: int) -> None:
     axes, key = Axes.of(decision_map(synthetic_cube(rows, columns, 3, seed=1))), MethodKey.of(["linear", "binomial"])

@@ -120,7 +120,10 @@ def test_with_the_default_left_out_the_tiles_say_so_and_still_compare_with_it() 
     assert "against the best of the methods not left out" in tiles["Lost on average"].note
     assert tiles["Lost at worst"].note == "the best of the methods not left out is chosen everywhere"
     # By hand: twice the time at one cell, a third less at the three others.
-    assert (tiles[AGAINST_DEFAULT].figure, tiles[AGAINST_DEFAULT].note) == ("0.0 % less time", "1 of 4 cells slower")
+    assert (tiles[AGAINST_DEFAULT].figure, tiles[AGAINST_DEFAULT].note) == (
+        "0.0 % less time",
+        "in sample, mean of cells; 1 of 4 cells slower",
+    )
     assert any("penalties are against the best of the methods not left out" in said for said in state.view.remarks())
     state.without = ()
     assert "not left out" not in " ".join(tile.note for tile in answer(state.view))
@@ -138,7 +141,7 @@ def test_against_the_default_stand_only_cells_where_it_was_measured() -> None:
     for ppn in (1, 4):
         state.ppn = ppn
         (notes[ppn],) = [tile.note for tile in answer(state.view) if tile.title == AGAINST_DEFAULT]
-    assert notes == {1: "0 of 2 cells slower", 4: "no cell has both"}
+    assert notes == {1: "in sample, mean of cells; 0 of 2 cells slower", 4: "no cell has both"}
 
 
 def test_all_tiles_are_over_what_the_tree_decides_or_say_of_which_it_is() -> None:
@@ -147,7 +150,7 @@ def test_all_tiles_are_over_what_the_tree_decides_or_say_of_which_it_is() -> Non
     state.choose(Choice.of("cart", {"max_leaves": 1}))
     state.param.update(across=True, ppn=2)
     tiles = {tile.title: tile for tile in answer(state.view)}
-    assert tiles[AGAINST_DEFAULT].note == "1 of 8 cells slower"
+    assert tiles[AGAINST_DEFAULT].note == "in sample, mean of cells; 1 of 8 cells slower"
     assert tiles["Not tied"].note.startswith("of the cells of this map")
     state.weigh(pd.DataFrame({"collective": "bcast", "comm_size": [2, 4], "message_size": [1, 8], "calls": [3, 1]}))
     against = {tile.title: tile for tile in answer(state.view)}[AGAINST_DEFAULT]

@@ -44,7 +44,7 @@ def state(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Stat
 
 def answer(state: State, capsys: pytest.CaptureFixture[str]) -> Any:
     """What the command of the page on show says."""
-    for line in as_command(state).splitlines():
+    for line in as_command(state).split(" &&\n"):
         words = shlex.split(line)[1:]
         assert cli.main(words if words[0] == "convert" else [*words, "--json"]) == 0
     return json.loads(capsys.readouterr().out)
@@ -86,6 +86,12 @@ def test_two_campaigns(
     pd.testing.assert_frame_equal(table(state), page)
     said = pd.DataFrame(answer(state, capsys)["penalties"])
     pd.testing.assert_frame_equal(said[page.columns], page, check_dtype=False)
+
+
+def test_nothing_is_said_of_a_campaign_that_is_not_chosen(state: State) -> None:
+    state.param.update(page="Compare", compare="campaigns")
+    assert as_command(state).startswith("# Campaign B is not chosen")
+    assert as_python(state) == as_command(state)
 
 
 def test_the_frontier(state: State, capsys: pytest.CaptureFixture[str]) -> None:

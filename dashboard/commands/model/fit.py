@@ -136,6 +136,7 @@ def _fit_lines(name: str, fit: Fit) -> list[str]:
     ]
     head = [name, "value (s, s/B)", f"{100 * fit.level:g} % from", "to"]
     lines = cli_text.table(head, rows, right=(1, 2, 3))
+    lines.append("(intervals of independent scatter: what a model gets wrong along a whole line widens them)")
     lines.append(f"median residual {fit.median_error:.1f} % over {len(fit.residuals):,} cells; by method:")
     figures = [
         [f"  {method}", f"{100 * rows['residual'].median():+.1f}", f"{100 * rows['residual'].abs().max():.0f}"]

@@ -94,6 +94,9 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     if taken.size:
         row, rule = int(taken[0]), "what is taken when no tree is named"
         also = "" if row == smallest else f"; by that penalty alone: {reason}"
+        if row != smallest and _is_same(frontier.decisions[row], frontier.decisions[smallest]):
+            least = _digits(float(values[smallest]))
+            also = f"; grown for no more leaves it is the same tree, though not without the left-out sizes: {least} %"
         reason = f"{_tree(frontier, row)}, grown for sizes between the measured ones, too{also}"
     return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
 
@@ -138,6 +141,10 @@ def _is_recommended(frontier: Frontier) -> BoolArray:
     table = frontier.table
     judged = frontier.value == "held_out_mean"
     return np.asarray(judged & (table["family"] == "recommended") & (table["options"] == "{}"))
+
+
+def _is_same(first: DecisionFunction, second: DecisionFunction) -> bool:
+    return first.root == second.root and first.methods == second.methods
 
 
 def _tree(frontier: Frontier, row: int) -> str:

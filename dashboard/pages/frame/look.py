@@ -28,6 +28,11 @@ FRAME = {
     },
     "& .MuiToolbar-root": {"minHeight": "48px !important"},
     "& .header .title": {"color": "text.primary", "fontSize": "20px"},
+    # As wide as a page at twice its size: the names of the pages, the link and the theme are all that fits.
+    "@media (max-width: 740px)": {
+        "& .header .title": {"display": "none"},
+        "& .header .MuiToolbar-root": {"paddingLeft": "4px", "paddingRight": "4px"},
+    },
 }
 ON_HEADER = {
     "& .MuiToggleButton-root": {

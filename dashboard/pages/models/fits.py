@@ -40,7 +40,8 @@ class Fits(Part):
             "Model",
             150,
             "The model whose fitted parameters are shown with their confidence intervals. Measured times "
-            "are fitted by their logarithms, over all methods that have a formula.",
+            "are fitted by their logarithms, over all methods that have a formula. The intervals are of independent "
+            "scatter: what a model gets wrong along a whole line of measurements widens them.",
         )
         self.chart = chart(model_fits.HEIGHT)
         self.intervals, self.methods = tables(2)

@@ -146,9 +146,7 @@ class ModelsPage(Viewer):
         head = [self.collective, self.ppn, self.methods, self.models, self.variant, self.best]
         return pn.Column(
             pn.FlexBox(*head, align_items="start", sizing_mode="stretch_width"),
-            pn.FlexBox(
-                self.panel, right, sizing_mode="stretch_width", margin=0, align_items="start", flex_wrap="nowrap"
-            ),
+            pn.FlexBox(self.panel, right, sizing_mode="stretch_width", margin=0, align_items="start", flex_wrap="wrap"),
             sizing_mode="stretch_width",
         )
 

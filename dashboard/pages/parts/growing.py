@@ -271,8 +271,9 @@ class Growing(Viewer):
         if self._asked:
             # The measurements come first; the tree is asked for once they are as chosen.
             return
-        if live_session() is not None and not pn.state.loaded and not state.view.ready(state.choice()):
-            # Rather no tree at first than another than the address asks for.
+        late = not pn.state.loaded and not state.view.ready(state.choice())
+        if live_session() is not None and (late or state.view.refused(state.choice())):
+            # Rather no tree than another than the address asks for.
             state.shown = None
         grow(self._state, self._state.choice(), self.background, lambda: None)
 
@@ -307,6 +308,8 @@ def grow(state: State, choice: Choice, background: Background, ready: Callable[[
     """Have a tree grown for a state, unless it is there; call `ready` when it has come later."""
     if state.view.cube() is None or state.view.ready(choice):
         background.stop()
+        if why := state.view.refused(choice):
+            background.say(f"{choice.title}: {why}")
         return
     key = state.view.data_key
 
