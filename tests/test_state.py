@@ -236,6 +236,10 @@ def test_an_address_tells_only_what_differs(state: State) -> None:
     assert state.to_query() == {"collective": "bcast", "tree": "quadtree"}
 
 
+def test_a_number_of_an_address_is_quoted_as_it_stands_there(state: State) -> None:
+    assert state.from_query({"depth": -3.0}) == ["The address asks for depth = '-3'; possible are 0 to 12."]
+
+
 @pytest.mark.parametrize(
     ("name", "value"),
     [

@@ -140,14 +140,15 @@ def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, l
         return parameter.default, []
     # A tree that there is not leaves the one that an address without a tree asks for.
     fallback = RECOMMENDED if name == "tree" else parameter.default
+    asked = _text(name, query[name])
     try:
-        value = _read(state, name, str(query[name]))
+        value = _read(state, name, asked)
         if hasattr(parameter, "_validate"):
             parameter._validate(value)  # noqa: SLF001 - param has no public way to ask whether a value fits
     except OptionError as error:
-        return fallback, [f"The address asks for {name} = {str(query[name])[:40]!r}; {error}."]
+        return fallback, [f"The address asks for {name} = {asked[:40]!r}; {error}."]
     except ValueError:
-        return fallback, [f"The address asks for {name} = {str(query[name])[:40]!r}; {_allowed(state, name)}."]
+        return fallback, [f"The address asks for {name} = {asked[:40]!r}; {_allowed(state, name)}."]
     return value, []
 
 
