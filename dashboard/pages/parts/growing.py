@@ -271,9 +271,8 @@ class Growing(Viewer):
         if self._asked:
             # The measurements come first; the tree is asked for once they are as chosen.
             return
-        late = not pn.state.loaded and not state.view.ready(state.choice())
-        if live_session() is not None and (late or state.view.refused(state.choice())):
-            # Rather no tree than another than the address asks for.
+        if live_session() is not None and not pn.state.loaded and not state.view.ready(state.choice()):
+            # Rather no tree at first than another than the address asks for.
             state.shown = None
         grow(self._state, self._state.choice(), self.background, lambda: None)
 
