@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.domain.held_out import BETWEEN, over, title
-from dashboard.domain.units import format_count, format_percent, format_time, size_parts
+from dashboard.domain.units import format_count, format_gain, format_percent, format_time, size_parts
 from dashboard.domain.unmeasured import unmeasured
 
 if TYPE_CHECKING:
@@ -197,6 +197,7 @@ def decision_text(answer: Mapping[str, Any], options: str, source_lines: int | N
         ("penalty", ", ".join(f"{name} {percent(loss[name])}" for name in ("mean", "median", "min", "max"))),
         *([("", f"against the {yardstick(facts)}")] if facts.get(WITHOUT) else []),
         ("not measured", unmeasured(loss["unmeasured"])),
+        *_over_default(answer["against_default"], "in sample"),
     ]
     rows += [(f"{when} pruning", _pruning(answer[when])) for when in ("before", "after") if when in answer]
     for table in facts.get("recommended", []):
@@ -225,9 +226,18 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
         rows.append(("", f"{words}; between others alone: mean {percent(figures['within']['mean'])}"))
     if figures["unmeasured"]:
         rows.append(("", unmeasured(figures["unmeasured"])))
+    rows += _over_default(figures["against_default"], "at what was left out")
     if figures["floor"] is not None:
         rows.append(("", f"a perfect map of what was decided on: mean {percent(figures['floor']['mean'])}"))
     return rows
+
+
+def _over_default(gain: Mapping[str, Any] | None, of: str) -> list[tuple[str, str]]:
+    """Times against the library's own decision; nothing where that was not measured."""
+    if gain is None or gain["mean"] is None:
+        return []
+    slower = f"{gain['slower']:,} of {format_count(gain['cells'], 'cell')} slower"
+    return [("over default", f"{format_gain(gain['mean'])} {of}, mean of cells; {slower}")]
 
 
 def number(value: float | None) -> str:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.grown import default
 from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
-from dashboard.domain.arrays import FloatArray
-from dashboard.domain.units import format_bytes, format_count, format_percent, format_share
+from dashboard.domain.units import format_bytes, format_count, format_gain, format_percent, format_share
 from dashboard.plots.ties import VEILS
 from dashboard.plots.tiles import Tile
-from dashboard.session.choice import Choice
 from dashboard.session.prepared import Decided
-from dashboard.session.view import DEFAULT, View
+from dashboard.session.view import View
 
 #: Fewer cells for each rule are too few to decide on, and larger penalties (percent) too large to be taken.
 CELLS_PER_RULE, MOST_MEAN, MOST_WORST = 3, 10.0, 100.0
@@ -96,49 +92,17 @@ def _worst(decided: Decided) -> Tile:
     return Tile("Lost at worst", format_percent(worst), place, place if worst > MOST_WORST else "")
 
 
-def default_of(view: View) -> Decided | None:
-    """What the library decides by itself, also where that is left out here; None where it was not measured."""
-    every = view.changed(treatment=replace(view.treatment, without=()))
-    problem = every.problem()
-    measured = problem is not None and default.default_of(problem.methods) is not None
-    return every.decided(Choice.of(DEFAULT)) if measured else None
-
-
 def _against_default(view: View, decided: Decided) -> Tile:
     """Over all that the tree decides; with a workload, of what it calls."""
-    own = default_of(view)
-    if own is None:
+    gain = decided.gain
+    if gain is None:
         return Tile(AGAINST_DEFAULT, "–", "its own decision was not measured here")
-    before, after, weights = _times_of_both(own, decided)
-    if not before.size:
-        return Tile(AGAINST_DEFAULT, "–", "no cell has both")
-    called = weights > 0
-    if not called.any():
-        return Tile(AGAINST_DEFAULT, "–", "no call is at a cell that has both")
-    gain = 100 * float(np.average(1 - after / before, weights=weights))
+    if not gain.cells:
+        return Tile(AGAINST_DEFAULT, "–", "no call is at a cell that has both" if gain.both else "no cell has both")
     cells = "cells" if view.treatment.workload is None else "called cells"
-    slower = f"{int((after > before)[called].sum()):,} of {int(called.sum()):,} {cells} slower"
-    note = f"in sample, mean of cells; {slower}"
-    figure = f"{abs(gain):.1f} % {'less' if gain >= 0 else 'more'} time"
-    return Tile(AGAINST_DEFAULT, figure, note, note if gain < 0 else "")
-
-
-def _times_of_both(own: Decided, decided: Decided) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Times (seconds) of the cells where both were measured, of all tables, and how often they are called."""
-    alone = {
-        str(part.given): _measured_times(table)
-        for part, table in zip(own.prepared.problem.slices, own.penalties, strict=True)
-    }
-    before, after, weights = [], [], []
-    for part, table in zip(decided.prepared.problem.slices, decided.penalties, strict=True):
-        untuned, tuned = alone[str(part.given)], _measured_times(table)
-        known = np.isfinite(untuned) & np.isfinite(tuned)
-        before.append(untuned[known])
-        after.append(tuned[known])
-        weights.append(table["weight"].values[known] if "weight" in table else np.ones(int(known.sum())))
-    return np.concatenate(before), np.concatenate(after), np.concatenate(weights)
-
-
-def _measured_times(table: xr.Dataset) -> FloatArray:
-    """Times of what is chosen, NaN where it was not measured: what it counts as there is no time that anybody took."""
-    return np.asarray(np.where(table["unmeasured"].values, np.nan, table["chosen_time"].values))
+    held = None if view.shown is None else view.known_heldout(view.shown)
+    outside = None if held is None or held.gain is None or not held.gain.cells else held.gain.mean
+    sizes_left_out = "" if outside is None else f", {format_gain(outside)} at sizes left out"
+    note = f"in sample{sizes_left_out}, mean of cells; {gain.slower:,} of {gain.cells:,} {cells} slower"
+    loses = min(gain.mean, gain.mean if outside is None else outside) < 0
+    return Tile(AGAINST_DEFAULT, format_gain(gain.mean), note, note if loses else "")

@@ -12,7 +12,7 @@ import xarray as xr
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.units import format_bytes, format_count
-from dashboard.report.answer import AGAINST_DEFAULT, answer, default_of
+from dashboard.report.answer import AGAINST_DEFAULT, answer
 from dashboard.report.maps import MOST_REGIONS, MapFigures
 from dashboard.session.view import View
 
@@ -102,7 +102,7 @@ def pictures(view: View) -> Iterator[tuple[str, str, Figure]]:
 
 
 def _default(view: View) -> dict[str, xr.DataArray]:
-    default = default_of(view)
+    default = view.needed().default
     table = None if default is None else default.penalty
     return {} if table is None else {"the library's default": table["chosen_time"]}
 

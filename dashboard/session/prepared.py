@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any
 
@@ -19,10 +19,12 @@ from numpy.typing import NDArray
 from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import statistics_of
+from dashboard.decisions.grown import default
 from dashboard.decisions.grown.c45 import report
 from dashboard.decisions.grown.families import FAMILIES, GIVEN, check_tables
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.judged.gain import Gain, gain_over, measured_times
 from dashboard.decisions.judged.heldout import HeldOut, heldout
 from dashboard.decisions.judged.penalty import untied
 from dashboard.decisions.judged.portability import Portability, portability
@@ -201,6 +203,14 @@ class Prepared:
         if network is None:
             return completed(cube, fit(observe(cube), model).parameters)
         return completed(cube, find_parameters(network, model).of(model))
+
+    @cached_property
+    def default(self) -> Decided | None:
+        """What the library decides by itself, also where that is left out here; None where it was not measured."""
+        every = self
+        if self.treatment.without:
+            every = Prepared(self.measured, replace(self.treatment, without=()), self.joint)
+        return every.decide(default.FAMILY.name) if default.default_of(every.problem.methods) is not None else None
 
     @cached_property
     def shown(self) -> xr.Dataset:
@@ -430,6 +440,16 @@ class Decided:
         """Depth, leaves, nodes and penalty over all that the tree decides, as the commands print them."""
         return statistics_of(self.decision, self.penalties)
 
+    @cached_property
+    def gain(self) -> Gain | None:
+        """Against the library's own decision, over all that the tree decides; None where that was not measured."""
+        own = self.prepared.default
+        if own is None:
+            return None
+        slices = zip(own.prepared.problem.slices, own.penalties, strict=True)
+        times = {str(part.given): measured_times(table) for part, table in slices}
+        return gain_over([times[str(part.given)] for part in self.prepared.problem.slices], self.penalties)
+
     def counts(self, merged: DecisionFunction) -> dict[int, tuple[int, int]]:
         """Cases of each leaf of the decision with equal branches merged, and how many are wrong (`Problem.counts`).
 
@@ -450,6 +470,7 @@ class Decided:
             "tree": self.choice.family,
             "options": decision.options,
             **self.statistics,
+            "against_default": None if self.gain is None else self.gain.to_dict(),
             "methods": [method.label for method in decision.methods],
             **report.in_percent(decision),
             "decision": decision.to_dict(),

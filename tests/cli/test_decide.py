@@ -25,7 +25,7 @@ def test_decide_gives_the_figures_of_the_sample_data(colltune: Run, bcast_files:
     answer = colltune("decide", *bcast_files, "-c", "bcast", "--max-depth", 3, "--json")
     assert answer.status == 0
     document = answer.json
-    assert " ".join(document) == "collective tree options depth leaves nodes penalty methods decision"
+    assert " ".join(document) == "collective tree options depth leaves nodes penalty against_default methods decision"
     assert [document[name] for name in ("collective", "tree", "leaves", "nodes")] == ["bcast", "quadtree", 46, 61]
     assert document["options"] == {"max_depth": 3, "threshold": 1.0}
     assert set(document["depth"]) == {"max", "min", "mean", "expected"}

@@ -1,6 +1,8 @@
 """What a decision costs where it was not allowed to look."""
 
+import itertools
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -105,6 +107,35 @@ def test_each_fold_says_how_large_its_tree_is() -> None:
     for number, fold in enumerate(heldout(Problem.of(cube), exact_tree, "message_size", 3).folds):
         kept = [line for line in range(6) if line % 3 != number]
         assert fold.leaves == quadtree(decision_map(cube.isel(message_size=kept))).leaves
+
+
+def test_what_is_left_out_is_compared_with_the_default() -> None:
+    """By a loop over cells; a cell of half of the calls counts so, one without either time not at all."""
+    cube = synthetic_cube(4, 6, 3, 5, missing=0.15)
+    names = ["default", *[f"m{number}" for number in range(1, 3)]]
+    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    calls = np.random.default_rng(2).integers(0, 4, (4, 6)).astype(float)
+    problem = Problem.of(cube)
+    problem = replace(problem, slices=(replace(problem.slices[0], weights=calls),))
+    held = heldout(problem, exact_tree, "message_size", 3)
+    saved, weights, slower = [], [], 0
+    for fold in range(3):
+        kept = [line for line in range(6) if line % 3 != fold]
+        decision = quadtree(decision_map(cube.isel(message_size=kept)))
+        for row, column in itertools.product(range(4), range(fold, 6, 3)):
+            sizes = int(cube["comm_size"][row]), int(cube["message_size"][column])
+            own, chosen = cube["time"].values[
+                [0, names.index(decision.methods[decision.predict_one(*sizes)].label)], row, column
+            ]
+            if np.isfinite(own + chosen):
+                saved.append(100 * (1 - chosen / own))
+                weights.append(calls[row, column])
+                slower += bool(chosen > own and calls[row, column])
+    assert held.gain is not None
+    assert (held.gain.slower, held.gain.cells, held.gain.both) == (slower, np.count_nonzero(weights), len(saved))
+    assert held.gain.mean == pytest.approx(np.average(saved, weights=weights))
+    assert held.to_dict()["against_default"]["mean"] == held.gain.mean
+    assert heldout(Problem.of(synthetic_cube(4, 6, 3, 5)), exact_tree, "message_size", 3).gain is None
 
 
 def test_figures_that_are_none_are_null_in_json() -> None:

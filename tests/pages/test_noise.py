@@ -83,6 +83,7 @@ def test_a_tree_is_judged_where_it_has_not_looked(page: DecisionsPage, state: St
     page.statistics.judge.clicks += 1
     assert "Held out" in page.statistics.table.object
     assert not page.statistics.judge.visible
+    assert "at sizes left out" in page.answer.html.object, "the tiles as well"
     state.max_depth = 1
     assert page.statistics.judge.visible
 

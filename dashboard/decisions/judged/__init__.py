@@ -5,6 +5,7 @@ __all__ = [
     "compare",
     "folds",
     "frontier",
+    "gain",
     "heldout",
     "improvement",
     "penalty",

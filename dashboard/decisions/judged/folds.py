@@ -4,18 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
 
 import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.judged.gain import default_times
 from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map, methods_of
 from dashboard.decisions.measured.problem import Problem, Slice
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
 from dashboard.decisions.surfaces.counted import Window
-from dashboard.domain.arrays import BoolArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
 Place = tuple[int, BoolArray, BoolArray]
@@ -48,6 +49,11 @@ class Fold:
     learn: Problem
     judge: Problem
     places: tuple[Place, ...]
+
+    @cached_property
+    def default(self) -> list[FloatArray] | None:
+        """What the library's own decision takes at `judge` (`dashboard.decisions.judged.gain.default_times`)."""
+        return default_times(self.judge)
 
     def inside(self) -> Iterator[BoolArray]:
         """For each slice of `judge`, which of its lines lie between lines that were decided on."""

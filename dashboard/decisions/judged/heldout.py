@@ -22,6 +22,7 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
+from dashboard.decisions.judged.gain import Gain, gain_over
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
@@ -90,6 +91,8 @@ class HeldOut:
     floor
         What even a perfect map of the part that was decided on costs at the other, because both are
         noisy; None where sizes are left out, since such a map says nothing there.
+    gain
+        Over the library's own decision, at all that was left out; None where that is not among the methods.
     spread
         Standard deviation of the mean over the folds, in percent points; NaN for one fold.
     folds
@@ -110,6 +113,7 @@ class HeldOut:
     within: Figures
     in_sample: Figures
     floor: Figures | None
+    gain: Gain | None
     spread: float
     folds: tuple[FoldResult, ...]
     maps: tuple[xr.Dataset, ...]
@@ -135,6 +139,7 @@ class HeldOut:
             "within": self.within.to_dict(),
             "in_sample": self.in_sample.to_dict(),
             "floor": None if self.floor is None else self.floor.to_dict(),
+            "against_default": None if self.gain is None else self.gain.to_dict(),
             "spread": self.spread if math.isfinite(self.spread) else None,
             "folds": [
                 {"left_out": f.name, "axis": f.axis, "leaves": f.leaves, **f.figures.to_dict()} for f in self.folds
@@ -254,6 +259,7 @@ class _Tally:
     folds: list[FoldResult] = field(default_factory=list)
     tables: list[xr.Dataset] = field(default_factory=list)
     inner: list[xr.Dataset] = field(default_factory=list)
+    default: list[FloatArray] = field(default_factory=list)
     sums: list[FloatArray] = field(default_factory=list)
     counts: list[IntArray] = field(default_factory=list)
 
@@ -266,6 +272,7 @@ class _Tally:
         """Take in what the tree of a fold costs on the sizes that it has not seen."""
         tables = [_bare(table) for table in penalties]
         self.tables += tables
+        self.default += fold.default or []
         self.inner += [_only_inside(table, inside) for table, inside in zip(tables, fold.inside(), strict=True)]
         for (number, rows, columns), table in zip(fold.places, tables, strict=True):
             values = np.asarray(table["penalty"].values)
@@ -296,6 +303,7 @@ class _Tally:
             figures_of(self.inner),
             figures_of(self.problem.penalties(grown)),
             floor,
+            gain_over(self.default, self.tables) if self.default else None,
             float(means.std(ddof=1)) if means.size > 1 else math.nan,
             tuple(self.folds),
             maps,
@@ -315,9 +323,9 @@ class _Tally:
 
 def _bare(table: xr.Dataset) -> xr.Dataset:
     """What the figures need of a table of penalties: much less than there is."""
-    kept = {name: (SIZES, table[name].values) for name in ("penalty", "weight") if name in table}
-    missed = np.asarray(table["unmeasured"].values)
-    return xr.Dataset({**kept, "unmeasured": (SIZES, missed)}, attrs={"unmeasured": int(missed.sum())})
+    names = ("penalty", "weight", "chosen_time", "unmeasured")
+    kept = {name: (SIZES, table[name].values) for name in names if name in table}
+    return xr.Dataset(kept, attrs={"unmeasured": int(table["unmeasured"].sum())})
 
 
 def _only_inside(table: xr.Dataset, inside: BoolArray) -> xr.Dataset:

@@ -49,11 +49,13 @@ class Statistics(Viewer):
     ----------
     state
         Choices.
+    when_judged
+        Called when the tree has been judged by what it was not made from.
     """
 
-    def __init__(self, state: State) -> None:
+    def __init__(self, state: State, when_judged: Callable[[], None] = lambda: None) -> None:
         super().__init__()
-        self._state = state
+        self._state, self._when_judged = state, when_judged
         self._lines: int | None = None
         self._counted = Rested(self._show, 0.0, self._count)
         self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
@@ -97,7 +99,11 @@ class Statistics(Viewer):
     def _judge(self, *_: Any) -> None:
         state, choice = self._state, self._state.shown
         if choice is not None and state.view.cube() is not None:
-            self.background.start("Judging", state.view.heldout_job(choice), lambda _: self._write())
+            self.background.start("Judging", state.view.heldout_job(choice), lambda _: self._judged())
+
+    def _judged(self) -> None:
+        self._write()
+        self._when_judged()
 
     def _count(self) -> int | None:
         # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.

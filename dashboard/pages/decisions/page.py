@@ -53,7 +53,7 @@ class DecisionsPage(Viewer):
         self.maps = Maps(state, self.side)
         self.tree = TreeDiagram(state, self.maps.light)
         self.side.objects = [self.unpin, self.maps.pinned, self.tree]
-        self.statistics = Statistics(state)
+        self.statistics = Statistics(state, self.answer.update)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.unweigh = Button(label="No workload", variant="outlined", size="small", visible=False)
