@@ -20,7 +20,7 @@ import pandas as pd
 from loaders.collectives import POINT_TO_POINT, REDUCING
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, Means, leave_to, means_by_source, within
+from loaders.pooling import Axes, Means, cells_by_source, leave_repeated, leave_to, means_by_source, within
 from loaders.rows import CollectiveRows, coded
 
 #: What a file that does not tell it was measured with, beside others that tell.
@@ -205,6 +205,12 @@ def chosen(
     remarks = _measured_anew(collective, rows, {place: files[place] for place in kept}, anew)
     remarks += _half_told(collective, [files[place] for place in kept])
     times = means_by_source(rows, Axes(rows))
+    copies = _copies(rows, times, {place: files[place] for place in kept})
+    if copies:
+        remarks += [f"{collective}: {_copied(each, of, files)}" for each, of in sorted(copies.items())]
+        kept = [place for place in kept if place not in copies]
+        rows.keep(kept)
+        times = means_by_source(rows, Axes(rows))
     _check_facets(collective, times, {place: files[place] for place in kept}, choice, on_nodes(rows))
     _check_files(collective, times, {place: files[place] for place in kept}, choice)
     far = times.between([[place] for place in kept])
@@ -232,6 +238,20 @@ def _measured_anew(
             count = f"{points:,} point{'' if points == 1 else 's'}"
             remarks.append(f"{collective}: times of {count} are those of {path} alone, which measured them anew")
     return remarks
+
+
+def _copies(rows: CollectiveRows, times: Means, files: Mapping[int, tuple[str, Told]]) -> dict[int, int]:
+    """Files of the same facets of which one is a copy or a part of the other, and that other one."""
+    if not times.place.size:
+        return {}
+    copies = times.copies({place: cells for place, cells in cells_by_source(rows).items() if place in files})
+    return {each: of for each, of in copies.items() if _is_same(files[each][1], files[of][1])}
+
+
+def _copied(each: int, of: int, files: Sequence[tuple[str, Told]]) -> str:
+    return (
+        f"all times of {files[each][0]} are those of {files[of][0]} to the last digit: counted once, as one measurement"
+    )
 
 
 def _half_told(collective: str, files: Sequence[tuple[str, Told]]) -> list[str]:
@@ -331,7 +351,11 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
 
 
 def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, unused: Sequence[str]) -> list[str]:
-    """A remark on rows of a file that measured the same and are far apart, with columns that may tell why."""
+    """Remarks on rows of a file that it has twice, or that are far apart for the same sizes: columns may tell why."""
+    if repeated := leave_repeated(rows, place):
+        return [
+            f"{collective}: {repeated:,} rows of {Path(path).name} repeat others to the last digit: they count once"
+        ]
     far = within(rows, place)
     if not far.mostly_apart:
         return []

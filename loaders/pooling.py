@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import Any
@@ -20,6 +20,8 @@ APART = 1.5
 _SPREADS = 4.0
 #: Folders that measured the same cells are one campaign while at most this share is apart, and none by this ratio.
 _FEW, FAR = 0.1, 5.0
+#: Cells in which times must be the same to the last digit, so that they are taken for a copy and not for chance.
+_COPIED = 4
 _BLOCK = 1 << 18
 
 
@@ -260,6 +262,27 @@ class Means:
         there = np.unique(self.source[np.isin(self.place, apart) & (number >= 0)])
         return Distance(len(cells), float(ratio.max()) if len(cells) else 1.0, len(apart), tuple(there.tolist()))
 
+    def copies(self, cells: Mapping[int, int]) -> dict[int, int]:
+        """Files all of whose times are those of another one, to the last digit, and that other one.
+
+        Parameters
+        ----------
+        cells
+            Of each file that may be such a copy or what is copied, how many it measured.
+        """
+        frame = pd.DataFrame({"place": self.place, "time": self.time, "source": self.source})
+        pairs = frame.merge(frame, on=["place", "time"], suffixes=("", "_of"))
+        pairs = pairs[pairs["source"] != pairs["source_of"]].groupby(["source", "source_of"]).size().reset_index()
+        copied: dict[int, int] = {}
+        # The later of two that are alike, or whichever is a part of the other.
+        for each in pairs.sort_values(["source", "source_of"], ascending=[False, True]).itertuples(index=False):
+            copy, of, count = (int(value) for value in each)
+            if not {copy, of} <= cells.keys() - copied.keys() or count < max(_COPIED, cells[copy]):
+                continue
+            if cells[of] > count or of < copy:
+                copied[copy] = of
+        return copied
+
 
 def nearest_totals(collective: str, rows: CollectiveRows) -> list[str]:
     """Leave out rows at totals that give the same block as another that is nearer to it, and say so.
@@ -292,6 +315,33 @@ def leave_to(rows: CollectiveRows, anew: int, others: Collection[int]) -> int:
             part.keep(~again)
     rows.parts = [part for part in rows.parts if len(part.time)]
     return len(left)
+
+
+def cells_by_source(rows: CollectiveRows) -> dict[int, int]:
+    """How many cells each file measured."""
+    axes = Axes(rows)
+    cells: dict[int, list[Ints]] = {}
+    for part in rows.parts:
+        cells.setdefault(part.source, []).append(axes.places(part))
+    return {source: np.unique(np.concatenate(places)).size for source, places in cells.items()}
+
+
+def leave_repeated(rows: CollectiveRows, source: int) -> int:
+    """Leave out rows of one file that repeat others of it to the last digit; how many these were.
+
+    Only where no cell has several rows that differ: repetitions of a measurement do somewhere.
+    """
+    parts, axes = [part for part in rows.parts if part.source == source and not part.raw], Axes(rows)
+    if not parts:
+        return 0
+    frame = pd.concat([pd.DataFrame({"place": axes.places(part), "time": part.time}) for part in parts])
+    repeated = frame.duplicated("place").to_numpy()
+    if frame["place"][repeated].nunique() < _COPIED or not (frame.duplicated().to_numpy() == repeated).all():
+        return 0
+    for part, kept in zip(parts, np.split(~repeated, np.cumsum([len(each.time) for each in parts])[:-1]), strict=True):
+        part.keep(kept)
+    rows.parts = [part for part in rows.parts if len(part.time)]
+    return int(repeated.sum())
 
 
 def within(rows: CollectiveRows, source: int) -> Distance:

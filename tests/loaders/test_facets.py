@@ -140,6 +140,39 @@ def test_rows_far_apart_that_nothing_tells_apart_are_said_to_be(tmp_path: Path) 
     assert "files of their own" in apart
 
 
+FOUR = "".join(f"bcast,ring,{ranks},{size},{ranks}.{size}\n" for ranks in (2, 4) for size in (8, 16))
+FIVE = f"{FOUR}bcast,ring,8,8,8.5\n"
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"a.csv": FOUR, "b.csv": FOUR}, "all times of {}/b.csv are those of {}/a.csv to the last digit"),
+        ({"a.csv": FOUR, "all.csv": FIVE}, "all times of {}/a.csv are those of {}/all.csv to the last digit"),
+        ({"a.csv": FIVE + FOUR}, "4 rows of a.csv repeat others to the last digit"),
+    ],
+)
+def test_what_is_there_twice_is_no_second_measurement(files: dict[str, str], said: str, tmp_path: Path) -> None:
+    for name, rows in files.items():
+        (tmp_path / name).write_text(TABLE + rows)
+    cube = open_results(tmp_path)["bcast"]
+    assert said.format(tmp_path, tmp_path) in cube.attrs["apart"]
+    assert "repetitions" not in cube or not (cube["repetitions"] > 1).any()
+    assert "time_std" not in cube or cube["time_std"].isnull().all()
+
+
+def test_times_that_are_the_same_by_chance_are_repetitions(tmp_path: Path) -> None:
+    other = FOUR.replace("2.8\n", "2.9\n")
+    (tmp_path / "a.csv").write_text(TABLE + FOUR)
+    for rows in (other, FOUR[: FOUR.rindex("bcast")]):
+        (tmp_path / "b.csv").write_text(TABLE + rows)
+        cube = open_results(tmp_path)["bcast"]
+        assert "to the last digit" not in cube.attrs.get("apart", "")
+        assert (cube["repetitions"] == 2).sum() >= 3
+    (tmp_path / "b.csv").write_text(TABLE + FOUR + other)
+    assert "repeat others" not in open_results(tmp_path / "b.csv")["bcast"].attrs.get("apart", "")
+
+
 def test_rows_that_differ_by_a_column_that_is_not_used_are_said_to(tmp_path: Path) -> None:
     head = TABLE.replace("\n", ",compiler\n")
     (tmp_path / "a.csv").write_text(f"{head}bcast,ring,4,8,10,gcc\nbcast,ring,4,8,90,icc\nbcast,ring,4,16,7,gcc\n")
