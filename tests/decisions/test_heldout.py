@@ -135,6 +135,10 @@ def test_what_is_left_out_is_compared_with_the_default() -> None:
     assert (held.gain.slower, held.gain.cells, held.gain.both) == (slower, np.count_nonzero(weights), len(saved))
     assert held.gain.mean == pytest.approx(np.average(saved, weights=weights))
     assert held.to_dict()["against_default"]["mean"] == held.gain.mean
+    uncalled = replace(
+        problem, slices=(replace(problem.slices[0], weights=np.where(cube["time"][0].isnull(), 1.0, 0.0)),)
+    )
+    assert heldout(uncalled, exact_tree, "message_size", 3).to_dict()["against_default"]["mean"] is None
     assert heldout(Problem.of(synthetic_cube(4, 6, 3, 5)), exact_tree, "message_size", 3).gain is None
 
 
