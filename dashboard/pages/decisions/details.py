@@ -59,7 +59,7 @@ class Statistics(Viewer):
         self._lines: int | None = None
         self._counted = Rested(self._show, 0.0, self._count)
         self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
-        self.note = pn.pane.HTML("", sizing_mode="stretch_width", margin=0, visible=False)
+        self.note = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0, visible=False)
         self.judge = Button(
             label="Judge it at sizes left out", variant="outlined", size="small", on_click=self._judge, margin=(5, 0)
         )
