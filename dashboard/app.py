@@ -22,6 +22,7 @@ from dashboard.pages.frame.first import First
 from dashboard.pages.frame.permalink import Permalink
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
+from dashboard.pages.frame.weighed import Weighed
 from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
 from dashboard.pages.parts.keys import MAP_KEYS
@@ -96,7 +97,7 @@ class App(Viewer):
         self.main = pn.Column(css_classes=[PAGES_CLASS], sizing_mode="stretch_width", margin=0)
         self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
         self.share = Share(self.state, self.permalink.link, ViewBar.STYLE)
-        self.first = First(self.state, self._upload)
+        self.first, self.weighed = First(self.state, self._upload), Weighed(self.state)
         self.notice = Alert(closeable=True, severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
         self.state.param.watch(self._show_notice, "notice")
@@ -108,15 +109,19 @@ class App(Viewer):
             pn.state.onload(self.open)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(self.navigation, self.notice, self.growing, self.first, self.main, sizing_mode="stretch_width")
+        return pn.Column(self.navigation, *self._shown(), sizing_mode="stretch_width")
+
+    def _shown(self) -> tuple[Viewer | pn.viewable.Viewable, ...]:
+        """What stands below the header, whatever the page."""
+        return self.notice, self.growing, self.first, self.weighed, self.main
 
     def page(self) -> Page:
         """Set the whole into the template."""
-        lines, shown = (self.views.line, self.share.line), (self.notice, self.growing, self.first, self.main)
+        lines = self.views.line, self.share.line
         return Page(
             title=TITLE,
             header=[pn.Row(self.navigation, self.views, self.share, margin=0, align="center")],
-            main=[pn.Column(*lines, *shown, sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
+            main=[pn.Column(*lines, *self._shown(), sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
             theme_config=look.THEME,

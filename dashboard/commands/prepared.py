@@ -39,6 +39,7 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     """
     from dashboard.decisions.measured import trust
     from dashboard.decisions.measured.map import select_ppn
+    from dashboard.decisions.measured.workload import in_words
     from dashboard.export.unsafe import LEFT_OUT
 
     treatment = prepared.treatment
@@ -51,8 +52,9 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
         for name, table in prepared.outliers.items():
             _say_outliers(name, table)
     _say_tests(prepared)
-    if treatment.workload is not None:
-        _say_workload(prepared.problem.provenance["workload"])
+    weighed = None if treatment.workload is None else prepared.problem.provenance["workload"]
+    for text in in_words(weighed):
+        say(f"note: {text}")
     if treatment.fills:
         for part in prepared.filled(prepared.problem).slices:
             notes = {"interpolated": "interpolation", "completed": "completion"}
@@ -88,18 +90,3 @@ def _say_tests(prepared: Prepared) -> None:
     for part, test in zip(prepared.problem.slices, prepared.tests, strict=True):
         where = "".join(f"{name} {value}: " for name, value in part.given.items()) if len(prepared.tests) > 1 else ""
         say(f"note: {where}{test.attrs['note']}")
-
-
-def _say_workload(calls: Mapping[str, Any]) -> None:
-    """Say what of a workload is not at measured sizes."""
-    parts = {
-        "exact": "at measured sizes",
-        "moved": "counted at the nearest measured size",
-        "beyond": "outside the measured range, counted at its border",
-        "unmeasured": "at cells where nothing is measured",
-        "other_ppn": "at other processes per node, not counted",
-    }
-    counts = ", ".join(f"{calls[name]:g} {text}" for name, text in parts.items() if calls[name])
-    say(f"note: workload of {calls['calls']:g} calls: {counts}")
-    if calls["without_results"]:
-        say(f"note: its calls of {', '.join(calls['without_results'])} are not decided on")

@@ -92,10 +92,12 @@ def method_shares(key: MethodKey, best: NDArray[np.integer], chosen: NDArray[np.
     -------
     DataFrame
         Methods that are best or chosen somewhere, most often best first: ``method`` (index),
-        ``label``, ``letter``, ``color``, ``best``, ``chosen`` (shares of the cells that have one).
+        ``label``, ``letter``, ``color``, ``best``, ``chosen`` (shares of the cells that have a best one; where none
+        has, of those that have a chosen one).
     """
     count = len(key.labels)
-    wins, picks = (np.bincount(each[each >= 0].ravel(), minlength=count) for each in (best, chosen))
+    measured = (best >= 0) | (best < 0).all()
+    wins, picks = (np.bincount(each[measured & (each >= 0)], minlength=count) for each in (best, chosen))
     seen = np.flatnonzero((wins > 0) | (picks > 0))
     order = seen[np.lexsort((seen, -picks[seen], -wins[seen]))]
     return pd.DataFrame(

@@ -87,7 +87,7 @@ class Contents:
             A collective that is not among the results.
         """
         known = view.collectives
-        names = self.collectives or tuple(known)
+        names = self.collectives or tuple(view.called)
         for name in names:
             if name not in known:
                 raise DecisionError(f"a report on {name}: these results hold {', '.join(known) or 'nothing'}")
@@ -96,7 +96,9 @@ class Contents:
             Section(str(twin.collective), tuple(self._parts(twin, _within(progress, number, len(twins)))))
             for number, twin in enumerate(twins)
         ]
-        summary = Section("Summary", (Part("", _summary(twins)),))
+        uncalled = [] if self.collectives else [name for name in known if name not in names]
+        note = f"<p>Not in it, since the workload does not call them: {', '.join(uncalled)}.</p>" if uncalled else ""
+        summary = Section("Summary", (Part("", _summary(twins) + note),))
         return [summary, *sections, Section("Measurements", tuple(_measurements(view)))]
 
     def _parts(self, view: View, progress: Progress | None) -> Iterator[Part]:

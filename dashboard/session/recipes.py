@@ -37,7 +37,7 @@ def treatment_words(treatment: Treatment) -> list[str]:
     if treatment.across or treatment.ppn is not None:
         words += ["--ppn", "all" if treatment.across else str(treatment.ppn)]
     if treatment.workload is not None:
-        words += ["--weights", "WORKLOAD.csv"]
+        words += ["--weights", treatment.workload.name]
     return words
 
 
@@ -299,7 +299,7 @@ def _prepared(view: View) -> str:
     changed = {name: value for name, value in view.treatment.changed().items() if name != "workload"}
     chosen = [f"{name}={value!r}" for name, value in changed.items()]
     if view.treatment.workload is not None:
-        chosen.append('workload=Workload.of(read_workload("WORKLOAD.csv"))')
+        chosen.append(f"workload=Workload.of(read_workload({view.treatment.workload.name!r}))")
     names = [name for name in (view.collective, *view.together) if name is not None]
     cubes = [f'results["{name}"].to_dataset()' for name in names]
     joint = ", ".join(f'"{name}": {cube}' for name, cube in zip(names, cubes, strict=True))

@@ -13,6 +13,7 @@ from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.decisions.measured.simplest import tied_words
+from dashboard.decisions.measured.workload import in_words
 from dashboard.domain.units import format_count
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
@@ -57,12 +58,7 @@ def remarks_on(
             f"{tied_words(labels['tolerance'], tested=labels['ties'])}: {format_count(count, 'cell')} "
             f"{'has' if count == 1 else 'have'} another than the fastest. All others weigh times, whatever ties."
         )
-    if workload is not None:
-        said.append(
-            f"Sizes are weighed by {workload['calls']:,.0f} calls of a workload: {workload['exact']:,.0f} at "
-            f"measured sizes, {workload['moved']:,.0f} between and {workload['beyond']:,.0f} beyond them."
-        )
-    return said
+    return [*said, *(f"{text}." for text in in_words(workload))]
 
 
 def _outlier_words(table: pd.DataFrame) -> str:

@@ -129,6 +129,11 @@ class Workload:
     digest: str
     calls: pd.DataFrame = field(compare=False, repr=False)
 
+    @property
+    def name(self) -> str:
+        """Of its file, as it was read; ``WORKLOAD.csv`` where it comes from none."""
+        return str(self.calls.attrs.get("path", "WORKLOAD.csv"))
+
     @classmethod
     def of(cls, calls: pd.DataFrame) -> Workload:
         """Tell calls from others by their content."""

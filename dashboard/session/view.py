@@ -129,6 +129,13 @@ class View:
         names = [] if self.results is None else list(map(str, self.results.children))
         return [name for name in names if name != POINT_TO_POINT] or names
 
+    @property
+    def called(self) -> list[str]:
+        """Those of `collectives` that the workload calls; all without one, or where it calls none of them."""
+        workload = self.treatment.workload
+        calls = self.collectives if workload is None else workload.calls["collective"].unique()
+        return [name for name in self.collectives if name in calls] or self.collectives
+
     def measured(self, name: str | None = None) -> xr.Dataset | None:
         """Measurements of a collective (default: the one on show) as they were loaded."""
         prepared = self._prepared_of(name)

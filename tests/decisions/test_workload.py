@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, methods_of, penalty, summarise
 from dashboard.decisions.measured.problem import Problem
-from dashboard.decisions.measured.workload import weighed, weights_for, without_results
+from dashboard.decisions.measured.workload import in_words, weighed, weights_for, without_results
 from loaders.workload import read_workload
 from tests.cubes import cube_of, synthetic_cube
 
@@ -30,7 +30,6 @@ def test_calls_at_measured_sizes_stay_there(tmp_path: Path) -> None:
     assert weights.values.tolist() == [[0, 0, 0], [10, 5, 0]]
     assert weights.dims == ("comm_size", "message_size")
     assert (weights.attrs["calls"], weights.attrs["exact"]) == (15, 15)
-    assert weights.attrs["note"] == "15 calls, 15 at measured sizes"
     assert without_results(read_workload(path), ["bcast"]) == {"reduce": 7}
     assert weights_for(read_workload(path), cube, "reduce").values.tolist() == [[0, 0, 0], [7, 0, 0]]
 
@@ -42,7 +41,6 @@ def test_others_count_at_the_nearest_size_by_ratio() -> None:
     weights = weights_for(calls(*rows), cube)
     assert weights.values.tolist() == [[1, 1], [1, 1]]
     assert weights.attrs["moved"] == 4
-    assert weights.attrs["note"].endswith("4 moved to the nearest measured size")
 
 
 def test_beyond_the_range_they_count_at_its_border() -> None:
@@ -58,7 +56,6 @@ def test_an_unmeasured_line_takes_no_calls_and_unmeasured_cells_are_counted() ->
     assert weights.values.tolist() == [[2, 0, 0], [5, 0, 0]]
     assert weights.attrs["moved"] == 2
     assert weights.attrs["unmeasured"] == 5
-    assert "5 at cells where nothing is measured" in weights.attrs["note"]
 
 
 @given(
@@ -103,9 +100,30 @@ def test_processes_per_node_are_told_apart_where_they_are_told() -> None:
     assert first.values.tolist() == [[3, 5]]
     assert second.values.tolist() == [[4, 5]]
     assert first.attrs["other_ppn"] == 4
-    assert first.attrs["note"].endswith("4 left out: not 1 process per node")
     problem = weighed(Problem.of(cube, ppn="all"), workload)
     assert [np.asarray(part.weights).tolist() for part in problem.slices] == [[[3, 5]], [[4, 5]]]
+    # Each call once, also one that weighs in both tables; none is left out.
+    facts = problem.provenance["workload"]
+    assert (facts["calls"], facts["exact"], facts["other_ppn"]) == (12, 12, 0)
+    assert in_words(facts) == ["Sizes are weighed by 12 calls of a workload: 12 at measured sizes"]
+    others = calls(*workload.to_numpy().tolist(), ("bcast", 4, 8, 7, 16), ("scan", 4, 8, 1, 1), columns=columns)
+    assert in_words(weighed(Problem.of(cube, ppn="all"), others).provenance["workload"]) == [
+        "Sizes are weighed by 12 calls of a workload: 12 at measured sizes, 7 at other processes per node, not counted",
+        "Its calls of scan are not decided on",
+    ]
+    facts = weighed(Problem.of(cube, ppn=1), others).provenance["workload"]
+    assert (facts["calls"], facts["other_ppn"]) == (8, 11)
+
+
+def test_where_the_calls_of_a_workload_count_is_said_in_words() -> None:
+    cube = cube_of([[[1.0, NAN], [1.0, 1.0]]], [4, 16], [64, 1024])
+    rows = [("bcast", 4, 64, 1000), ("bcast", 16, 65, 2), ("bcast", 4, 2000, 3)]
+    (words,) = in_words(weighed(Problem.of(cube), calls(*rows)).provenance["workload"])
+    assert words == (
+        "Sizes are weighed by 1,005 calls of a workload: 1,000 at measured sizes, 2 between them, counted at the "
+        "nearest, 3 beyond them, counted at their border, 3 of all these at cells where nothing is measured, which no "
+        "penalty knows"
+    )
 
 
 def test_several_collectives_are_weighed_each_by_its_calls() -> None:

@@ -72,6 +72,8 @@ def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> 
     assert report.download.visible
     assert report.download.filename.endswith(".zip")
     assert zipfile.is_zipfile(report.download.callback())
+    report.frontier.value = True
+    assert not report.download.visible, "nor is it what is asked for now"
 
 
 def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp_path: Path) -> None:

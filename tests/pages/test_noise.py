@@ -8,6 +8,7 @@ import pytest
 from bokeh.document import Document
 
 from dashboard.pages.decisions.page import DecisionsPage
+from dashboard.pages.frame.weighed import Weighed
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from tests.cubes import cube_of
@@ -71,8 +72,17 @@ def test_a_workload_is_taken_from_a_file_and_a_bad_one_is_refused(page: Decision
     )
     assert state.workload
     assert "9 calls" in page.message.object
-    page.noise.unweigh.clicks += 1
-    assert state.workload == ""
+    assert page.noise.workload.uploaded_label == "Workload: calls.csv"
+    weighed = state.workload
+    page.noise.workload.param.update(filename="bad.csv", value=b"nothing of use\n1\n")
+    assert (state.workload, page.noise.workload.uploaded_label) == (weighed, "Workload: calls.csv")
+    assert "bad.csv" in state.notice
+    page.noise.workload.param.update(
+        filename="other.csv", value=b"collective,comm_size,message_size,calls\nbcast,4,4,9\n"
+    )
+    assert (state.notice, page.noise.workload.uploaded_label) == ("", "Workload: other.csv")
+    state.weigh(None)
+    assert page.noise.workload.uploaded_label == "Workload"
     page.noise.workload.param.update(filename="bad.csv", value=b"nothing of use\n1\n")
     assert state.workload == ""
     assert "bad.csv" in state.notice
@@ -98,13 +108,15 @@ def test_a_workload_that_never_calls_the_collective_is_said_and_taken_back(page:
     state.choose(Choice.of("optimal", {"leaves": 3}))
     state.weigh(calls("reduce"))
     assert "the workload does not call bcast, only reduce" in page.message.object
-    assert (page.body.visible, page.unweigh.visible) == (False, True)
+    assert not page.body.visible
     state.weigh(calls("bcast"))
     assert "Sizes are weighed by 7 calls" in page.message.object
-    assert (page.body.visible, page.unweigh.visible) == (True, False)
+    assert page.body.visible
     state.weigh(calls("reduce"))
-    page.unweigh.clicks += 1
-    assert (page.body.visible, state.workload) == (True, "")
+    bar = Weighed(state)
+    assert bar.body.visible
+    bar.unweigh.clicks += 1
+    assert (page.body.visible, bar.body.visible, state.workload) == (True, False, "")
 
 
 def test_an_empty_workload_is_said_to_be_empty(page: DecisionsPage, state: State) -> None:

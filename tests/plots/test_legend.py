@@ -64,6 +64,13 @@ def test_the_legend_lists_methods_that_are_seen_most_frequent_first(cube: xr.Dat
     assert f"{len(shares)} of 75" in method_legend(shares, 75)
 
 
+def test_shares_are_of_the_cells_that_were_measured() -> None:
+    key = MethodKey.of(["a", "b"])
+    shares = method_shares(key, np.array([[0, 0, 1, -1]]), np.array([[0, 0, 0, 1]]))
+    assert shares[["label", "best", "chosen"]].values.tolist() == [["a", 2 / 3, 1.0], ["b", 1 / 3, 0.0]]
+    assert method_shares(key, np.full((1, 2), -1), np.array([[0, 1]]))["chosen"].tolist() == [0.5, 0.5]
+
+
 def test_what_a_file_calls_a_method_is_text_not_html() -> None:
     key = MethodKey.of(["<script>alert(1)</script>"])
     text = method_legend(method_shares(key, np.zeros((1, 1), int), np.zeros((1, 1), int)), 1)

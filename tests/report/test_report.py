@@ -6,9 +6,11 @@ import base64
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 from playwright.sync_api import Browser, BrowserContext, Page
@@ -24,6 +26,7 @@ from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.report import Contents, to_html
 from dashboard.report.models import _curves
 from dashboard.session.state import State
+from dashboard.session.treatment import Workload
 from tests.cubes import cube_of, synthetic_cube
 from tests.models.networks import HOCKNEY
 from tests.states import state_of
@@ -153,6 +156,17 @@ def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> N
 def test_a_collective_that_is_not_there(sample: State) -> None:
     with pytest.raises(DecisionError, match="a report on scan: these results hold bcast, reduce"):
         to_html(sample.view, Contents(("scan",)))
+
+
+def test_what_a_workload_does_not_call_has_no_chapter_unless_it_is_asked_for(sample: State) -> None:
+    view = sample.view
+    calls = pd.DataFrame({"collective": ["reduce"], "comm_size": [4], "message_size": [64], "calls": [7]})
+    weighed = view.changed(treatment=replace(view.treatment, workload=Workload.of(calls)))
+    html = to_html(weighed, Contents(frontier=False))
+    assert "since the workload does not call them: bcast" in html
+    assert re.findall(r"<h2[^>]*>([^<]+)", html) == ["Summary", "reduce", "Measurements"]
+    with pytest.raises(DecisionError, match="the workload does not call bcast"):
+        to_html(weighed, Contents(("bcast",), frontier=False))
 
 
 def test_nothing_measured_is_said() -> None:

@@ -43,7 +43,7 @@ def weights_for(
         all calls are there; attributes count them: ``calls``, of which ``exact`` are at measured sizes,
         ``moved`` between them, ``beyond`` outside their range; ``unmeasured`` fall on cells where no
         method was measured, so that no penalty knows them; ``other_ppn`` are of other numbers of processes
-        per node and not among the calls. ``note`` says it for people.
+        per node and not among the calls. `in_words` says it for people.
 
     Raises
     ------
@@ -81,7 +81,7 @@ def weights_for(
         "unmeasured": float(weights[~measured].sum()),
         "other_ppn": float(calls[other].sum()),
     }
-    attrs = {"units": "1", "long_name": f"calls of {name}", **counts, "note": _note(counts, chosen)}
+    attrs = {"units": "1", "long_name": f"calls of {name}", **counts}
     return xr.DataArray(weights, {axis: flat[axis] for axis in SIZES}, SIZES, "weight", attrs)
 
 
@@ -133,31 +133,75 @@ def weighed(problem: Problem, workload: pd.DataFrame) -> Problem:
     -------
     Problem
         With weights; a table that the workload does not call has none but 0. ``provenance["workload"]``
-        sums up the counts of `weights_for`, with the calls of collectives ``without_results``.
+        sums up the counts of `weights_for`, each call once, with the calls of collectives ``without_results``.
 
     Raises
     ------
     DecisionError
         When the workload calls none of the problem's tables.
     """
-    sums = dict.fromkeys(("calls", "exact", "moved", "beyond", "unmeasured", "other_ppn"), 0.0)
     names = [str(part.given.get("collective", problem.collective)) for part in problem.slices]
+    per_node = [part.given.get("ppn") for part in problem.slices]
+    each_once, nowhere = _each_once(workload, names, per_node)
+    sums = dict.fromkeys(("calls", *_WORDS), 0.0)
     slices = []
     refused: DecisionError | None = None
-    for part, name in zip(problem.slices, names, strict=True):
+    for part, name, ppn in zip(problem.slices, names, per_node, strict=True):
         try:
-            weights = weights_for(workload, part.cube, name, ppn=part.given.get("ppn"))
+            weights = weights_for(workload, part.cube, name, ppn=ppn)
         except DecisionError as error:
             refused = error
             slices.append(replace(part, weights=np.zeros(part.labels.shape)))
             continue
+        counts = weights_for(each_once, part.cube, name, ppn=ppn).attrs
         for count in sums:
-            sums[count] += weights.attrs[count]
+            sums[count] += counts[count] if count != "other_ppn" or ppn is None else 0.0
         slices.append(replace(part, weights=np.asarray(weights.values)))
     if refused is not None and not sums["calls"]:
         raise refused
+    sums["other_ppn"] += nowhere
     facts: dict[str, Any] = {**sums, "without_results": without_results(workload, names)}
     return replace(problem, slices=tuple(slices), provenance={**problem.provenance, "workload": facts})
+
+
+def _each_once(
+    workload: pd.DataFrame, names: Sequence[str], per_node: Sequence[int | None]
+) -> tuple[pd.DataFrame, float]:
+    """The workload with calls that several tables count shared among these, and calls that none of them counts."""
+    calls = _checked(workload)["calls"].to_numpy(dtype=np.float64)
+    own = workload["ppn"].to_numpy(dtype=np.float64) if "ppn" in workload else np.zeros(len(workload))
+    any_ppn, collectives = ~(own > 0), workload["collective"].to_numpy()
+    counting = np.zeros(len(workload))
+    for name, ppn in zip(names, per_node, strict=True):
+        counting += (collectives == name) & (any_ppn | (own == ppn) if ppn is not None else True)
+    nowhere = float(calls[np.isin(collectives, names) & (counting == 0)].sum())
+    return workload.assign(calls=calls / np.maximum(counting, 1)), nowhere
+
+
+_WORDS = {
+    "exact": "at measured sizes",
+    "moved": "between them, counted at the nearest",
+    "beyond": "beyond them, counted at their border",
+    "unmeasured": "of all these at cells where nothing is measured, which no penalty knows",
+    "other_ppn": "at other processes per node, not counted",
+}
+
+
+def in_words(facts: Mapping[str, Any] | None) -> list[str]:
+    """Sentences on where the calls of a workload are counted, and which are not.
+
+    Parameters
+    ----------
+    facts
+        As `weighed` leaves them in ``provenance["workload"]``; None without a workload.
+    """
+    if facts is None:
+        return []
+    counts = ", ".join(f"{facts[name]:,.12g} {text}" for name, text in _WORDS.items() if facts[name])
+    said = [f"Sizes are weighed by {facts['calls']:,.12g} calls of a workload: {counts}"]
+    if facts["without_results"]:
+        said.append(f"Its calls of {', '.join(facts['without_results'])} are not decided on")
+    return said
 
 
 def called(workload: pd.DataFrame, cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.DataArray]:
@@ -210,14 +254,3 @@ def _nothing(workload: pd.DataFrame, name: str, ppn: int | None, rows: int) -> s
         return f"the workload has no call of {name}" + (f" at {format_ppn(ppn)}" if ppn is not None else "")
     names = [str(collective) for collective in workload["collective"].unique()]
     return f"the workload does not call {name}, only {', '.join(names) or 'nothing'}{meant(name, names)}"
-
-
-def _note(counts: dict[str, float], ppn: int | None) -> str:
-    parts = [f"{counts['calls']:g} calls, {counts['exact']:g} at measured sizes"]
-    words = {
-        "moved": "moved to the nearest measured size",
-        "beyond": "outside the measured range, counted at its border",
-        "unmeasured": "at cells where nothing is measured",
-        "other_ppn": f"left out: not {format_ppn(ppn)}",
-    }
-    return "; ".join(parts + [f"{counts[name]:g} {text}" for name, text in words.items() if counts[name]])

@@ -13,7 +13,7 @@ from panel.viewable import Viewer
 from dashboard.domain.options import Option
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import UNLIMITED, common, widget_of
-from dashboard.pages.parts.widgets import Button, FileInput, FloatSlider, Select
+from dashboard.pages.parts.widgets import FileInput, FloatSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
 from dashboard.session.state import DATA, State
@@ -65,10 +65,11 @@ class Noise(Viewer):
             description="A table of calls: collective, comm_size, message_size, calls. It weighs every mean by how "
             "often an application makes each call.",
         )
-        self.unweigh = Button(label="No workload", variant="text", on_click=lambda _: state.weigh(None), visible=False)
         style = [legend.STYLE]
         self.table = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
         self._made = Rested(self._show, 0.0, self._make)
+        #: Why the workload chosen last was refused.
+        self._refused = ""
         for name, widget in self.choices.items():
             widget.param.watch(partial(self._ask, name), "value")
         self.tolerance.param.watch(self._set_tolerance, "value_throttled")
@@ -81,7 +82,6 @@ class Noise(Viewer):
             self.tolerance,
             *self.choices.values(),
             self.workload,
-            self.unweigh,
             align_items="center",
             sizing_mode="stretch_width",
             margin=(14, 0, 0, 0),
@@ -101,7 +101,10 @@ class Noise(Viewer):
             if isinstance(widget, Select) and wanted not in widget.options.values():
                 widget.options = {**widget.options, f"{wanted:g}": wanted}
             widget.value = wanted
-        self.unweigh.visible = bool(self._state.workload)
+        workload = self._state.view.treatment.workload
+        # The widget itself would name what was chosen last, also where that was refused.
+        label = "Workload" if workload is None else f"Workload: {Path(workload.name).name}"
+        self.workload.param.update(label=label, uploaded_label=label)
         self.choices["ties"].disabled = value == 0 and self._state.statistical is None
 
     def _ask(self, parameter: str, event: Any) -> None:
@@ -120,9 +123,16 @@ class Noise(Viewer):
             path = Path(folder) / name
             disk.write_bytes(path, event.new)
             try:
-                self._state.weigh(read_workload(path))
+                calls = read_workload(path)
             except LoadError as error:
-                self._state.notice = str(error).replace(f"{folder}/", "")
+                self._refused = str(error).replace(f"{folder}/", "")
+                self._state.notice = self._refused
+                self._follow()
+                return
+        if self._state.notice == self._refused:
+            self._state.notice = ""
+        calls.attrs["path"] = name
+        self._state.weigh(calls)
 
     def _make(self) -> str:
         table = self._state.view.outliers()

@@ -56,8 +56,6 @@ class DecisionsPage(Viewer):
         self.statistics = Statistics(state, self.answer.update)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.unweigh = Button(label="No workload", variant="outlined", size="small", visible=False)
-        self.unweigh.on_click(lambda _: state.weigh(None))
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
         self.tabs = tabs(state, "Decisions", self.parts)
@@ -74,9 +72,7 @@ class DecisionsPage(Viewer):
             pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        shown = pn.Column(
-            self.message, self.unweigh, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN]
-        )
+        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
         return pn.Row(self.controls, shown, sizing_mode="stretch_width", stylesheets=[_FRAME])
 
     def _watch(self) -> None:
@@ -160,7 +156,6 @@ class DecisionsPage(Viewer):
         else:
             message, severity = self._said()
         self.message.param.update(object=message, severity=severity, visible=bool(message))
-        self.unweigh.visible = bool(self._fault and self.state.workload)
 
     def _said(self) -> tuple[str, str]:
         """What is said of the maps, and how grave it is."""

@@ -1,3 +1,3 @@
 """What stands around the pages."""
 
-__all__ = ["connection", "first", "follow", "look", "permalink", "share", "views"]
+__all__ = ["connection", "first", "follow", "look", "permalink", "share", "views", "weighed"]

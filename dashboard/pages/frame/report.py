@@ -84,6 +84,8 @@ class Report(Viewer):
             label="Download", callback=lambda: io.BytesIO(self._content), filename=REPORT, visible=False
         )
         self.frontier.param.watch(self._follow, "value")
+        for choice in (self.collectives, self.frontier, self.models, self.held_out):
+            choice.param.watch(self._stale, "value")
         state.param.watch(self._stale, [*DATA, *TREE, "rules", "target"])
         self._follow()
 
@@ -120,7 +122,8 @@ class Report(Viewer):
     def _follow(self, *_: Any) -> None:
         names = [name for name in self._state.param.collective.objects if name is not None]
         kept = [name for name in self.collectives.value or self._state.exported if name in names]
-        self.collectives.param.update(options=names, value=kept)
+        if names != self.collectives.options or kept != self.collectives.value:
+            self.collectives.param.update(options=names, value=kept)
         self.held_out.disabled = not self.frontier.value
         self.write.disabled = self.draw.disabled = not names
         if not names:
@@ -131,7 +134,7 @@ class Report(Viewer):
     def _stale(self, *_: Any) -> None:
         # What was written is of the view as it was then.
         if self.background.running or self.download.visible:
-            self._tell("The view has changed since; write the report again.")
+            self._tell("What is asked for has changed since; write the report again.")
         self.background.stop()
         self._content, self.download.visible = b"", False
         self._follow()
