@@ -12,22 +12,24 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
-from dashboard.domain.units import format_count, format_percent
+from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
 from dashboard.export.holds import unsaid
-from dashboard.export.library_names import COMPARED, measured_series
+from dashboard.export.library_names import COMPARED, measured_series, naming_remedy
+from dashboard.export.naming import lacking
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import Fault, RulesFile
 from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
-from dashboard.export.target import ExportError, LeftAloneError
+from dashboard.export.target import ExportError, LeftAloneError, Target
 from dashboard.export.targets.mpich.base import borrowed
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
@@ -232,7 +234,7 @@ def write(order: Order) -> Written:
     text, rules, parts = written(facts)
     if target.readable and all(part.read is not None and is_default(part.read) for part in parts):
         notes = " ".join(note for part in parts for note in (*part.notes, part.costs))
-        raise ExportError(f"{_NOTHING}: {notes}")
+        raise ExportError(f"{_NOTHING}: {_lacking(target, source.values(), options) or notes}")
     if losing := {part.source.collective: part.costs for part in parts if part.differs}:
         # Its head says what the file costs; that is known only when it was written.
         text, rules, parts = written({**facts, "as_written": losing})
@@ -242,7 +244,22 @@ def write(order: Order) -> Written:
     return Written(order, text, name, parts, () if rules is None else rules.faults, left_out)
 
 
-_NAMED = 3
+_NAMED, _LISTED = 3, 4
+
+
+def _lacking(target: Target, decisions: Iterable[DecisionFunction], options: Mapping[str, Any]) -> str:
+    """What a target lacks of all that was decided, and what helps; empty where it lacks nothing."""
+    without: list[Method] = []
+    # Over measurements it takes what it lacks, and puts something else in its place.
+    named = {name: value for name, value in options.items() if name in ("version", "base")}
+    for decision in decisions:
+        methods = [decision.methods[each] for each in decision.used]
+        without += lacking(target, decision.collective, methods, decision.provenance, named)
+    if not without:
+        return ""
+    names = format_names([method.label for method in without], _LISTED)
+    remedy = "decide without these (--only target; Methods left out on the page Decisions), or"
+    return f"{target.name} has no {names}; {remedy} {naming_remedy(without[:_LISTED])}"
 
 
 def _sayable(
