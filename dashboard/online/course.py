@@ -116,7 +116,7 @@ def _truth_of(scenario: Scenario, iteration: int) -> tuple[pd.DataFrame, pd.Data
     own, parts = [], []
     for name, calls in scenario.called.items():
         columns = {"collective": name, **{axis: getattr(calls, axis) for axis in SIZES}}
-        own.append(pd.DataFrame({**columns, "time": scenario.truths[name].default(calls)}))
+        own.append(pd.DataFrame({**columns, "time": scenario.default(name, calls, iteration)}))
         times = scenario.times(name, calls, iteration)
         parts += [pd.DataFrame({**columns, "alg": alg, "time": each}) for alg, each in enumerate(times.T, 1)]
     own_times = pd.concat(own).dropna().groupby(_PLACE, as_index=False)[["time"]].mean()

@@ -2,18 +2,26 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 import numpy as np
 
 from dashboard.domain.arrays import FloatArray
+from dashboard.online.errors import OnlineError
 
 METRICS = ("max", "makespan", "mean", "root")
 PATTERNS = ("none", "uniform", "late", "recurring")
 PROFILES = ("equal", "staggered", "pairs")
 #: Processes of a call that are simulated one by one.
 _PROCESSES = 32
+
+
+def _check_number(name: str, value: float, most: float = math.inf) -> None:
+    if isinstance(value, bool) or not isinstance(value, int | float) or not 0 <= value <= most or value == math.inf:
+        upto = f" to {most:g}" if most < math.inf else " or more"
+        raise OnlineError(f"{name} is {value!r}, expected a number of 0{upto}")
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,14 @@ class Noise:
     outliers: float = 0.02
     outlier_factor: tuple[float, float] = (2.0, 20.0)
     allocation: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("sigma", "outliers", "allocation"):
+            _check_number(f"noise: {name}", getattr(self, name), 1.0 if name == "outliers" else math.inf)
+        low, high = self.outlier_factor if len(self.outlier_factor) == 2 else (0, 0)
+        if not 0 < low <= high < math.inf:
+            factors = list(self.outlier_factor)
+            raise OnlineError(f"noise: outlier_factor is {factors}, expected the least and the largest factor, above 0")
 
     def of_run(self, generator: np.random.Generator) -> float:
         """Factor of one run."""
@@ -67,6 +83,10 @@ class Processes:
     profiles: Mapping[str, str] = field(default_factory=dict)
     clock_offset: float = 0.0
     clock_drift: float = 0.0
+
+    def __post_init__(self) -> None:
+        for name in ("spread", "clock_offset", "clock_drift"):
+            _check_number(f"processes: {name}", getattr(self, name))
 
     @property
     def simple(self) -> bool:

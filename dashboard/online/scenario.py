@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -30,6 +30,8 @@ _KEYS = {
     *("name", "about", "machine", "collectives", "application", "evaluate", "noise", "processes", "drift"),
     *("metric", "logic", "learning"),
 }
+#: Of an application, and of the calls that choices are judged by.
+_CALLED = ("nodes", "ppn", "calls", "runs")
 
 
 @dataclass(frozen=True)
@@ -86,6 +88,15 @@ class Scenario:
             factors = self.drift.factors.get(collective, {})
             times = times * np.array([factors.get(method.label, 1.0) for method in self.truths[collective].methods])
         return times
+
+    def default(self, collective: str, calls: Calls, iteration: int) -> npt.NDArray[np.float64]:
+        """``(call,)`` true seconds of what the library decides by itself, likewise; NaN where that is not known."""
+        return self.truths[collective].default(calls, self.times(collective, calls, iteration))
+
+    @property
+    def in_sample(self) -> bool:
+        """Whether choices are judged by the very calls that runs draw from."""
+        return self.judged is self.called
 
 
 def names() -> list[str]:
@@ -154,6 +165,8 @@ def scenario_of(data: Any, cubes: Mapping[str, xr.Dataset] | None = None) -> Sce
 
 def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scenario:
     application, processes = data.get("application", {}), Processes(**data.get("processes", {}))
+    for what in ("application", "evaluate"):
+        _known(what, data.get(what, {}), _CALLED)
     _one_of("arrivals", processes.arrivals, PATTERNS)
     for profile in processes.profiles.values():
         _one_of("profile", profile, PROFILES)
@@ -171,10 +184,18 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
         reach = [(calls.nodes.max(), calls.ppn.max()) for calls in called.values()]
         machine = (int(max(nodes for nodes, _ in reach)), int(max(ppn for _, ppn in reach)))
     else:
+        if cubes:
+            raise OnlineError("this scenario brings its own times; --results are for one that replays them (replay)")
         truths = {name: _truth(name, entry["truth"]) for name, entry in data["collectives"].items()}
         sizes = {name: entry["sizes"] for name, entry in data["collectives"].items()}
         called = {name: _calls(application, each) for name, each in sizes.items()}
         judged = {name: _calls(data["evaluate"], each) for name, each in sizes.items()}
+    methods = {name: [method.label for method in truth.methods] for name, truth in truths.items()}
+    _known("processes: profiles", processes.profiles, [each for labels in methods.values() for each in labels])
+    drift = Drift(**data["drift"]) if data.get("drift") else None
+    for name, factors in drift.factors.items() if drift else ():
+        _known("drift", [name], methods)
+        _known(f"drift of {name}", factors, methods[name])
     noise = dict(data.get("noise", {}))
     if "outlier_factor" in noise:
         noise["outlier_factor"] = tuple(noise["outlier_factor"])
@@ -188,7 +209,7 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
         runs=_count("runs", application.get("runs", 5)),
         noise=Noise(**noise),
         processes=processes,
-        drift=Drift(**data["drift"]) if data.get("drift") else None,
+        drift=drift,
         metric=_one_of("metric", data.get("metric", "max"), METRICS),
         logic=_one_of("logic", data.get("logic", "tuning"), tuple(LOGICS)),
         learning=Learning.of(data.get("learning", {})),
@@ -212,6 +233,11 @@ def _calls(entry: Mapping[str, Any], sizes: list[int]) -> Calls:
             raise OnlineError(f"{name} are {values!s:.60}, expected whole numbers from 1")
     nodes, ppn, size = np.meshgrid(*lists.values(), indexing="ij")
     return Calls.even(size.ravel(), nodes.ravel(), ppn.ravel())
+
+
+def _known(what: str, given: Iterable[str], allowed: Collection[str]) -> None:
+    if unknown := [each for each in given if each not in allowed]:
+        raise OnlineError(f"{what} has no {unknown[0]!r}, expected some of {', '.join(allowed)}")
 
 
 def _one_of(what: str, value: Any, allowed: tuple[str, ...]) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.online.draws import draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
@@ -43,10 +43,13 @@ class Judged:
         Time of the calls in a run of this iteration by that of the best, the mean over runs.
     tuned_mean, tuned_worst
         Of the judged calls one by one: mean and largest of the tuned time by the best one's.
+    unknown
+        Share of the judged calls that are left to the library, of which nobody knows what it takes for them: they are
+        in no figure of what was tuned. In runs they take what any method takes in the mean.
     regret
         Seconds that the calls of this iteration took beyond the best.
     calibration
-        Middle factor between predicted and true times of judged calls.
+        Middle factor by which predicted times of judged calls are off, up or down: 1 or more.
     best_probability
         With which the best method of a judged call is tried, in the mean.
     samples
@@ -64,6 +67,7 @@ class Judged:
     tuning_over_best: float
     tuned_mean: float
     tuned_worst: float
+    unknown: float
     regret: float
     calibration: float
     best_probability: float
@@ -185,10 +189,12 @@ class _Run:
         draw = draws(self._start, list(scenario.truths).index(name), numbers)
         noisy = factor * scenario.noise.on(np.ones(numbers.size), generator)
         alg = self._chosen(name, calls, true, draw, noisy)
-        taken = _taken(scenario, name, calls, true, alg)
+        taken = _taken(scenario.default(name, calls, self._iteration), name, true, alg)
+        # What the library decides by itself takes some time, of which nothing is known: any method's in the mean.
+        taken = np.where(np.isnan(taken), np.nanmean(true, axis=1), taken)
         seen = self._recorded(name, calls, taken * noisy, alg)
         frame = {"collective": name, "alg": alg, "message_size": calls.message_size, "nodes": calls.nodes}
-        frame |= {"ppn": calls.ppn, "iteration": self._iteration, "time": seen}
+        frame |= {"ppn": calls.ppn, "comm_size": calls.comm_size, "iteration": self._iteration, "time": seen}
         return pd.DataFrame({**frame, "true": taken, "best": np.nanmin(true, axis=1)})
 
     def _chosen(self, name: str, calls: Calls, true: FloatArray, draw: FloatArray, noisy: FloatArray) -> IntArray:
@@ -212,19 +218,18 @@ class _Run:
         return processes.recorded(times, profile, count, self._scenario.metric, self._generator)
 
 
-def _taken(scenario: Scenario, name: str, calls: Calls, true: FloatArray, alg: IntArray) -> FloatArray:
-    """True time of what was chosen; where the library decides and nobody knows how, that of any method in the mean."""
-    own = scenario.truths[name].default(calls)
+def _taken(own: FloatArray, name: str, true: FloatArray, alg: IntArray) -> FloatArray:
+    """True time of what was chosen; of what is left to the library its own, NaN where nobody knows it."""
     if np.isnan(true).all(axis=1).any():
         raise OnlineError(f"{name}: there are calls for which no method has a time")
-    own = np.where(np.isnan(own), np.nanmean(true, axis=1), own)
     return np.where(alg > 0, true[np.arange(len(alg)), alg - 1], own)
 
 
 def _judged(
     scenario: Scenario, model: SelectionModel, iteration: int, runs: list[pd.DataFrame], samples: int
 ) -> Judged:
-    best = tuned = default = 0.0
+    best = best_of_all = tuned = default = 0.0
+    unknown: list[BoolArray] = []
     off: list[FloatArray] = []
     chance: list[FloatArray] = []
     each: list[FloatArray] = []
@@ -233,12 +238,16 @@ def _judged(
     for name, calls in scenario.judged.items():
         true, choice = scenario.times(name, calls, iteration), model.choices[name]
         alg = choice.tuned(calls, ~np.isnan(true))
-        best += float(np.nanmin(true, axis=1).sum())
-        taken = _taken(scenario, name, calls, true, alg)
-        tuned += float(taken.sum())
-        each.append(taken / np.nanmin(true, axis=1))
-        own.append(scenario.truths[name].default(calls) / np.nanmin(true, axis=1))
-        default += float(scenario.truths[name].default(calls).sum())
+        library, least = scenario.default(name, calls, iteration), np.nanmin(true, axis=1)
+        taken = _taken(library, name, true, alg)
+        known = ~np.isnan(taken)
+        best += float(least[known].sum())
+        best_of_all += float(least.sum())
+        tuned += float(taken[known].sum())
+        unknown.append(~known)
+        each.append((taken / least)[known])
+        own.append(library / least)
+        default += float(library.sum())
         place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
         ratio = np.abs(np.log(choice.times[place] / true))
         off.append(ratio[np.isfinite(ratio)])
@@ -250,11 +259,12 @@ def _judged(
     over = [run["true"].sum() / run["best"].sum() for run in runs]
     return Judged(
         iteration=iteration,
-        tuned_over_best=tuned / best,
-        default_over_best=default / best,
+        tuned_over_best=tuned / best if best else float("nan"),
+        default_over_best=default / best_of_all,
         tuning_over_best=float(np.mean(over)),
-        tuned_mean=float(np.concatenate(each).mean()),
-        tuned_worst=float(np.concatenate(each).max()),
+        tuned_mean=float(np.concatenate(each).mean()) if best else float("nan"),
+        tuned_worst=float(np.concatenate(each).max()) if best else float("nan"),
+        unknown=float(np.concatenate(unknown).mean()),
         regret=float(sum((run["true"] - run["best"]).sum() for run in runs)),
         calibration=float(np.exp(np.median(factors))) if factors.size else float("nan"),
         best_probability=float(np.concatenate(chance).mean()),

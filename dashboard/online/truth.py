@@ -34,8 +34,11 @@ class Truth(Protocol):
     def times(self, calls: Calls) -> FloatArray:
         """``(call, method)`` seconds; NaN where there is no such method."""
 
-    def default(self, calls: Calls) -> FloatArray:
-        """``(call,)`` seconds of what the library decides by itself; NaN where that is not known."""
+    def default(self, calls: Calls, times: FloatArray) -> FloatArray:
+        """``(call,)`` seconds of what the library decides by itself; NaN where that is not known.
+
+        `times` are what the methods take, as `times` gives them or with a drift.
+        """
 
 
 @dataclass(frozen=True)
@@ -60,12 +63,12 @@ class Formulas:
             raise OnlineError("a formula gives times that are not positive numbers")
         return times
 
-    def default(self, calls: Calls) -> FloatArray:
+    def default(self, calls: Calls, times: FloatArray) -> FloatArray:
         """See `Truth`."""
         alg = np.broadcast_to(evaluate(self.decided, self._values(calls)), np.shape(calls.message_size))
         if not ((alg >= 1) & (alg <= len(self.formulas))).all():
             raise OnlineError(f"the library's decision must be one of the methods 1 to {len(self.formulas)}")
-        return np.asarray(self.times(calls)[np.arange(alg.size), alg.astype(int) - 1])
+        return np.asarray(times[np.arange(alg.size), alg.astype(int) - 1])
 
     def _values(self, calls: Calls) -> dict[str, Any]:
         size, nodes, ppn = (np.asarray(each, np.float64) for each in (calls.message_size, calls.nodes, calls.ppn))
@@ -117,7 +120,7 @@ class Simulated:
         rows = [[self._time(place, *pair) for place in range(len(self.methods))] for pair in pairs]
         return np.array(rows, dtype=np.float64)
 
-    def default(self, calls: Calls) -> FloatArray:
+    def default(self, calls: Calls, times: FloatArray) -> FloatArray:
         """Not known: no library decides."""
         return np.full(np.size(calls.message_size), np.nan)
 
@@ -162,8 +165,8 @@ class Measured:
         """See `Truth`."""
         return np.asarray(self._times[self._places(calls)], dtype=np.float64)
 
-    def default(self, calls: Calls) -> FloatArray:
-        """See `Truth`."""
+    def default(self, calls: Calls, times: FloatArray) -> FloatArray:
+        """See `Truth`. As it was measured: which method it took is not known, and so no drift of these."""
         if self._default is None:
             return np.full(np.size(calls.message_size), np.nan)
         return np.asarray(self._default[self._places(calls)], dtype=np.float64)

@@ -44,7 +44,8 @@ def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable, 
     Parameters
     ----------
     timings
-        ``collective, alg, message_size, nodes, ppn, time`` (seconds), one row a call.
+        ``collective, alg, message_size, nodes, ppn, time`` (seconds), one row a call; with ``comm_size`` where nodes
+        are not full.
     mode
         As of `dashboard.online.runs.Run`.
     """
@@ -52,9 +53,10 @@ def write_trace(folder: Path, run: str, timings: pd.DataFrame, table: AlgTable, 
     records["end"] = np.cumsum(timings["time"].to_numpy())
     records["start"] = records["end"] - timings["time"].to_numpy()
     records["comm"], records["call"] = 1, np.arange(len(timings))
+    full = timings["nodes"] * timings["ppn"]
     for name in ("message_size", "nodes", "ppn", "alg"):
         records[name] = timings[name].to_numpy()
-    records["comm_size"] = records["nodes"] * records["ppn"]
+    records["comm_size"] = timings.get("comm_size", full).to_numpy()
     places = {name: place for place, name in enumerate(table.collectives)}
     records["collective"] = timings["collective"].map(places).to_numpy()
     facts = {"rank": 0, "ranks": int(records["comm_size"].max()), "mode": mode, "simulated": True}

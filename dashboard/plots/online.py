@@ -270,7 +270,7 @@ def fits_legend(methods: Sequence[str], key: MethodKey) -> str:
 def iterations_table(iterations: Sequence[Mapping[str, Any]]) -> str:
     """Write the medians and what is judged of each iteration: the chart for those who read."""
     names = {"tuned_over_best": "tuned / best", "default_over_best": "default / best"}
-    names |= {"tuning_over_best": "tuning / best", "calibration": "predicted / true"}
+    names |= {"tuning_over_best": "tuning / best", "calibration": "predicted off by (×)"}
     known = {name: title for name, title in names.items() if any(iteration.get(name) for iteration in iterations)}
     heads = [("iteration", True), ("timings", True), *((f"{kind}, median", True) for kind in KINDS)]
     heads += [(title, True) for title in known.values()]

@@ -12,9 +12,12 @@ import numpy.typing as npt
 
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import BETWEEN, Call
-from dashboard.schedules.errors import NotApplicableError
+from dashboard.schedules.errors import NotApplicableError, ScheduleError
 from dashboard.schedules.rank import SEND, Rank, Rows
 from dashboard.schedules.registry import algorithm_of
+
+#: Segments of all ranks together: so many take some 4 GB and a minute.
+MOST_SEGMENTS = 2**21
 
 
 class Program(NamedTuple):
@@ -119,6 +122,16 @@ def _alone(rank: Rank) -> None:
     rank.copy(source, target)
 
 
+def _check_segments(call: Call, values: dict[str, Any]) -> None:
+    total, segment = call.count * call.element_size, values.get("segment_size") or 0
+    segments = -(-total // segment) if segment else 1
+    if segments > 1 and segments * call.processes > MOST_SEGMENTS:
+        raise ScheduleError(
+            f"{total:,} bytes in segments of {segment:,} are {segments:,} segments on each of {call.processes:,} "
+            f"processes: at most {MOST_SEGMENTS:,} in all are written at once; take longer segments"
+        )
+
+
 def schedule(call: Call, name: str, *, fallback: bool = False, **parameters: Any) -> Schedule:
     """Write the operations of all ranks.
 
@@ -138,9 +151,10 @@ def schedule(call: Call, name: str, *, fallback: bool = False, **parameters: Any
     NotApplicableError
         When the algorithm cannot serve the call.
     ScheduleError
-        When there is no such algorithm or parameter.
+        When there is no such algorithm or parameter, or there would be more segments than memory is for.
     """
     algorithm, values = resolve(call, name, parameters, fallback=fallback)
+    _check_segments(call, values)
     return Schedule(
         call, algorithm, values, tuple(program(call, algorithm, values, rank) for rank in range(call.processes))
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -46,6 +47,31 @@ def test_after_a_drift_it_recovers_within_three_iterations() -> None:
     judged = run("drift", 2, 8)
     assert judged[4].tuned_over_best <= 1.10
     assert judged[7].tuned_over_best <= 1.10
+
+
+def test_the_librarys_own_decision_drifts_with_the_method_that_it_takes() -> None:
+    """By hand: it takes `second`, six times as long from iteration 6 on, below 10 KiB, and `third` above."""
+    known = scenarios.read("drift")
+    calls = known.judged["allreduce"]
+    for iteration in (5, 6):
+        times = known.times("allreduce", calls, iteration)
+        by_hand = np.where(calls.message_size < 10240, times[:, 1], times[:, 2])
+        assert known.default("allreduce", calls, iteration) == pytest.approx(by_hand)
+        assert (by_hand >= times.min(axis=1)).all()
+
+
+def test_what_nobody_knows_of_the_library_is_in_no_figure_of_what_was_tuned(capsys: pytest.CaptureFixture[str]) -> None:
+    words = ["online", "simulate", "--scenario", "simulated", "--iterations", "1", "--rounds", "20", "--unseen"]
+    shares = {}
+    for unseen in ("default", "predict"):
+        assert main([*words, unseen, "--json"]) == 0
+        (first,) = json.loads(capsys.readouterr().out)["iterations"]
+        shares[unseen] = first["unknown"]
+        assert first["default_over_best"] is None
+        assert (first["tuned_over_best"] is None) == (first["unknown"] == 1)
+        assert main([*words, unseen]) == 0
+        assert ("of which nobody knows what it takes" in capsys.readouterr().out) == (first["unknown"] > 0)
+    assert shares["default"] > 0 == shares["predict"]
 
 
 @pytest.mark.slow
@@ -119,6 +145,15 @@ def test_formulas_are_read_and_nothing_else() -> None:
         ({"machine": {"nodes": 4}}, "'ppn' is missing"),
         ({"speed": 1}, "no 'speed' in a scenario"),
         ({"processes": {"arrivals": "never"}}, "arrivals is 'never'"),
+        ({"processes": {"spread": -1}}, "processes: spread is -1, expected a number of 0 or more"),
+        ({"processes": {"profiles": {"frist": "equal"}}}, "profiles has no 'frist', expected some of first, second"),
+        ({"noise": {"sigma": -1}}, "noise: sigma is -1"),
+        ({"noise": {"sigma": "x"}}, "noise: sigma is 'x'"),
+        ({"noise": {"outliers": 3}}, "outliers is 3, expected a number of 0 to 1"),
+        ({"noise": {"outlier_factor": [5]}}, "outlier_factor is .5., expected the least and the largest"),
+        ({"application": {"cals": 5000}}, "application has no 'cals'"),
+        ({"drift": {"iteration": 2, "factors": {"allreduce": {"frist": 2}}}}, "drift of allreduce has no 'frist'"),
+        ({"drift": {"iteration": 2, "factors": {"scan": {}}}}, "drift has no 'scan'"),
     ],
 )
 def test_what_is_wrong_with_a_scenario_is_named(tmp_path: Path, change: dict[str, object], words: str) -> None:
@@ -140,6 +175,28 @@ def test_the_command_answers_as_the_contract_has_it(capsys: pytest.CaptureFixtur
     assert "did you mean reference?" in capsys.readouterr().err
     assert main(["online", "simulate", "--scenario", "replay"]) == 2
     assert "--results" in capsys.readouterr().err
+
+
+def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Of results on 3, 5 and 8 processes, two on each node; results are for what replays them alone."""
+    rows = [
+        f"bcast,{name},{ranks},{size},2,{time * ranks}e-6"
+        for name, time in (("linear", 1), ("binomial", 2), ("default", 3))
+        for ranks in (3, 5, 8)
+        for size in (8, 1024)
+    ]
+    table, traces = tmp_path / "u.csv", tmp_path / "traces"
+    table.write_text("\n".join(["collective,algorithm,comm_size,message_size,ppn,time", *rows]) + "\n")
+    words = ["online", "simulate", "--results", str(table), "--iterations", "1", "--rounds", "20", "--scenario"]
+    assert main([*words, "replay", "--traces", str(traces)]) == 0
+    capsys.readouterr()
+    assert main(["online", "profile", str(traces), "--json"]) == 0
+    answer = capsys.readouterr().out
+    assert {int(each) for each in re.findall(r'"comm_size": (\d+)', answer)} == {3, 5, 8}
+    assert main([*words, "reference"]) == 2
+    assert "--results are for one that replays them" in capsys.readouterr().err
 
 
 def test_simulated_timings_are_traces_that_are_learnt_from_like_others(

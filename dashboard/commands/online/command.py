@@ -14,6 +14,7 @@ from dashboard.commands.online import folder as cli_online_folder
 from dashboard.commands.online import profile as cli_online_profile
 from dashboard.commands.output import Working, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_share
 from dashboard.online.settings import OPTIONS
 
 if TYPE_CHECKING:
@@ -45,7 +46,7 @@ def _simulate_options(simulate: argparse.ArgumentParser) -> None:
         help="the same seed, the same figures (default 1)",
     )
     simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
-    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that a scenario replays")
+    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that the scenario replay takes")
     simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
     simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
     learning(simulate)
@@ -92,13 +93,14 @@ def _simulate(args: argparse.Namespace) -> None:
     result = {
         "scenario": scenario.name,
         "seed": args.seed,
+        "in_sample": scenario.in_sample,
         "logic": scenario.logic,
         "metric": scenario.metric,
         "learning": scenario.learning.to_dict(),
         "methods": {name: [m.label for m in methods] for name, methods in scenario.table.methods.items()},
         "iterations": [each.to_dict() for each in judged],
     }
-    show(args, result, lambda: _simulated_lines(result["iterations"]))
+    show(args, result, lambda: _simulated_lines(result["iterations"], in_sample=scenario.in_sample))
 
 
 def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
@@ -117,12 +119,20 @@ def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
     return lambda iteration, run, timings: write_trace(folder, f"s{args.seed}-i{iteration}-r{run}", timings, table)
 
 
-def _simulated_lines(iterations: Sequence[Mapping[str, Any]]) -> list[str]:
+def _simulated_lines(iterations: Sequence[Mapping[str, Any]], *, in_sample: bool) -> list[str]:
     names = ["tuned_over_best", "tuned_mean", "default_over_best", "tuning_over_best", "calibration"]
     names.append("best_probability")
-    head = ["iteration", "timings", "tuned/best", "mean", "default/best", "tuning/best", "predicted/true", "P(best)"]
+    head = ["iteration", "timings", "tuned/best", "mean call", "default/best", "tuning/best", "predicted off by"]
+    head.append("P(best)")
     rows = [
         [each["iteration"], each["samples"], *("" if each[n] is None else f"{each[n]:.3f}" for n in names)]
         for each in iterations
     ]
-    return cli_text.table(head, rows, range(len(head)))
+    sizes = "the very calls that runs learn from, in sample" if in_sample else "other calls than runs learn from"
+    notes = [f"simulated; tuned/best, mean call, default/best, predicted off by and P(best) are of {sizes}"]
+    if most := max(each["unknown"] for each in iterations):
+        notes.append(
+            f"up to {format_share(most)} of these calls are left to the library, of which nobody knows what it takes: "
+            "they are not in tuned/best; in runs they take what any method takes in the mean"
+        )
+    return [*cli_text.table(head, rows, range(len(head))), *notes]
