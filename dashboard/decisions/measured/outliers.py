@@ -16,37 +16,33 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
 from dashboard.decisions.measured.samples import has_samples, sample_blocks, summed_up
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
-from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count
 
 COLUMNS = ("kind", "method", *SIZES, "repetition", "time", "expected", "ratio", "reason")
 FEWEST = 5
 """Repetitions that a cell needs before one of them can be called an outlier."""
+REACH = 3.0
+"""The fences lie so many interquartile ranges of the logarithm of the times outside the quartiles: Tukey's "far out"
+(Exploratory Data Analysis, 1977)."""
+LEAST = 5.0
+"""Percent: what is closer to the median is no outlier, however little the others scatter."""
+FACTOR = 2.0
+"""A cell is off when it is more than so many times above, or below, both of its sides and what is expected there."""
 _CELLS = 1 << 16
 
 
-def outliers(
-    cube: xr.Dataset,
-    *,
-    reach: float = 3.0,
-    least: float = 5.0,
-    factor: float = 2.0,
-    along: Sequence[str] = (MESSAGE_SIZE,),
-) -> pd.DataFrame:
+def outliers(cube: xr.Dataset) -> pd.DataFrame:
     """Find the repetitions and the cells that do not belong.
 
     Parameters
     ----------
     cube
         Results of one collective, in memory or lazy; with ``ppn`` each number of it by itself.
-    reach, least
-        As for `outlier_repetitions`.
-    factor, along
-        As for `outlier_cells`.
 
     Returns
     -------
@@ -56,40 +52,27 @@ def outliers(
         cell), ``time`` and ``expected`` (seconds), ``ratio`` of the two and ``reason``.
         ``attrs["note"]`` says what was looked for.
     """
-    tables = [outlier_repetitions(cube, reach=reach, least=least), outlier_cells(cube, factor=factor, along=along)]
+    tables = [outlier_repetitions(cube), outlier_cells(cube)]
     filled = [table for table in tables if len(table)] or tables[:1]
     joined = pd.concat(filled, ignore_index=True)
     joined.attrs["note"] = "; ".join(table.attrs["note"] for table in tables)
     return joined
 
 
-def outlier_repetitions(cube: xr.Dataset, *, reach: float = 3.0, least: float = 5.0) -> pd.DataFrame:
-    """Find repetitions outside the fences of their method and cell.
+def outlier_repetitions(cube: xr.Dataset) -> pd.DataFrame:
+    """Find repetitions outside the fences (`REACH`) of their method and cell, and not close to its median (`LEAST`).
 
     Parameters
     ----------
     cube
         As for `outliers`.
-    reach
-        The fences lie so many interquartile ranges of the logarithm of the times outside the quartiles;
-        3 is Tukey's "far out" (Exploratory Data Analysis, 1977).
-    least
-        In percent: what is closer to the median is no outlier, however little the others scatter.
 
     Returns
     -------
     DataFrame
         As `outliers`; ``expected`` is the median of the cell. Empty where the results have no single
         repetitions, as ``attrs["note"]`` then says; cells with fewer than `FEWEST` are passed over.
-
-    Raises
-    ------
-    OptionError
-        When `reach` or `least` is negative.
     """
-    for name, value in (("reach", reach), ("least", least)):
-        if not value >= 0 or not np.isfinite(value):
-            raise OptionError(f"{name} is {value}, expected 0 or more")
     if not has_samples(check_cube(cube)):
         return _table(cube, [], "no single repetitions in these results, so none could be looked at")
     parts = []
@@ -98,54 +81,33 @@ def outlier_repetitions(cube: xr.Dataset, *, reach: float = 3.0, least: float = 
         for (rows, columns), samples in sample_blocks(flat):
             number = np.isfinite(samples).sum(axis=-1)
             few += int(((number > 0) & (number < FEWEST)).sum())
-            parts.append(_beyond(flat, samples, number, (reach, least), (rows.start, columns.start), ppn))
-    note = f"repetitions more than {reach:g} interquartile ranges outside the quartiles and {least:g} % off the median"
+            parts.append(_beyond(flat, samples, number, (rows.start, columns.start), ppn))
+    note = f"repetitions more than {REACH:g} interquartile ranges outside the quartiles and {LEAST:g} % off the median"
     return _table(cube, parts, note + (f" ({format_count(few, 'cell')} with too few repetitions)" if few else ""))
 
 
-def outlier_cells(cube: xr.Dataset, *, factor: float = 2.0, along: Sequence[str] = (MESSAGE_SIZE,)) -> pd.DataFrame:
-    """Find cells far above or below those on both sides, of the same method.
+def outlier_cells(cube: xr.Dataset) -> pd.DataFrame:
+    """Find cells far above or below those on both sides along the message size, of the same method.
+
+    A cell is a spike when its time is more than `FACTOR` times the larger of its two sides and more than `FACTOR` times
+    what is expected there; a dip when the same holds of the inverse ratios. A side is the smaller (for a dip the
+    larger) of the two next measured times there, so that two spikes do not hide each other. Where times only grow,
+    however steeply, nothing is found, and next to a spike no dip. Along the communicator size nothing is looked for:
+    there methods that like powers of two look like spikes, though they are none.
 
     Parameters
     ----------
     cube
         As for `outliers`.
-    factor
-        A cell is a spike when its time is more than `factor` times the larger of its two sides and
-        more than `factor` times what is expected there; a dip when the same holds of the inverse ratios. A
-        side is the smaller (for a dip the larger) of the two next measured times there, so that two spikes do
-        not hide each other. Where times only grow, however steeply, nothing is found, and next to a spike
-        no dip.
-    along
-        ``message_size``, ``comm_size`` or both. Along the communicator size methods that like powers of
-        two look like spikes, though they are none.
 
     Returns
     -------
     DataFrame
         As `outliers`; ``expected`` lies on the line between the two neighbours, log-log. The first and last
         of a line have no two sides and are passed over.
-
-    Raises
-    ------
-    OptionError
-        When `factor` is not above 1 or `along` names no axis.
     """
-    if not factor > 1 or not np.isfinite(factor):
-        raise OptionError(f"factor is {factor}, expected a number above 1")
-    if not along or any(name not in SIZES for name in along):
-        raise OptionError(f"along is {', '.join(along) or 'nothing'}, expected message_size, comm_size or both")
-    parts = []
-    for flat, ppn in each_ppn(check_cube(cube)):
-        for name in dict.fromkeys(along):
-            parts += list(_spikes(flat, name, factor, ppn))
-    axes = " and ".join(name.replace("_", " ") for name in dict.fromkeys(along))
-    table = _table(cube, parts, f"cells more than {factor:g} times off both neighbours along the {axes}")
-    keys = [name for name in table.columns if name in {"kind", "method", *SIZES, "ppn"}]
-    attrs = dict(table.attrs)
-    table = table.drop_duplicates(keys, ignore_index=True)  # off along both axes: the first reason stays
-    table.attrs = attrs
-    return table
+    parts = [part for flat, ppn in each_ppn(check_cube(cube)) for part in _spikes(flat, ppn)]
+    return _table(cube, parts, f"cells more than {FACTOR:g} times off both neighbours along the message size")
 
 
 def without_outliers(cube: xr.Dataset, outliers: pd.DataFrame) -> xr.Dataset:
@@ -253,23 +215,19 @@ def _beyond(
     cube: xr.Dataset,
     samples: FloatArray,
     number: IntArray,
-    limits: tuple[float, float],
     start: tuple[int, int],
     ppn: int | None,
 ) -> dict[str, Any]:
     """Repetitions of one block outside their fences."""
-    reach, least = limits
     with np.errstate(divide="ignore", invalid="ignore"):
         logs = np.log(samples)
     ordered = np.sort(logs, axis=-1)
     low, middle, high = (_quantile(ordered, number, share) for share in (0.25, 0.5, 0.75))
-    room = reach * (high - low)
+    room = REACH * (high - low)
     enough = (number >= FEWEST)[..., None]
     off = logs - middle[..., None]
-    # From the whole time on no time is so far below.
-    nearest = np.log1p(-least / 100) if least < 100 else -np.inf
-    above = enough & (logs > (high + room)[..., None]) & (off > np.log1p(least / 100))
-    below = enough & (logs < (low - room)[..., None]) & (off < nearest)
+    above = enough & (logs > (high + room)[..., None]) & (off > np.log1p(LEAST / 100))
+    below = enough & (logs < (low - room)[..., None]) & (off < np.log1p(-LEAST / 100))
     at = np.nonzero(above | below)
     return _rows(
         cube,
@@ -291,11 +249,11 @@ def _quantile(ordered: FloatArray, number: IntArray, share: float) -> FloatArray
     return np.asarray(low + (place - below) * (high - low))
 
 
-def _spikes(cube: xr.Dataset, name: str, factor: float, ppn: int | None) -> Iterator[dict[str, Any]]:
-    """Spikes and dips along one axis, which is moved to the end to look at."""
-    blocks = time_blocks(cube) if name == MESSAGE_SIZE else time_blocks(_turned(cube))
-    sizes = np.log2(np.maximum(cube[name].values, 0.5))
-    for lines, time in blocks:
+def _spikes(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
+    """Spikes and dips along the message size."""
+    sizes = np.log2(np.maximum(cube[MESSAGE_SIZE].values, 0.5))
+    limit = np.log(FACTOR)
+    for lines, time in time_blocks(cube):
         with np.errstate(divide="ignore", invalid="ignore"):
             logs = np.log(time)
         before = _neighbours(~np.isnan(time))
@@ -306,23 +264,15 @@ def _spikes(cube: xr.Dataset, name: str, factor: float, ppn: int | None) -> Iter
         left, right = (np.where(at >= 0, sizes[at], np.nan) for at in (before[0], after[0]))
         share = (sizes - left) / (right - left)
         expected = (1 - share) * sides[0][0] + share * sides[1][0]
-        limit = np.log(factor)
         high = (spike > limit) & (logs - expected > limit)
         # Beside a spike everything looks like a dip.
         beside = np.logical_or(*(_at(np.where(high, 1.0, 0.0), at) == 1 for at in (before[0], after[0])))
         dip = np.minimum(*(np.fmax(*side) for side in sides)) - logs
         cells = np.nonzero(high | ((dip > limit) & (expected - logs > limit) & ~beside))
-        title = name.replace("_", " ")
-        reason = np.where(high[cells], f"spike along the {title}", f"dip along the {title}")
-        line = cells[1] + lines.start
-        place = (cells[0], line, cells[2]) if name == MESSAGE_SIZE else (cells[0], cells[2], line)
-        yield _rows(cube, "cell", place, (time[cells], np.exp(expected[cells])), reason, np.full(line.size, -1), ppn)
-
-
-def _turned(cube: xr.Dataset) -> xr.Dataset:
-    """The two axes of sizes under each other's names, to go along the communicator size as along the other."""
-    time = cube["time"].transpose(*DIMS).variable
-    return xr.Dataset({"time": (("method", MESSAGE_SIZE, COMM_SIZE), time.data)})
+        reason = np.where(high[cells], "spike along the message size", "dip along the message size")
+        place = (cells[0], cells[1] + lines.start, cells[2])
+        times = (time[cells], np.exp(expected[cells]))
+        yield _rows(cube, "cell", place, times, reason, np.full(cells[0].size, -1), ppn)
 
 
 def _neighbours(measured: BoolArray) -> tuple[IntArray, IntArray]:
