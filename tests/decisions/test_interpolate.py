@@ -1,14 +1,12 @@
 """Times between measured sizes."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionError, OptionError, decision_map
+from dashboard.decisions import DecisionError
 from dashboard.decisions.measured.interpolate import interpolated, interpolation_error
 from tests.cubes import cube_of, synthetic_cube
 
@@ -41,41 +39,13 @@ def test_a_size_of_zero_is_no_neighbour() -> None:
     assert np.isnan(interpolated(cube)["time"].values[0, 0]).tolist() == [False, True, False]
 
 
-def test_along_the_communicator_size() -> None:
-    cube = cube_of([[[1.0, 1.0], [NAN, NAN], [4.0, NAN]]], [2, 4, 8], [1, 2])
-    filled = interpolated(cube, "comm_size")
-    assert filled["time"].values[0, 1, 0] == pytest.approx(2.0)
-    assert np.isnan(filled["time"].values[0, 1:, 1]).all()
-    assert filled["interpolated"].sum() == 1
-    both = interpolated(filled)
-    assert both["interpolated"].values[0, 1, 0]
-    wider = interpolated(filled, sizes=[3])
-    assert wider["message_size"].values.tolist() == [1, 2, 3]
-    assert wider["interpolated"].values[0].tolist() == [[False] * 3, [True, False, False], [False] * 3]
-    assert both.attrs["interpolation"].count("log-log linear") == 2
-
-
-def test_further_sizes_may_be_asked_for() -> None:
-    cube = cube_of([[[1.0, 4.0]]], [4], [1, 16])
-    cube["message_size"].attrs["units"] = "B"
-    filled = interpolated(cube, sizes=[4, 16, 64])
-    assert filled["message_size"].values.tolist() == [1, 4, 16, 64]
-    assert filled["time"].values[0, 0, :3].tolist() == pytest.approx([1, 2, 4])
-    assert np.isnan(filled["time"].values[0, 0, 3])
-    assert filled["message_size"].attrs["units"] == "B"
-    assert filled["message_size"].dtype == np.int64
-    assert decision_map(filled)["best"].values.tolist() == [[0, 0, 0, -1]]
-
-
-@given(st.integers(0, 50), st.floats(0, 1), st.sampled_from(["message_size", "comm_size"]))
-def test_measured_times_stay_and_others_lie_between_their_neighbours(seed: int, missing: float, along: Any) -> None:
+@given(st.integers(0, 50), st.floats(0, 1))
+def test_measured_times_stay_and_others_lie_between_their_neighbours(seed: int, missing: float) -> None:
     cube = synthetic_cube(5, 6, 3, seed, missing=missing)
-    result = interpolated(cube, along)
+    result = interpolated(cube)
     old, new, marked = cube["time"].values, result["time"].values, result["interpolated"].values
     assert np.array_equal(old[~np.isnan(old)], new[~np.isnan(old)])
     assert np.array_equal(marked, np.isnan(old) & ~np.isnan(new))
-    if along == "comm_size":
-        old, new = old.transpose(0, 2, 1), new.transpose(0, 2, 1)
     for line, filled in zip(old.reshape(-1, old.shape[-1]), new.reshape(-1, old.shape[-1]), strict=True):
         known = np.flatnonzero(~np.isnan(line))
         inside = (np.arange(line.size) >= known.min()) & (np.arange(line.size) <= known.max()) if known.size else known
@@ -94,11 +64,10 @@ def test_each_number_of_processes_per_node_by_itself() -> None:
 def test_lazy_cubes_give_the_same_and_repetitions_stay() -> None:
     cube = synthetic_cube(5, 6, 3, 1, missing=0.4)
     cube = cube.assign(sample=cube["time"].expand_dims(repetition=3, axis=-1))
-    for along in ("message_size", "comm_size"):
-        filled = interpolated(cube, along)
-        xr.testing.assert_identical(interpolated(cube.chunk(comm_size=2), along).compute(), filled)
-        assert np.array_equal(np.isnan(filled["sample"].values[..., 0]), np.isnan(cube["time"].values))
-        assert filled.attrs["digest"] != cube.attrs["digest"]
+    filled = interpolated(cube)
+    xr.testing.assert_identical(interpolated(cube.chunk(comm_size=2)).compute(), filled)
+    assert np.array_equal(np.isnan(filled["sample"].values[..., 0]), np.isnan(cube["time"].values))
+    assert filled.attrs["digest"] != cube.attrs["digest"]
 
 
 def test_the_error_is_that_at_measured_sizes() -> None:
@@ -109,6 +78,8 @@ def test_the_error_is_that_at_measured_sizes() -> None:
     assert errors[["cells", "median", "p95", "max"]].to_numpy().tolist() == [pytest.approx([1, 20, 20, 20])]
     none = interpolation_error(cube, "comm_size")
     assert (len(none), list(none)) == (0, ["comm_size", "cells", "median", "p95", "max"])
+    turned = interpolation_error(cube_of([[[1.0], [2.5], [4.0]]], [2, 4, 8], [4]), "comm_size")
+    assert turned.to_numpy().tolist() == [pytest.approx([4, 1, 20, 20, 20])]
 
 
 def test_the_error_is_over_all_numbers_of_processes_per_node() -> None:
@@ -124,23 +95,15 @@ def test_between_the_sizes_of_the_sample_data_it_is_mostly_small(fast_ethernet_b
     assert errors.loc[12288, "median"] < 10
 
 
-@pytest.mark.parametrize("along", ["message_size", "comm_size"])
-def test_results_without_gaps_or_without_anything_stay_as_they_are(along: Any) -> None:
+def test_results_without_gaps_or_without_anything_stay_as_they_are() -> None:
     for cube in (synthetic_cube(3, 3, 2, 0), synthetic_cube(1, 1, 1, 0), synthetic_cube(2, 2, 2, 0)):
-        xr.testing.assert_equal(interpolated(cube, along)["time"], cube["time"])
+        xr.testing.assert_equal(interpolated(cube)["time"], cube["time"])
     nothing = synthetic_cube(2, 2, 2, 0)
     nothing["time"] = nothing["time"] * NAN
-    assert not interpolated(nothing, along)["interpolated"].any()
+    assert not interpolated(nothing)["interpolated"].any()
 
 
 def test_what_cannot_be_done_is_refused() -> None:
-    cube = synthetic_cube(2, 2, 2, 0)
-    with pytest.raises(OptionError, match="expected message_size or comm_size"):
-        interpolated(cube, "ppn")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="expected message_size or comm_size"):
-        interpolation_error(cube, "ppn")  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="whole numbers above 0"):
-        interpolated(cube, sizes=[1.5])
     with pytest.raises(DecisionError, match="not above 0 s"):
         interpolated(cube_of([[[1.0, NAN, 0.0]]], [4], [1, 2, 4]))
     with pytest.raises(DecisionError, match="not a cube"):

@@ -1,6 +1,6 @@
 """Times between measured sizes: filled in when asked, marked, and never beyond the range.
 
-A time lies on the straight line between the two next measured times of the same method, both scales
+A time lies on the straight line between those of the same method at the two next message sizes, both scales
 logarithmic: exact where the time grows as a power of the size. What that costs in accuracy
 `interpolation_error` shows at sizes that were measured.
 """
@@ -10,30 +10,24 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
-from dashboard.decisions.measured.map import DIMS, check_cube, time_blocks
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
 from dashboard.domain.arrays import FloatArray, IntArray
-from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.errors import DecisionError
 
 Axis = Literal["message_size", "comm_size"]
 
 
-def interpolated(cube: xr.Dataset, along: Axis = "message_size", *, sizes: npt.ArrayLike | None = None) -> xr.Dataset:
-    """Fill in cells that were not measured, between two of the same method that were.
+def interpolated(cube: xr.Dataset) -> xr.Dataset:
+    """Fill in cells that were not measured, between two message sizes of the same method that were.
 
     Parameters
     ----------
     cube
         Results of one collective, in memory or lazy; with ``ppn`` each number of it by itself.
-    along
-        ``message_size`` takes the two next message sizes at the same communicator size, ``comm_size``
-        the other way round.
-    sizes
-        Further sizes along that axis to fill in, whole numbers.
 
     Returns
     -------
@@ -45,34 +39,22 @@ def interpolated(cube: xr.Dataset, along: Axis = "message_size", *, sizes: npt.A
 
     Raises
     ------
-    OptionError
-        When `along` is no axis or `sizes` are not whole numbers above 0.
     DecisionError
         When `cube` is no cube or a time is not above 0.
     """
-    if along not in SIZES:
-        raise OptionError(f"along is {along!r}, expected message_size or comm_size")
-    wide = _with_sizes(check_cube(cube), along, sizes)
-    dims = tuple(name for name in (*DIMS, "ppn") if name in wide.dims)
-    time = np.full(tuple(wide.sizes[name] for name in dims), np.nan)
-    for number in range(wide.sizes.get("ppn", 1)):
-        flat, part = (wide.isel(ppn=number), time[..., number]) if "ppn" in dims else (wide, time)
-        for rows, values in time_blocks(_first_lines(flat, along)):
-            filled = _filled(values, wide[along].values)
-            if along == MESSAGE_SIZE:
-                part[:, rows] = filled
-            else:
-                part[:, :, rows] = filled.transpose(0, 2, 1)
-    measured = ~np.isnan(np.asarray(wide["time"].transpose(*dims).values))
-    marked = ~np.isnan(time) & ~measured
-    if "interpolated" in wide:  # what an earlier call filled in stays marked
-        marked |= np.asarray(wide["interpolated"].transpose(*dims).values, dtype=np.bool_)
-    text = f"{int(marked.sum())} times between measured ones of the same method, log-log linear along {along}"
-    before = cube.attrs.get("interpolation")
-    attrs = {"interpolation": f"{before}; {text}" if before else text}
+    dims = tuple(name for name in (*DIMS, "ppn") if name in check_cube(cube).dims)
+    time = np.full(tuple(cube.sizes[name] for name in dims), np.nan)
+    for number, (flat, _) in enumerate(each_ppn(cube)):
+        part = time[..., number] if "ppn" in dims else time
+        for rows, values in time_blocks(flat):
+            part[:, rows] = _filled(values, cube[MESSAGE_SIZE].values)
+    marked = ~np.isnan(time) & np.isnan(np.asarray(cube["time"].transpose(*dims).values))
+    count = int(marked.sum())
+    text = f"{count} times between measured ones of the same method, log-log linear along {MESSAGE_SIZE}"
+    attrs = {"interpolation": text}
     if "digest" in cube.attrs:
-        attrs["digest"] = f"{cube.attrs['digest']}-{along}{int(marked.sum())}"
-    result = wide.assign(time=(dims, time, cube["time"].attrs), interpolated=(dims, marked))
+        attrs["digest"] = f"{cube.attrs['digest']}-message_size{count}"
+    result = cube.assign(time=(dims, time, cube["time"].attrs), interpolated=(dims, marked))
     result["interpolated"].attrs["long_name"] = "whether the time was interpolated, not measured"
     return result.assign_attrs(attrs)
 
@@ -82,8 +64,11 @@ def interpolation_error(cube: xr.Dataset, along: Axis = "message_size") -> pd.Da
 
     Parameters
     ----------
-    cube, along
+    cube
         As for `interpolated`.
+    along
+        ``message_size`` takes the two next message sizes at the same communicator size, ``comm_size``
+        the other way round.
 
     Returns
     -------
@@ -91,11 +76,8 @@ def interpolation_error(cube: xr.Dataset, along: Axis = "message_size") -> pd.Da
         One row for each size that has measured ones on both sides: the size (named as `along`), ``cells``,
         and ``median``, ``p95`` and ``max`` of the absolute error in percent of the measured time.
     """
-    if along not in SIZES:
-        raise OptionError(f"along is {along!r}, expected message_size or comm_size")
-    flats = [cube.isel(ppn=n) for n in range(cube.sizes["ppn"])] if "ppn" in check_cube(cube).dims else [cube]
     errors: list[FloatArray] = []
-    for flat in flats:
+    for flat, _ in each_ppn(check_cube(cube)):
         for _, values in time_blocks(_first_lines(flat, along)):
             guess = _filled(values, flat[along].values, leave_out=True)
             errors.append((100 * np.abs(guess / values - 1)).reshape(-1, values.shape[-1]))
@@ -108,22 +90,6 @@ def interpolation_error(cube: xr.Dataset, along: Axis = "message_size") -> pd.Da
             figures = {"median": float(np.median(column)), "p95": high, "max": float(column.max())}
             rows.append({along: int(size), "cells": int(column.size), **figures})
     return pd.DataFrame(rows, columns=[along, "cells", "median", "p95", "max"])
-
-
-def _with_sizes(cube: xr.Dataset, along: str, sizes: npt.ArrayLike | None) -> xr.Dataset:
-    if sizes is None:
-        return cube
-    given = np.asarray(sizes).ravel()
-    if given.dtype.kind not in "iuf" or not (np.isfinite(given) & (given > 0) & (given == np.floor(given))).all():
-        raise OptionError(f"sizes are {np.asarray(sizes).tolist()}, expected whole numbers above 0")
-    known = np.asarray(cube[along].values)
-    attrs = cube[along].attrs
-    nothing: dict[str, Any] = {str(name): np.nan for name in cube.data_vars if cube[name].dtype.kind == "f"}
-    if "interpolated" in cube:
-        nothing["interpolated"] = False
-    wide = cube.reindex({along: np.union1d(known, given.astype(known.dtype))}, fill_value=nothing)
-    wide[along].attrs.update(attrs)
-    return wide
 
 
 def _first_lines(cube: xr.Dataset, along: str) -> xr.Dataset:
