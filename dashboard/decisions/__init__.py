@@ -1,7 +1,7 @@
 """Decision maps, decision functions and what they cost."""
 
 from dashboard.decisions.function.decision import DecisionFunction, Leaf, Method, Node, Rule, Split, Test
-from dashboard.decisions.function.statistics import statistics, sweep_depth, sweep_threshold
+from dashboard.decisions.function.statistics import statistics
 from dashboard.decisions.grown.quadtree import QuadtreeBuilder, exact, quadtree
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn
@@ -34,6 +34,4 @@ __all__ = [
     "statistics",
     "summarise",
     "surfaces",
-    "sweep_depth",
-    "sweep_threshold",
 ]

@@ -68,7 +68,7 @@ def sweep_columns(name: str, sweep: pd.DataFrame) -> dict[str, np.ndarray]:
     name
         Of the chart, a key of `CHARTS`.
     sweep
-        As `dashboard.decisions.sweep_depth` or `sweep_threshold` gives it.
+        As `dashboard.session.sweep.sweep` gives it.
     """
     chart = CHARTS[name]
     return {axis.name: sweep[axis.name].to_numpy(dtype=float) for axis in (chart.x, chart.y)}
@@ -98,7 +98,7 @@ def sweep_chart(
     name
         Of the chart, a key of `CHARTS`.
     sweeps
-        ``depths`` and ``thresholds``, as `dashboard.decisions` gives them.
+        ``depths`` and ``thresholds``, as `dashboard.session.sweep.sweep` gives them.
     choice
         As for `mark_columns`.
     live

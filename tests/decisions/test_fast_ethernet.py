@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import decision_map, exact, penalty, quadtree, statistics, summarise, sweep_depth
+from dashboard.decisions import decision_map, exact, penalty, quadtree, statistics, summarise
 
 
 @pytest.fixture(scope="module")
@@ -34,13 +34,6 @@ def test_the_exact_tree_has_397_leaves_at_5_levels_and_no_penalty(
     decision = exact(dmap)
     assert (decision.leaves, decision.depth) == (397, 5)
     assert summarise(penalty(fast_ethernet_bcast, decision))[:4] == (0, 0, 0, 0)
-
-
-def test_the_sweep_goes_from_one_method_for_all_to_exact(fast_ethernet_bcast: xr.Dataset) -> None:
-    sweep = sweep_depth(fast_ethernet_bcast)
-    assert sweep["max_depth"].tolist() == [0, 1, 2, 3, 4, 5]
-    assert sweep["leaves"].tolist() == [1, 4, 16, 46, 145, 397]
-    assert sweep["penalty_mean"].round(2).iloc[[3, 4, 5]].tolist() == [10.76, 5.30, 0.0]
 
 
 @pytest.mark.parametrize("max_depth", [1, 2, 3, 4, None])

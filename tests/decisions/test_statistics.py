@@ -1,24 +1,19 @@
-"""The figures of Tables 6.4 and 6.5, and the sweeps of Figures 6.10 and 6.11."""
+"""The figures of Tables 6.4 and 6.5."""
 
 import json
-from typing import Any
 
 import numpy as np
-import pandas as pd
 import pytest
 
 from dashboard.decisions import (
     DecisionFunction,
     Leaf,
     Method,
-    OptionError,
     decision_map,
     exact,
     penalty,
     quadtree,
     statistics,
-    sweep_depth,
-    sweep_threshold,
 )
 from dashboard.decisions.function.statistics import expected_depth
 from dashboard.decisions.measured.problem import Problem
@@ -58,12 +53,6 @@ def test_figures_that_do_not_exist_are_none() -> None:
     assert figures["penalty"] == {"min": None, "max": None, "mean": None, "median": None, "unmeasured": 1}
 
 
-def test_penalties_that_are_there_already_are_used() -> None:
-    cube = synthetic_cube(5, 9, 4, 0)
-    decision = quadtree(decision_map(cube), max_depth=1)
-    assert statistics(cube, decision, penalties=penalty(cube, decision)) == statistics(cube, decision)
-
-
 def test_weights_change_the_penalty_only() -> None:
     cube = synthetic_cube(5, 9, 4, 0)
     decision = quadtree(decision_map(cube), max_depth=1)
@@ -83,50 +72,9 @@ def test_the_depth_that_is_expected_is_that_of_the_calls() -> None:
     assert expected_depth(decision, [uncalled]) is None
 
 
-class TestSweeps:
-    cube = synthetic_cube(9, 20, 6, 3, missing=0.1)
-    columns = ("depth_max", "depth_mean", "leaves", "nodes", "penalty_mean", "penalty_max", "penalty_median")
-
-    def test_depth_goes_from_0_to_the_exact_tree(self) -> None:
-        sweep = sweep_depth(self.cube)
-        assert tuple(sweep) == ("max_depth", *self.columns)
-        assert sweep["max_depth"].tolist() == list(range(6))
-        assert sweep["leaves"].is_monotonic_increasing
-        assert sweep["penalty_max"].iloc[-1] == 0
-
-    def test_each_row_is_the_tree_of_its_options(self) -> None:
-        dmap = decision_map(self.cube)
-        row = sweep_depth(self.cube, threshold=0.8).iloc[3]
-        figures = statistics(self.cube, quadtree(dmap, max_depth=3, threshold=0.8))
-        assert row["leaves"] == figures["leaves"]
-        assert row["depth_mean"] == figures["depth"]["mean"]
-        assert row["penalty_mean"] == figures["penalty"]["mean"]
-
-    def test_threshold_ends_at_the_exact_tree(self) -> None:
-        sweep = sweep_threshold(self.cube)
-        assert tuple(sweep) == ("threshold", *self.columns)
-        assert sweep["threshold"].iloc[-1] == 1
-        assert sweep["leaves"].is_monotonic_increasing
-        assert sweep["penalty_max"].iloc[-1] == 0
-
-    def test_thresholds_and_depth_can_be_chosen(self) -> None:
-        sweep = sweep_threshold(self.cube, [0.5, 1.0], max_depth=2)
-        assert sweep["threshold"].tolist() == [0.5, 1.0]
-        assert sweep["depth_max"].max() <= 2
-        with pytest.raises(OptionError, match="threshold is 50"):
-            sweep_threshold(self.cube, [50])
-
-    def test_one_ppn_is_swept(self) -> None:
-        cube = cube_of(np.random.default_rng(0).random((3, 4, 5, 2)) + 1, [2, 3, 4, 5], [1, 2, 3, 4, 5])
-        for ppn in (1, 2):
-            last = sweep_depth(cube, ppn=ppn).iloc[-1]
-            assert (last["penalty_max"], last["max_depth"]) == (0, 3)
-
-    @pytest.mark.parametrize("sweep", [sweep_depth, sweep_threshold])
-    def test_each_ppn_has_the_trees_and_figures_of_its_own_results(self, sweep: Any) -> None:
-        cube = cube_of(np.random.default_rng(0).random((3, 4, 5, 2)) + 1, [2, 3, 4, 5], [1, 2, 3, 4, 5])
-        for ppn in (1, 2):
-            alone = cube.sel(ppn=ppn)
-            pd.testing.assert_frame_equal(sweep(cube, ppn=ppn), sweep(alone))
-            decision = quadtree(decision_map(alone), max_depth=1)
-            assert statistics(cube, decision, ppn=ppn) == statistics(alone, decision)
+def test_each_ppn_has_the_figures_of_its_own_results() -> None:
+    cube = cube_of(np.random.default_rng(0).random((3, 4, 5, 2)) + 1, [2, 3, 4, 5], [1, 2, 3, 4, 5])
+    for ppn in (1, 2):
+        alone = cube.sel(ppn=ppn)
+        decision = quadtree(decision_map(alone), max_depth=1)
+        assert statistics(cube, decision, ppn=ppn) == statistics(alone, decision)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 
-from dashboard.decisions import decision_map, penalty, quadtree, statistics
+from dashboard.decisions import decision_map, quadtree, statistics
 from dashboard.plots.axes import Axes
 from dashboard.plots.comparison import figures_table, settings_table
 from dashboard.plots.difference import LABELS, SAME, difference_classes, difference_legend, gap_columns
@@ -42,9 +42,7 @@ def test_the_legend_counts_every_cell() -> None:
 def test_the_table_of_figures_has_both_and_the_difference() -> None:
     cube = synthetic_cube(5, 6, 4, seed=1, noise=1)
     dmap = decision_map(cube)
-    figures = [
-        statistics(cube, tree, penalties=penalty(cube, tree)) for tree in (quadtree(dmap, max_depth=1), quadtree(dmap))
-    ]
+    figures = [statistics(cube, tree) for tree in (quadtree(dmap, max_depth=1), quadtree(dmap))]
     text = figures_table(*figures)
     assert f">{figures[1]['leaves'] - figures[0]['leaves']:+,}<" in text
     assert f">−{figures[0]['penalty']['mean']:,.2f}<" in text

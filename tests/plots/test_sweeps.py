@@ -6,9 +6,10 @@ import holoviews as hv
 import numpy as np
 import pytest
 
-from dashboard.decisions import sweep_depth, sweep_threshold
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, sweep_chart, update_chart
+from dashboard.session.prepared import prepare
+from dashboard.session.sweep import sweep
 from tests.cubes import synthetic_cube
 
 hv.extension("bokeh")
@@ -18,8 +19,8 @@ CHOICE = {"max_depth": 2, "threshold": 0.5, "depth_mean": 1.9, "penalty_mean": 3
 
 @pytest.fixture(scope="module")
 def swept() -> dict[str, object]:
-    cube = synthetic_cube(8, 12, 5, seed=4)
-    return {"depths": sweep_depth(cube), "thresholds": sweep_threshold(cube)}
+    prepared = prepare(synthetic_cube(8, 12, 5, seed=4))
+    return {"depths": sweep(prepared, "depth"), "thresholds": sweep(prepared, "threshold")}
 
 
 @pytest.mark.parametrize("name", CHARTS)
@@ -28,9 +29,9 @@ def test_a_chart_holds_its_sweeps_and_the_current_choice(name: str, swept: dict)
     drawn = sweep_chart(name, swept, CHOICE, LiveSources())
     lines = [layer for layer in drawn if isinstance(layer, hv.Curve)]
     assert len(lines) == len(chart.sweeps)
-    for line, sweep in zip(lines, chart.sweeps, strict=True):
-        assert line.dimension_values(0) == pytest.approx(swept[sweep][chart.x.name].to_numpy())
-        assert line.dimension_values(1) == pytest.approx(swept[sweep][chart.y.name].to_numpy())
+    for line, along in zip(lines, chart.sweeps, strict=True):
+        assert line.dimension_values(0) == pytest.approx(swept[along][chart.x.name].to_numpy())
+        assert line.dimension_values(1) == pytest.approx(swept[along][chart.y.name].to_numpy())
     mark = list(drawn)[-1]
     assert (mark.dimension_values(0)[0], mark.dimension_values(1)[0]) == (CHOICE[chart.x.name], CHOICE[chart.y.name])
 
