@@ -56,8 +56,6 @@ def test_slower_methods_are_found_out_in_spite_of_outliers() -> None:
     share = indistinguishable(cube)["tied"].values.mean(axis=(1, 2))
     assert (share[:2] > 0.9).all()
     assert (share[2:] < 0.1).all()
-    untrimmed = indistinguishable(cube, test="welch")["tied"].values.mean(axis=(1, 2))
-    assert untrimmed[2:].mean() > share[2:].mean()  # outliers hide more from means that are not trimmed
 
 
 def test_intervals_of_the_median_cover_it() -> None:
@@ -94,7 +92,6 @@ def test_summaries_are_compared_by_welchs_test_and_holm() -> None:
     ]
     assert ties["p"].values[[1, 2], 0, 0] == pytest.approx([raw[0], 2 * raw[1]])
     assert ties["tied"].values[:, 0, 0].tolist() == [True, False, False, False]
-    assert ties.attrs["test"] == "welch"
     assert "mean, standard deviation and number" in ties.attrs["note"]
 
 
@@ -185,13 +182,10 @@ def test_processes_per_node_are_chosen() -> None:
     )
 
 
-@pytest.mark.parametrize(
-    ("options", "text"),
-    [({"level": 0}, "level is 0"), ({"level": 1}, "level is 1"), ({"test": "student"}, "expected yuen or welch")],
-)
-def test_options_outside_their_range_are_refused(options: dict[str, Any], text: str) -> None:
-    with pytest.raises(OptionError, match=text):
-        indistinguishable(synthetic_cube(2, 2, 2, 0), **options)
+@pytest.mark.parametrize("level", [0, 1])
+def test_a_level_outside_its_range_is_refused(level: float) -> None:
+    with pytest.raises(OptionError, match=f"level is {level}"):
+        indistinguishable(synthetic_cube(2, 2, 2, 0), level)
 
 
 @pytest.mark.parametrize("time", [0.0, -1.0, np.inf])

@@ -24,7 +24,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method, Rule
 from dashboard.decisions.measured.doubles import is_double
 from dashboard.decisions.measured.map import check_cube, select_ppn
-from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.decisions.measured.noise import holm, joint_freedom, log_times
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
@@ -161,9 +161,8 @@ def _tested(logs: xr.Dataset, level: float, between_launches: float) -> dict[str
     centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
     gain = centre[0] - centre[1]
     variance = error.sum(axis=0) + 2 * (between_launches / 100) ** 2
+    joint = joint_freedom(variance, list(error), list(freedom))
     with np.errstate(divide="ignore", invalid="ignore"):
-        joint = variance**2 / (error**2 / freedom).sum(axis=0)
-        joint = np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
         spread = np.sqrt(variance)
         p = np.where(variance > 0, 2 * stdtr(joint, -np.abs(gain) / spread), np.where(gain == 0, 1.0, 0.0))
         p = np.where(np.isnan(variance) | np.isnan(gain), np.nan, p)

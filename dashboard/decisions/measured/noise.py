@@ -19,9 +19,9 @@ computing systems", SC 2015), and of Student's t where there are too few repetit
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -59,13 +59,7 @@ class _Block:
     high: FloatArray
 
 
-def indistinguishable(
-    cube: xr.Dataset,
-    level: float = 0.05,
-    test: Literal["yuen", "welch"] = "yuen",
-    *,
-    ppn: int | None = None,
-) -> xr.Dataset:
+def indistinguishable(cube: xr.Dataset, level: float = 0.05, *, ppn: int | None = None) -> xr.Dataset:
     """Find the methods of every cell that are statistically indistinguishable from the best.
 
     Parameters
@@ -75,9 +69,6 @@ def indistinguishable(
     level
         Probability, above 0 and below 1, to leave out a method that is as fast as any; confidence
         intervals have 1 - `level`.
-    test
-        For single repetitions: ``yuen`` trims a fifth from each end, ``welch`` nothing. Summaries of mean,
-        standard deviation and number are always compared by Welch's test.
     ppn
         As for `select_ppn`.
 
@@ -87,25 +78,23 @@ def indistinguishable(
         ``tied`` (bool; the fastest always is), ``testable`` (bool: two repetitions and their spread are
         known of this method and of the fastest), ``p`` (corrected; NaN where not testable), ``ci_low``
         and ``ci_high`` (seconds, NaN where there is none). A method that is not testable is not tied.
-        Attributes: ``level``, ``test``, ``cells``, ``several`` (cells with more than one tied method), ``tested``,
+        Attributes: ``level``, ``cells``, ``several`` (cells with more than one tied method), ``tested``,
         ``untestable`` (cells with two methods of which none could be tested) and ``note``, for people.
 
     Raises
     ------
     OptionError
-        When the level or the test is outside its range.
+        When the level is outside its range.
     DecisionError
         When `cube` is no cube or a time is not above 0.
     """
     if not 0 < level < 1:
         raise OptionError(f"level is {level}, expected a number above 0 and below 1")
-    if test not in ("yuen", "welch"):
-        raise OptionError(f"test is {test!r}, expected yuen or welch")
     flat, chosen = select_ppn(competing(check_cube(cube)), ppn)
     shape = tuple(flat.sizes[name] for name in DIMS)
     tied, testable = np.zeros(shape, dtype=np.bool_), np.zeros(shape, dtype=np.bool_)
     numbers = {name: np.full(shape, np.nan) for name in ("p", "ci_low", "ci_high")}
-    for block in _blocks(flat, level, TRIM if test == "yuen" else 0.0):
+    for block in _blocks(flat, level):
         there = (slice(None), *block.place)
         best = np.where(np.isnan(block.time), np.inf, block.time).argmin(axis=0)[None]
         p = _p_values(block, best)
@@ -115,18 +104,16 @@ def indistinguishable(
         tied[there] = is_best | (adjusted > level)
         numbers["p"][there] = adjusted
         numbers["ci_low"][there], numbers["ci_high"][there] = np.exp(block.low), np.exp(block.high)
-    return _dataset(flat, {"tied": tied, "testable": testable, **numbers}, level, test, chosen)
+    return _dataset(flat, {"tied": tied, "testable": testable, **numbers}, level, chosen)
 
 
-def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
+def log_times(cube: xr.Dataset) -> xr.Dataset:
     """What is known of the logarithm of each time.
 
     Parameters
     ----------
     cube
         Results of one collective with one number of processes per node.
-    trim
-        Share that is trimmed from each end of single repetitions.
 
     Returns
     -------
@@ -135,26 +122,24 @@ def log_times(cube: xr.Dataset, trim: float = TRIM) -> xr.Dataset:
         spread says nothing) and ``freedom`` (degrees of freedom of that).
     """
     tables = {name: np.full(tuple(cube.sizes[dim] for dim in DIMS), np.nan) for name in ("centre", "error", "freedom")}
-    for block in _blocks(cube, 0.05, trim):
+    for block in _blocks(cube, 0.05):
         for name, values in tables.items():
             values[(slice(None), *block.place)] = getattr(block, name)
     coords = {dim: cube[dim].values for dim in DIMS}
     return xr.Dataset({name: (DIMS, values) for name, values in tables.items()}, coords)
 
 
-def _blocks(cube: xr.Dataset, level: float, trim: float) -> Iterator[_Block]:
+def _blocks(cube: xr.Dataset, level: float) -> Iterator[_Block]:
     if has_samples(cube):
         for (rows, columns), samples in sample_blocks(cube):
             time = cube["time"].isel(comm_size=rows, message_size=columns).transpose(*DIMS).values
-            yield _block(cube, (rows, columns), np.asarray(time, dtype=np.float64), samples, level, trim)
+            yield _block(cube, (rows, columns), np.asarray(time, dtype=np.float64), samples, level)
     else:
         for rows, time in time_blocks(cube):
-            yield _block(cube, (rows, slice(None)), time, None, level, trim)
+            yield _block(cube, (rows, slice(None)), time, None, level)
 
 
-def _block(
-    cube: xr.Dataset, place: Place, time: FloatArray, samples: FloatArray | None, level: float, trim: float
-) -> _Block:
+def _block(cube: xr.Dataset, place: Place, time: FloatArray, samples: FloatArray | None, level: float) -> _Block:
     """Take what is known of some cells from the repetitions, and from their summary where there are none."""
     for values in (time, samples):
         if values is not None and not (np.isnan(values) | ((values > 0) & np.isfinite(values))).all():
@@ -165,7 +150,7 @@ def _block(
     if samples is not None:
         logs = np.sort(np.log(samples), axis=-1)
         number = np.isfinite(logs).sum(axis=-1)
-        raw = _trimmed(logs, number, trim)
+        raw = _trimmed(logs, number)
         ends = _order_interval(logs, number, level)
         student = _student(*raw, level)
         enough = number >= 2
@@ -192,9 +177,9 @@ def _summary(cube: xr.Dataset, rows: slice, columns: slice, time: FloatArray) ->
     return np.log(time), error, np.where(known, count - 1, np.nan)
 
 
-def _trimmed(logs: FloatArray, number: IntArray, trim: float) -> Moments:
+def _trimmed(logs: FloatArray, number: IntArray) -> Moments:
     """Trimmed mean, its variance by the winsorised values (Yuen), degrees of freedom; `logs` sorted, NaN last."""
-    cut = np.floor(trim * number).astype(np.int64)
+    cut = np.floor(TRIM * number).astype(np.int64)
     kept = number - 2 * cut
     rank = np.arange(logs.shape[-1])
     top = np.maximum(number - cut - 1, 0)
@@ -242,13 +227,17 @@ def _p_values(block: _Block, best: IntArray) -> FloatArray:
     slower = centre[0] - centre[1]
     variance = error[0] + error[1]
     with np.errstate(divide="ignore", invalid="ignore"):
-        # Welch and Satterthwaite.
-        joint = variance**2 / (error[0] ** 2 / freedom[0] + error[1] ** 2 / freedom[1])
-        joint = np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
-        p = stdtr(joint, -slower / np.sqrt(variance))
+        p = stdtr(joint_freedom(variance, error, freedom), -slower / np.sqrt(variance))
     p = np.where(variance == 0, np.where(slower > 0, 0.0, 1.0), p)
     np.put_along_axis(p, best, np.nan, axis=0)
     return np.asarray(np.where(np.isnan(variance), np.nan, p))
+
+
+def joint_freedom(variance: FloatArray, error: Sequence[FloatArray], freedom: Sequence[FloatArray]) -> FloatArray:
+    """Degrees of freedom of a difference of two means, by those and the variances of both (Welch, Satterthwaite)."""
+    with np.errstate(divide="ignore", invalid="ignore"):
+        joint = variance**2 / (error[0] ** 2 / freedom[0] + error[1] ** 2 / freedom[1])
+    return np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
 
 
 def holm(p: FloatArray) -> FloatArray:
@@ -263,9 +252,7 @@ def holm(p: FloatArray) -> FloatArray:
     return adjusted
 
 
-def _dataset(
-    cube: xr.Dataset, tables: dict[str, npt.NDArray[Any]], level: float, test: str, ppn: int | None
-) -> xr.Dataset:
+def _dataset(cube: xr.Dataset, tables: dict[str, npt.NDArray[Any]], level: float, ppn: int | None) -> xr.Dataset:
     coords = {name: coord for name, coord in cube.coords.items() if set(coord.dims) <= set(DIMS)}
     tied = tables["tied"]
     measured = tied.any(axis=0)
@@ -273,16 +260,14 @@ def _dataset(
     methods = np.asarray(cube["time"].count("method").transpose(*DIMS[1:]).values)
     cells, several = int(measured.sum()), int((tied.sum(axis=0) > 1).sum())
     untestable = int(((methods > 1) & ~compared.any(axis=0)).sum())
-    raw = has_samples(cube)
-    what = {"yuen": "Yuen's test of trimmed means of log times", "welch": "Welch's test of mean log times"}
-    used = what[test] if raw else "Welch's test of mean, standard deviation and number of repetitions"
+    summarised = "Welch's test of mean, standard deviation and number of repetitions"
+    used = "Yuen's test of trimmed means of log times" if has_samples(cube) else summarised
     note = f"{used}, corrected by Holm for the methods of a cell, level {level:g}"
     if untestable:
         note += f"; {untestable} of {cells} cells not testable: {UNTESTABLE}"
     attrs = {
         **cube.attrs,
         "level": float(level),
-        "test": test if raw else "welch",
         "cells": cells,
         "several": several,
         "tested": int(compared.any(axis=0).sum()),
