@@ -93,6 +93,7 @@ def test_what_is_faster_by_noise_alone_is_no_better_than_the_original() -> None:
         for level in (0.01, 1e-30)
     }
     assert {level: methods.tolist() for level, methods in decided.items()} == {0.01: [0, 1], 1e-30: [0, 0]}
+    assert not beyond_noise(cube.drop_vars("sample"), 0, 0.01).any()
 
 
 @pytest.mark.parametrize(("time", "expected"), [(98.01, 0.0), (97.99, 100 * (100 / 97.99 - 1))])

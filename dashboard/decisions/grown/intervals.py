@@ -16,7 +16,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.measured.noise import holm, log_times
+from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, one_sided_p
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.options import Option
@@ -93,18 +93,12 @@ def beyond_noise(cube: xr.Dataset, original: int, level: float) -> BoolArray:
     array
         Over methods, communicator sizes and message sizes; False where the repetitions say nothing.
     """
-    from scipy.special import stdtr  # noqa: PLC0415 - the first map must not wait for it
-
     logs = log_times(cube).transpose("method", COMM_SIZE, MESSAGE_SIZE)
     centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        variance = error + error[original]
-        joint = variance**2 / (error**2 / freedom + error[original] ** 2 / freedom[original])
-        joint = np.where(np.isfinite(joint), joint, 1e9)
-        gain = centre[original] - centre
-        p = np.where(variance > 0, stdtr(joint, -gain / np.sqrt(variance)), np.where(gain > 0, 0.0, 1.0))
+    variance = error + error[original]
+    joint = joint_freedom(variance, (error, error[original]), (freedom, freedom[original]))
+    p = one_sided_p(centre[original] - centre, variance, joint)
     p[original] = np.nan
-    p = np.where(np.isnan(gain), np.nan, p)
     return np.asarray(holm(p) <= level)
 
 

@@ -24,7 +24,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method, Rule
 from dashboard.decisions.measured.doubles import is_double
 from dashboard.decisions.measured.map import check_cube, select_ppn
-from dashboard.decisions.measured.noise import holm, joint_freedom, log_times
+from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, one_sided_p
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
@@ -156,17 +156,14 @@ def improvement(
 
 def _tested(logs: xr.Dataset, level: float, between_launches: float) -> dict[str, FloatArray]:
     """Gain as logarithm with its variance and interval, and the corrected p-value of there being none."""
-    from scipy.special import stdtr, stdtrit  # noqa: PLC0415 - the first map must not wait for it
+    from scipy.special import stdtrit  # noqa: PLC0415 - the first map must not wait for it
 
     centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
     gain = centre[0] - centre[1]
     variance = error.sum(axis=0) + 2 * (between_launches / 100) ** 2
     joint = joint_freedom(variance, list(error), list(freedom))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        spread = np.sqrt(variance)
-        p = np.where(variance > 0, 2 * stdtr(joint, -np.abs(gain) / spread), np.where(gain == 0, 1.0, 0.0))
-        p = np.where(np.isnan(variance) | np.isnan(gain), np.nan, p)
-        half = stdtrit(joint, 1 - level / 2) * spread
+    p = np.minimum(2 * one_sided_p(np.abs(gain), variance, joint), 1.0)
+    half = stdtrit(joint, 1 - level / 2) * np.sqrt(variance)
     ends = {name: 100 * (1 - np.exp(-(gain + sign * half))) for name, sign in (("low", -1), ("high", 1))}
     return {"gain": gain, "error": variance, "p": holm(p.ravel()).reshape(p.shape), **ends}
 

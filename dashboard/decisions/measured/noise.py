@@ -219,18 +219,26 @@ def _order_interval(logs: FloatArray, number: IntArray, level: float) -> tuple[F
 
 def _p_values(block: _Block, best: IntArray) -> FloatArray:
     """One-sided p-value of each method being slower than the best, NaN where not testable and of the best itself."""
-    from scipy.special import stdtr  # noqa: PLC0415 - as above
-
     centre, error, freedom = (
         (values, np.take_along_axis(values, best, axis=0)) for values in (block.centre, block.error, block.freedom)
     )
-    slower = centre[0] - centre[1]
     variance = error[0] + error[1]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        p = stdtr(joint_freedom(variance, error, freedom), -slower / np.sqrt(variance))
-    p = np.where(variance == 0, np.where(slower > 0, 0.0, 1.0), p)
+    p = one_sided_p(centre[0] - centre[1], variance, joint_freedom(variance, error, freedom))
     np.put_along_axis(p, best, np.nan, axis=0)
-    return np.asarray(np.where(np.isnan(variance), np.nan, p))
+    return p
+
+
+def one_sided_p(difference: FloatArray, variance: FloatArray, freedom: FloatArray) -> FloatArray:
+    """p-value of a difference of two means being above 0 by chance, from its variance and degrees of freedom.
+
+    NaN where the variance is not known; where there is none, what is above 0 is so for sure.
+    """
+    from scipy.special import stdtr  # noqa: PLC0415 - as above
+
+    with np.errstate(divide="ignore", invalid="ignore"):
+        p = stdtr(freedom, -difference / np.sqrt(variance))
+    p = np.where(variance == 0, np.where(difference > 0, 0.0, 1.0), p)
+    return np.where(np.isnan(variance) | np.isnan(difference), np.nan, p)
 
 
 def joint_freedom(variance: FloatArray, error: Sequence[FloatArray], freedom: Sequence[FloatArray]) -> FloatArray:
