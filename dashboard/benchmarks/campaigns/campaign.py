@@ -65,51 +65,38 @@ class Done:
         return dict(Counter(self.refused.values()).most_common())
 
 
+class _File:
+    """Path of a file of a campaign, which stays in its folder."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+
+    def __get__(self, campaign: Campaign, _: type[Campaign]) -> Path:
+        return own_path(campaign.folder, self._name)
+
+
 @dataclass(frozen=True)
 class Campaign:
     """The folder of one campaign."""
 
     folder: Path
 
-    @property
-    def plan_file(self) -> Path:
-        """What is measured."""
-        return own_path(self.folder, "plan.json")
-
-    @property
-    def results(self) -> Path:
-        """Points in colltune's own run format."""
-        return own_path(self.folder, "results.jsonl")
-
-    @property
-    def safety(self) -> Path:
-        """What became of calling its methods in every way."""
-        return own_path(self.folder, "safety.jsonl")
-
-    @property
-    def progress_file(self) -> Path:
-        """How far the worker is."""
-        return own_path(self.folder, "progress.json")
-
-    @property
-    def state_file(self) -> Path:
-        """How it was started and ended."""
-        return own_path(self.folder, "state.json")
-
-    @property
-    def chosen(self) -> Path:
-        """How far the choice of points is, of an adaptive campaign."""
-        return own_path(self.folder, "chosen.json")
-
-    @property
-    def log(self) -> Path:
-        """What the ranks printed."""
-        return own_path(self.folder, "log.txt")
-
-    @property
-    def lock(self) -> Path:
-        """Held while it is started."""
-        return own_path(self.folder, ".lock")
+    #: What is measured.
+    plan_file = _File("plan.json")
+    #: Points in colltune's own run format.
+    results = _File("results.jsonl")
+    #: What became of calling its methods in every way.
+    safety = _File("safety.jsonl")
+    #: How far the worker is.
+    progress_file = _File("progress.json")
+    #: How it was started and ended.
+    state_file = _File("state.json")
+    #: How far the choice of points is, of an adaptive campaign.
+    chosen = _File("chosen.json")
+    #: What the ranks printed.
+    log = _File("log.txt")
+    #: Held while it is started.
+    lock = _File(".lock")
 
     @classmethod
     def create(cls, folder: Path, plan: Plan) -> Campaign:
