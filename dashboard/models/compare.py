@@ -119,23 +119,14 @@ def _counts(known: CollectiveModel, counts: Sequence[int]) -> Sequence[int]:
     return [count for count in counts if count <= MOST_OF_A_BLOCK] if known.segmented == "block" else counts
 
 
-def compare_all(
-    comm_sizes: Sequence[int] = COMM_SIZES, segment_counts: Sequence[int] = SEGMENT_COUNTS
-) -> Iterator[Comparison]:
+def compare_all() -> Iterator[Comparison]:
     """Compare every formula, as it is by default and as it was printed; printed ones of mixed units are left out."""
     for known in ALL:
         for model in MODEL_NAMES:
             for variant in ("corrected", "as_published"):
                 if variant == "as_published" and not printed(known, model):
                     continue
-                yield compare(
-                    known.collective,
-                    known.algorithm,
-                    model,
-                    variant=variant,
-                    comm_sizes=comm_sizes,
-                    segment_counts=segment_counts,
-                )
+                yield compare(known.collective, known.algorithm, model, variant=variant)
 
 
 def table() -> tuple[Comparison, ...]:

@@ -13,10 +13,12 @@ from dashboard.models.p2p import PointToPointModel
 from dashboard.models.predicting import Covered
 
 
-def completed(
-    cube: xr.Dataset, parameters: PointToPointModel, *, calibrate: bool = True, variant: Variant = "corrected"
-) -> xr.Dataset:
+def completed(cube: xr.Dataset, parameters: PointToPointModel, *, variant: Variant = "corrected") -> xr.Dataset:
     """Fill in by a model the times that were not measured, of the methods that it covers.
+
+    A method's predictions are multiplied by the median ratio of what was measured of it to what is predicted there, so
+    that a method is not preferred only where it was not measured. Methods without any measurement take the median over
+    all methods.
 
     Parameters
     ----------
@@ -25,10 +27,6 @@ def completed(
         know nothing of it).
     parameters
         Of the network; their model predicts.
-    calibrate
-        Multiply each method's predictions by the median ratio of what was measured of it to what is predicted there, so
-        that a method is not preferred only where it was not measured. Methods without any measurement take the median
-        over all methods.
     variant
         Of the formulas.
 
@@ -57,15 +55,14 @@ def completed(
     for number in range(time.shape[3] if time.ndim > len(DIMS) else 1):
         part = (..., number) if time.ndim > len(DIMS) else ...
         mine, marks = time[part], marked[part]  # views
-        factors = _factors(mine[places], predicted) if calibrate else np.ones(len(places))
-        for place, guess, factor in zip(places, predicted, factors, strict=True):
+        for place, guess, factor in zip(places, predicted, _factors(mine[places], predicted), strict=True):
             fill = np.isnan(mine[place]) & ~np.isnan(guess)
             mine[place][fill] = factor * guess[fill]
             marks[place][fill] = True
     if "modelled" in cube:  # what an earlier call filled in stays marked
         marked |= np.asarray(cube["modelled"].transpose(*dims).values, dtype=np.bool_)
     filled = int(marked.sum())
-    text = f"{filled} times predicted by the {parameters.name} model{', calibrated by method' if calibrate else ''}"
+    text = f"{filled} times predicted by the {parameters.name} model, calibrated by method"
     if not filled:
         what = "that a model could predict " if np.isnan(time).any() else ""
         text = f"nothing {what}is missing, so that the models decide nothing and all is as measured"

@@ -135,33 +135,22 @@ def _line(measured: PingPong) -> tuple[float, float]:
 
 
 def parameters_of_pingpong(
-    measured: PingPong,
-    how: How = "extremes",
-    *,
-    overhead_share: float = OVERHEAD_SHARE,
-    gap_share: float = GAP_SHARE,
-    gamma: float = 0.0,
-    name: str = "ping-pong",
+    measured: PingPong, how: How = "extremes", *, gamma: float = 0.0, name: str = "ping-pong"
 ) -> ParameterSet:
     """All three models from a ping-pong; what it cannot show is assumed, and said.
+
+    Of the time of the shortest message o takes `OVERHEAD_SHARE` and g `GAP_SHARE`; the rest is the latency.
 
     Parameters
     ----------
     measured, how, gamma
         As for `hockney_of`.
-    overhead_share, gap_share
-        Shares of the time of the shortest message that are taken for o and for g, above 0; the overhead
-        below a half. The rest is the latency.
     name
         Of the set.
     """
-    if not 0 < overhead_share < 0.5 or not 0 < gap_share < 1:
-        raise ParameterError(
-            f"overhead share is {overhead_share:g} and gap share {gap_share:g}; expected 0 to 0.5 and 0 to 1"
-        )
     hockney, residuals = hockney_of(measured, how, gamma=gamma)
     startup, byte = hockney.alpha, hockney.beta
-    overhead, gap = overhead_share * startup, gap_share * startup
+    overhead, gap = OVERHEAD_SHARE * startup, GAP_SHARE * startup
     loggp = LogGP(startup - 2 * overhead, overhead, gap, byte, gamma)
     # g(m) = T(m) - L, as equation 4.4 has it; the shortest message gives L.
     latency = startup - gap
@@ -170,8 +159,8 @@ def parameters_of_pingpong(
     plogp = PLogP(latency, tuple(measured.size.tolist()), tuple(gaps.tolist()), overheads, overheads, gamma=gamma)
     assumed = [
         (
-            f"o is {100 * overhead_share:.0f} % and g {100 * gap_share:.0f} % of the time of the shortest message "
-            "(medians of Table 4.13, unless given): a ping-pong shows L + 2 o only"
+            f"o is {100 * OVERHEAD_SHARE:.0f} % and g {100 * GAP_SHARE:.0f} % of the time of the shortest message "
+            "(medians of Table 4.13): a ping-pong shows L + 2 o only"
         ),
         "PLogP: o_s = o_r = o at all sizes; g(m) is what is left of the ping-pong's time without L",
     ]

@@ -96,7 +96,6 @@ def test_ties_of_a_test_count_beside_the_tolerance() -> None:
         np.array([[[True, True, True]], [[False, True, False]]]), dims=("method", "comm_size", "message_size")
     )
     assert simplest(problem, ties=tied).slices[0].labels.tolist() == [[0, 0, 0]]
-    assert simplest(problem, ties=tied, limit=10).slices[0].labels.tolist() == [[0, 1, 0]]
     assert simplest(problem, 5).slices[0].labels.tolist() == [[0, 1, 0]]
     turned = tied.transpose("message_size", "method", "comm_size")
     assert simplest(problem, ties=[turned]).slices[0].labels.tolist() == [[0, 0, 0]]
@@ -143,7 +142,6 @@ def test_a_lazy_cube_gives_the_same() -> None:
     [
         ({"tolerance": -1}, "tolerance is -1, expected 0 or more"),
         ({"tolerance": NAN}, "tolerance is nan"),
-        ({"tolerance": 5, "limit": 3}, "limit is 3, expected no less than the tolerance"),
     ],
 )
 def test_options_outside_their_range_are_refused(options: dict[str, Any], text: str) -> None:

@@ -37,8 +37,6 @@ def test_a_perfect_model_gives_back_what_was_left_out() -> None:
     count = int(filled["modelled"].sum())
     assert filled.attrs["completion"] == f"{count} times predicted by the hockney model, calibrated by method"
     assert filled.attrs["digest"] != full.attrs["digest"]
-    plain = completed(sparse(full, 0.6), HOCKNEY, calibrate=False)
-    np.testing.assert_allclose(plain["time"], full["time"].where(~plain["modelled"], predicted()["time"]))
 
 
 def test_a_method_that_was_never_measured_takes_what_is_usual() -> None:

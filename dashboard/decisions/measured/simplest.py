@@ -37,7 +37,6 @@ def simplest(
     tolerance: float = 0.0,
     *,
     ties: xr.DataArray | Sequence[xr.DataArray] | None = None,
-    limit: float | None = None,
 ) -> Problem:
     """Label cells with methods as good as the best so that the map has few changes.
 
@@ -50,38 +49,34 @@ def simplest(
     ties
         Further methods that count as good as the best, bool over ``method, comm_size, message_size``, such as ``tied``
         of `dashboard.decisions.measured.noise.indistinguishable`; one for each slice where there are several.
-    limit
-        In percent: what is slower than the fastest by more is not taken, however noisy. None = no limit.
 
     Returns
     -------
     Problem
         With other labels. ``provenance["simplest"]`` holds the ``tolerance``, whether ``ties`` were given,
-        the ``limit``, the cells ``relabelled`` and the changes between neighbouring cells ``before``
+        the cells ``relabelled`` and the changes between neighbouring cells ``before``
         and ``after``, never more than before. With tolerance 0 and no ties nothing changes.
 
     Raises
     ------
     OptionError
-        When the tolerance is negative or the limit below it.
+        When the tolerance is negative.
     DecisionError
         When `ties` do not fit the problem.
     """
     if not tolerance >= 0 or not math.isfinite(tolerance):
         raise OptionError(f"tolerance is {tolerance}, expected 0 or more percent")
-    if limit is not None and not limit >= tolerance:
-        raise OptionError(f"limit is {limit}, expected no less than the tolerance, {tolerance:g} percent, or None")
     if tolerance == 0 and ties is None:
         return problem
     labels = []
     before = after = changed = 0
     for part, tied in zip(problem.slices, _each_ties(problem, ties), strict=True):
         old = np.asarray(part.dmap["best"].transpose(*SIZES).values, dtype=np.int64)
-        new = _smoothed(part, old, tolerance, tied, math.inf if limit is None else limit)
+        new = _smoothed(part, old, tolerance, tied)
         labels.append(new)
         before, after = before + changes(old), after + changes(new)
         changed += int((old != new).sum())
-    facts = {"tolerance": float(tolerance), "ties": ties is not None, "limit": limit}
+    facts = {"tolerance": float(tolerance), "ties": ties is not None}
     facts |= {"relabelled": changed, "before": before, "after": after}
     return replace(problem.relabelled(labels), provenance={**problem.provenance, "simplest": facts})
 
@@ -119,10 +114,10 @@ def _each_ties(problem: Problem, ties: xr.DataArray | Sequence[xr.DataArray] | N
     return tied
 
 
-def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | None, limit: float) -> IntArray:
+def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | None) -> IntArray:
     """Labels of one slice with few changes; indices into its cube's methods."""
     measured = old >= 0
-    allowed, loss = _choices(part, old, tolerance, ties, limit)
+    allowed, loss = _choices(part, old, tolerance, ties)
     used = np.flatnonzero(allowed.any(axis=(1, 2)))
     if used.size < 2:
         return old
@@ -147,9 +142,7 @@ def _smoothed(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | No
     return min(zip(kept, costs, strict=True), key=lambda labelling: (changes(labelling[0]), labelling[1]))[0]
 
 
-def _choices(
-    part: Slice, old: IntArray, tolerance: float, ties: BoolArray | None, limit: float
-) -> tuple[BoolArray, FloatArray]:
+def _choices(part: Slice, old: IntArray, tolerance: float, ties: BoolArray | None) -> tuple[BoolArray, FloatArray]:
     """Which methods a cell may take, and the penalty of each in percent (0 where it may not)."""
     shape = tuple(part.cube.sizes[name] for name in DIMS)
     allowed, loss = np.zeros(shape, dtype=np.bool_), np.zeros(shape)
@@ -159,7 +152,7 @@ def _choices(
             slower = 100 * (time / times[rows] - 1)
             inside = time <= times[rows] * (1 + tolerance / 100)
             if ties is not None:
-                inside |= ties[:, rows] & (slower <= limit)
+                inside |= ties[:, rows] & ~np.isnan(time)
         # The label that is there already may always stay.
         inside |= (np.arange(shape[0])[:, None, None] == old[rows]) & ~np.isnan(time)
         allowed[:, rows] = inside
