@@ -13,9 +13,10 @@ from dashboard.commands.model.predict import say_undetermined_choices
 from dashboard.commands.output import Working, say
 from dashboard.commands.prepared import say_done
 from dashboard.commands.usage import Usage
+from dashboard.domain import held_out as held_out_words
 from dashboard.domain.errors import meant
 from dashboard.domain.units import format_ppn
-from dashboard.session.treatment import HELD_OUT, OPTIONS
+from dashboard.session.treatment import OPTIONS
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -54,7 +55,7 @@ def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
     group = parser.add_argument_group("held out", "penalty on measurements that were not used for deciding")
     group.add_argument(
         "--held-out",
-        choices=HELD_OUT,
+        choices=tuple(held_out_words.SCHEMES.values()),
         default=default,
         metavar="WHAT",
         help="what to hold out: every N-th communicator and message size in turn (lines), only one of both "
@@ -139,7 +140,7 @@ def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
 
 def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:
     """The penalty where a decision was not made from, if it is asked for."""
-    if args.held_out == "none":
+    if args.held_out == held_out_words.NOTHING:
         return None
     with Working() as progress:
         return decided.prepared.held_out(

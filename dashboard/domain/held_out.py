@@ -1,10 +1,20 @@
-"""What penalties at left-out sizes are over, to be put beside them: they differ with what is left out."""
+"""What can be left out to judge by it, and what the penalties there are over, to be put beside them."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
+#: Stands for leaving nothing out, of which `decisions.judged.folds` has no scheme.
+NOTHING = "none"
+#: What can be left out, by title.
+SCHEMES: Mapping[str, str] = {
+    "communicator and message sizes": "lines",
+    "communicator sizes": "comm_size",
+    "message sizes": "message_size",
+    "half of the repetitions": "repetitions",
+    "nothing": NOTHING,
+}
 #: Of those by which a tree is recommended.
 BETWEEN = "at sizes left out in turn, all of them between others"
 #: Of those that ways of deciding are judged by.

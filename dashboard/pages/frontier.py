@@ -16,6 +16,7 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
+from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.ppn import ppn_menu
@@ -29,13 +30,6 @@ from dashboard.session.state import DATA, ResultsOrState, State
 PAGE = "Frontier"
 #: Tables of more cells wait for the button.
 MOST_CELLS = 1500
-SCHEMES = {
-    "communicator and message sizes": "lines",
-    "communicator sizes": "comm_size",
-    "message sizes": "message_size",
-    "half of the repetitions": "repetitions",
-    "nothing": "none",
-}
 CRITERIA = {"mean": "mean", "median": "median", "95th percentile": "p95", "maximum": "max"}
 
 
@@ -73,7 +67,7 @@ class FrontierPage(Viewer):
         self.ppn = ppn_menu(state)
         self.scheme = Select(
             label="Left out for judging",
-            options=SCHEMES,
+            options=dict(SCHEMES),
             value=state.held_out,
             width=320,
             description="Each tree is grown again without some of the measurements, and judged by those: "
@@ -134,7 +128,7 @@ class FrontierPage(Viewer):
 
     @property
     def _scheme(self) -> str | None:
-        return None if self.state.held_out == "none" else self.state.held_out
+        return None if self.state.held_out == NOTHING else self.state.held_out
 
     def _follow(self, *_: Any) -> None:
         state = self.state

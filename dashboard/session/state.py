@@ -14,12 +14,13 @@ import xarray as xr
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import CRITERIA
 from dashboard.decisions.measured.selection import selectable
+from dashboard.domain.held_out import SCHEMES as HELD_OUT
 from dashboard.export import TARGETS
 from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
 from dashboard.session.registry import COMPUTED, Results, load_results, register
-from dashboard.session.treatment import HELD_OUT, OPTIONS, UNCERTAINTY, Treatment, Workload
+from dashboard.session.treatment import OPTIONS, UNCERTAINTY, Treatment, Workload
 from dashboard.session.view import Grown, View
 from loaders.collectives import POINT_TO_POINT
 from loaders.openmpi import VERSIONS
@@ -98,7 +99,7 @@ class State(param.Parameterized):
     model_view = param.String(default="", doc="View of the page Models, as that page writes it; empty: as it begins.")
     other = param.Parameter(default=Choice("exact"), doc="`Choice` that the page Compare sets beside the tree.")
     held_out = param.Selector(
-        default=HELD_OUT[0], objects=list(HELD_OUT), doc="What the page Frontier leaves out for judging, or none."
+        default="lines", objects=[*HELD_OUT.values()], doc="What the page Frontier leaves out for judging, or none."
     )
     criterion = param.Selector(
         default=CRITERIA[0], objects=list(CRITERIA), doc="Which figure of the penalties decides on the page Frontier."

@@ -19,9 +19,6 @@ TIES = ("simplest", "fastest")
 #: Level of the test of ties that is offered where one asks for a test without naming a level.
 LEVEL = 0.05
 
-#: What can be held out, as `dashboard.decisions.judged.folds.SCHEMES`, or nothing.
-HELD_OUT = ("lines", "comm_size", "message_size", "repetitions", "none")
-
 OPTIONS = (
     Option(
         name="tolerance",

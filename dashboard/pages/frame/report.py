@@ -10,6 +10,7 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.decisions.grown.family import Progress
+from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
@@ -19,13 +20,6 @@ from dashboard.session.recipes import of_report
 from dashboard.session.state import DATA, TREE, State
 
 REPORT, PICTURES = "colltune_report.html", "colltune_pictures.zip"
-HELD_OUT = {
-    "nothing": "",
-    "communicator and message sizes": "lines",
-    "communicator sizes": "comm_size",
-    "message sizes": "message_size",
-    "half of the repetitions": "repetitions",
-}
 _WHAT = (
     "Maps, penalties, the frontier, rules, source and where the measurements come from, in **one HTML file**: it opens "
     "in any browser, without a network and without a server. **Pictures for a paper** are the fastest methods, the "
@@ -69,8 +63,8 @@ class Report(Viewer):
         )
         self.held_out = Select(
             label="Left out for judging",
-            options=HELD_OUT,
-            value="",
+            options=dict(SCHEMES),
+            value=NOTHING,
             width=290,
             description="Ways of deciding are grown again without these measurements, and judged by them "
             "(cross-validation; M. Stone, J. R. Stat. Soc. B 36, 1974). It takes several times as long.",
@@ -152,7 +146,7 @@ class Report(Viewer):
         return Contents(
             collectives=tuple(self.collectives.value),
             frontier=self.frontier.value,
-            held_out=(self.held_out.value or None) if self.frontier.value else None,
+            held_out=self.held_out.value if self.frontier.value and self.held_out.value != NOTHING else None,
             target=target if target in TARGETS else Contents.target,
             models=self.models.value,
         )
