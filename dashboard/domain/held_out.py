@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Stands for leaving nothing out, of which `decisions.judged.folds` has no scheme.
@@ -26,6 +26,11 @@ _NO_SIZES = (None, "repetitions")
 def title(table: Mapping[str, Any]) -> str:
     """What stands before what is said of a table of the recommended tree: ``left out``, and which table it is."""
     return " ".join(["left out", *(f"{name} {table[name]}" for name in ("collective", "ppn") if name in table)])
+
+
+def sentences(tables: Sequence[Mapping[str, Any]]) -> list[str]:
+    """How well the recommended tree does at left-out sizes, and what these are silent of: one for each table."""
+    return [f"{title(table).capitalize()}: {table['said']}." for table in tables]
 
 
 def over(scheme: str | None) -> str:

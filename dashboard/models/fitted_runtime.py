@@ -9,7 +9,7 @@ import xarray as xr
 
 from dashboard.domain.units import format_count, format_names
 from dashboard.models.errors import ModelError
-from dashboard.models.published import Runtime, Sum
+from dashboard.models.published import Published, Runtime, Sum
 from dashboard.models.runtime_functions import RuntimeFunction, runtime_functions
 
 
@@ -74,7 +74,7 @@ def unfitted(function: Runtime, *calls: tuple[int, float]) -> dict[str, str]:
     Parameters
     ----------
     function
-        Of the collective; what is printed of machines says no ranges.
+        Of the collective.
     calls
         Processes and bytes of each.
 
@@ -85,7 +85,7 @@ def unfitted(function: Runtime, *calls: tuple[int, float]) -> dict[str, str]:
     """
     words: dict[str, str] = {}
     for comm_size, message_size in calls:
-        if isinstance(function, Fitted):
+        if isinstance(function, Fitted | Published):
             words |= function.unfitted(comm_size, message_size)
         elif isinstance(function, Sum):
             for part, call in function.calls(comm_size, message_size):

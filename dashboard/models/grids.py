@@ -13,7 +13,7 @@ import xarray as xr
 from dashboard.models.errors import ModelError
 from dashboard.models.fitted_runtime import fitted, unfitted
 from dashboard.models.placement import nodes_recorded, shares
-from dashboard.models.published import Runtime, composed, improvement
+from dashboard.models.published import Published, Runtime, composed, improvement
 from dashboard.schedules.layout import Grid, layouts
 
 #: Collectives that grids are made of, and whether a phase carries the blocks of all ranks that a member stands for.
@@ -111,7 +111,10 @@ def predict(
         except ModelError as error:
             predictions.append(Predicted(grid, None, None, missing=str(error)))
         else:
-            beyond = unfitted(function, *sizes(collective, grid, message_size))
+            # Of published functions the phases of grids are what their authors took them for.
+            asked = [(processes, message_size)]
+            calls = asked if isinstance(function, Published) else sizes(collective, grid, message_size)
+            beyond = unfitted(function, *calls)
             predictions.append(Predicted(grid, sum(each), improvement(original, sum(each)), each, unfitted=beyond))
     return original, predictions
 

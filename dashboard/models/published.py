@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from dashboard.domain.units import format_count
 from dashboard.models.errors import ModelError
 from dashboard.models.runtime_functions import Form, of_p
 
@@ -64,9 +65,12 @@ class Pieces:
     ----------
     pieces
         As ``(holds, function)``; ``holds(comm_size, total)`` is told processes and what all blocks come to, bytes.
+    most
+        Processes of the last piece.
     """
 
     pieces: tuple[tuple[Callable[[int, float], bool], Runtime], ...]
+    most: float = math.inf
 
     def seconds(self, comm_size: int, message_size: float) -> float:
         """As `Runtime`."""
@@ -74,7 +78,10 @@ class Pieces:
         for holds, function in self.pieces:
             if holds(comm_size, total):
                 return function.seconds(comm_size, message_size)
-        raise ModelError(f"there is no runtime function of {comm_size} processes and {message_size:g} B")
+        raise ModelError(
+            f"there is no runtime function of {comm_size} processes and {message_size:g} B: it is printed for at most "
+            f"{self.most} processes"
+        )
 
 
 @dataclass(frozen=True)
@@ -153,7 +160,7 @@ def _t3e() -> dict[str, Runtime]:
         (lambda p, _: p <= 32, Printed("T3E gather", "linear", 0.0157, 0.00505, -0.020)),
         (lambda p, _: p <= 128, Printed("T3E gather", "linear", 0.0265, 0.00617, -0.036)),
     )
-    return {"gather": Pieces(pieces), "scatter": Printed("T3E scatter", "linear", 0.0002453, 0.00297)}
+    return {"gather": Pieces(pieces, 128), "scatter": Printed("T3E scatter", "linear", 0.0002453, 0.00297)}
 
 
 #: Published machines by name: runtime functions by collective.
@@ -165,6 +172,33 @@ TITLES: Mapping[str, str] = {
 }
 
 
+#: Processes that the machines had, and bytes that functions were fitted over (section 4).
+PROCESSES: Mapping[str, int] = {"clic-lam": 528, "xeon-scampi": 32, "t3e": 128}
+MESSAGES = 10 * _KB, 500 * _KB
+
+
+@dataclass(frozen=True)
+class Published:
+    """The function of a collective on a published machine, and what it was fitted to."""
+
+    machine: str
+    function: Runtime
+
+    def seconds(self, comm_size: int, message_size: float) -> float:
+        """As `Runtime`."""
+        return self.function.seconds(comm_size, message_size)
+
+    def unfitted(self, comm_size: int, message_size: float) -> dict[str, str]:
+        """As of `dashboard.models.fitted_runtime.Fitted`, of a call itself, not of the phases that it is made of."""
+        most, (low, high) = PROCESSES[self.machine], MESSAGES
+        words = {}
+        if comm_size > most:
+            words[format_count(comm_size, "process", "processes")] = f"at most {most} processes"
+        if not low <= message_size <= high:
+            words[f"{message_size:,.0f} B"] = f"messages of {low:,} to {high:,} B"
+        return words
+
+
 def machine_named(word: str) -> str | None:
     """Name of the published machine that a word means: its name or the beginning of it, whatever its capitals."""
     plain = word.casefold().replace("/", "-")
@@ -172,7 +206,7 @@ def machine_named(word: str) -> str | None:
     return meant[0] if meant else None
 
 
-def machine(name: str, collective: str) -> Runtime:
+def machine(name: str, collective: str) -> Published:
     """Runtime function of a collective on a published machine.
 
     Raises
@@ -184,7 +218,7 @@ def machine(name: str, collective: str) -> Runtime:
         raise ModelError(f"there is no machine {name!r}, known are {', '.join(MACHINES)}")
     if collective not in MACHINES[name]:
         raise ModelError(f"{name} has no runtime function of {collective}, it has {', '.join(MACHINES[name])}")
-    return MACHINES[name][collective]
+    return Published(name, MACHINES[name][collective])
 
 
 def improvement(original: float, other: float) -> float:

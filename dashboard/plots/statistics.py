@@ -42,7 +42,7 @@ def statistics_table(
     groups = [
         ("Tree depth", [("max", levels("max", 0)), ("min", levels("min", 0)), ("mean", levels("mean", 2))]),
         ("", [("tests on the way to a measured size", levels("expected", 2))]),
-        ("Penalty", [(name, percent(name)) for name in ("mean", "median", "max", "min")]),
+        ("Penalty in sample", [(name, percent(name)) for name in ("mean", "median", "max", "min")]),
         ("", [("cells with an unmeasured choice", f"{penalty['unmeasured']:,}")]),
         ("This map", [(name, format_percent(this_map[name])) for name in _ALL] if this_map else []),
         ("Held out", [(_OUTSIDE[name], format_percent(held_out[name])) for name in _OUTSIDE] if held_out else []),

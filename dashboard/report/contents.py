@@ -17,6 +17,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import falls_below, recommend
+from dashboard.domain.held_out import sentences
 from dashboard.domain.units import format_count, format_percent
 from dashboard.domain.unmeasured import unmeasured
 from dashboard.export import TARGETS, ExportError, Target, source_lines
@@ -116,7 +117,9 @@ class Contents:
         if statistics is not None:
             figures_at, note = self._held_out(view, progress)
             table = statistics_table(statistics, _lines(decision), figures_at)
-            yield Part(f"What the decision costs{_counted(view)}", table + note)
+            at_left_out = sentences(decision.provenance.get("recommended", []))
+            beside = "".join(f"<p>{escape(each)}</p>" for each in at_left_out)
+            yield Part(f"What the decision costs{_counted(view)}", table + beside + note)
         if self.frontier:
             yield from self._frontier(view, choice, progress)
         problem = view.problem()
@@ -333,7 +336,7 @@ def _summary(views: list[View]) -> str:
         rows.append(cells)
         gaps += statistics["penalty"]["unmeasured"]
     rule = f"<p>{escape(unmeasured(gaps))}.</p>" if gaps else ""
-    return legend.table(f"Decisions{_counted(views[0])}", heads, rows) + rule
+    return legend.table(f"Decisions: penalties in sample{_counted(views[0])}", heads, rows) + rule
 
 
 def _per_node(view: View) -> str:

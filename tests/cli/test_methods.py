@@ -86,6 +86,33 @@ def test_text_of_a_schedule(colltune: Run) -> None:
     assert "rank 1: [1] receive 0 B from 0; [2] send 4 B to 0; [5] send 6 B to 0" in out
 
 
+def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltune: Run) -> None:
+    said = methods(colltune, "schedule -c bcast --algorithm linear --processes 4 --bytes 8 --parameters grig-tcp").err
+    assert (
+        said
+        == colltune(
+            *[
+                "model",
+                "predict",
+                "-c",
+                "bcast",
+                "--algorithm",
+                "linear",
+                "--model",
+                "loggp",
+                "--comm-size",
+                "4",
+                "--message-size",
+                "8",
+            ],
+            *["--parameters", "grig-tcp"],
+        ).err
+    )
+    assert "g < o as printed" in said
+    barrier = methods(colltune, "schedule -c barrier --algorithm flat_tree --processes 2 --bytes 8")
+    assert (barrier.status, "--bytes changes nothing" in barrier.err) == (0, True)
+
+
 @pytest.mark.parametrize(
     ("words", "message"),
     [
@@ -100,6 +127,10 @@ def test_text_of_a_schedule(colltune: Run) -> None:
         ("-c bcast --algorithm k_chain --set fan_out=x", "fan_out=x"),
         ("-c reduce --algorithm binary --not-commutative", "does not commute"),
         ("-c barrier --algorithm bruck --processes 0", "at least 1"),
+        (
+            "-c bcast --algorithm pipeline --bytes 1GiB --segment-size 1",
+            "1,073,741,824 segments on each of 4 processes",
+        ),
     ],
 )
 def test_bad_input_is_refused_with_the_reason(colltune: Run, words: str, message: str) -> None:

@@ -62,6 +62,12 @@ def test_predictions_of_a_published_machine(ask: Ask) -> None:
     assert gains[48, 2] == 14.5
     for each in answer["layouts"]:
         assert each["time"] == pytest.approx(sum(each["phases"]))
+        assert "unfitted" not in each, "phases of what was printed are taken as its authors took them"
+    assert answer["unfitted"] == {}
+    small = ask(words.replace("100000", "8"))
+    assert small["unfitted"] == {"8 B": "messages of 10,000 to 500,000 B"}
+    many = ask(words.replace("100000", "1000000").replace("96", "1024").replace("clic-lam", "xeon-scampi"))
+    assert list(many["unfitted"]) == ["1,024 processes", "1,000,000 B"]
 
 
 def test_a_coefficient_that_is_not_printed_is_missing(ask: Ask) -> None:
@@ -106,6 +112,13 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
     [
         ("layouts 0", "0"),
         ("layouts 8 --dimensions 1", "at least 2"),
+        ("layouts 8 --placement cyclic", "--ppn says how many"),
+        ("simulate -c bcast --processes 8 --message-size 1 --between grig-mx --within boba", "--ppn says how many"),
+        (
+            "predict -c bcast --processes 8 --message-size 1 --machine clic --inner linear",
+            "a published machine",
+        ),
+        ("predict -c gather --processes 256 --message-size 99999 --machine t3e", "printed for at most 128 processes"),
         ("predict -c bcast --processes 8 --message-size 1 --machine cray", "neither a file nor one of clic-lam"),
         ("predict -c bcast --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of bcast"),
         ("predict -c scan --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of scan"),

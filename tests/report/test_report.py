@@ -7,6 +7,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from html import escape
 from pathlib import Path
 
 import numpy as np
@@ -25,6 +26,7 @@ from dashboard.models.family import fitted_parameters
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.report import Contents, to_html
 from dashboard.report.models import _curves
+from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from dashboard.session.treatment import Workload
 from tests.cubes import cube_of, synthetic_cube
@@ -156,6 +158,15 @@ def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> N
 def test_a_collective_that_is_not_there(sample: State) -> None:
     with pytest.raises(DecisionError, match="a report on scan: these results hold bcast, reduce"):
         to_html(sample.view, Contents(("scan",)))
+
+
+def test_what_is_in_sample_is_said_to_be_and_left_out_sizes_beside_it(sample: State) -> None:
+    view = sample.view.changed(choice=Choice.of("recommended"), shown=Choice.of("recommended"))
+    html = to_html(view, Contents(("bcast",), frontier=False))
+    assert "Decisions: penalties in sample" in html
+    assert "Penalty in sample" in html
+    (fact,) = view.decision().provenance["recommended"]
+    assert f"Left out: {escape(fact['said'])}." in html
 
 
 def test_what_a_workload_does_not_call_has_no_chapter_unless_it_is_asked_for(sample: State) -> None:

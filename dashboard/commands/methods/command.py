@@ -86,7 +86,8 @@ def _add_schedule(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
     size = {"metavar": "BYTES", "type": cli_values.size}
     add: Any = parser.add_argument
-    add("--bytes", default=None, help="of the vector, or of the block of each rank; such as 8192 or 8KiB", **size)
+    about = "of the vector, or of the block of each rank; such as 8192 or 8KiB (default: as few as show the messages)"
+    add("--bytes", default=None, help=about, **size)
     add("--element-size", default=1, help="bytes of an element (default 1)", **size)
     add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
     add(
@@ -150,11 +151,15 @@ def _line(row: Mapping[str, Any]) -> str:
 
 def _schedule(args: argparse.Namespace) -> None:
     from dashboard.commands.methods.text import description, schedule_lines, simulated
+    from dashboard.commands.model.predict import say_network
+    from dashboard.models.parameter_set import find_parameters
 
     made = _made(args, 0)
     result = description(made)
     if args.network:
-        result["time"] = simulated(made, args.network)
+        network = find_parameters(args.network)
+        result["time"] = simulated(made, network)
+        say_network(network, *result["time"])
     show(args, result, lambda: schedule_lines(made, result))
 
 
@@ -186,6 +191,8 @@ def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
     """The schedule that is asked for; of so many bytes where that is not said."""
     from dashboard.schedules import Call, algorithm_of, schedule
 
+    if args.collective == "barrier" and args.bytes:
+        say("note: a barrier has no message: --bytes changes nothing")
     total = otherwise if args.bytes is None and args.collective != "barrier" else args.bytes or 0
     algorithm = algorithm_of(args.collective, args.algorithm)
     if args.processes > _MOST_PROCESSES:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from dashboard.domain.models import MODEL_TITLES
 from dashboard.domain.units import format_time
 from dashboard.schedules import Schedule
 from dashboard.schedules.rank import COLUMNS, OPERATIONS, WAIT
 from dashboard.schedules.steps import steps
+
+if TYPE_CHECKING:
+    from dashboard.models.parameter_set import ParameterSet
 
 _BUFFERS = ("input", "output", "scratch")
 
@@ -35,14 +38,13 @@ def description(made: Schedule) -> dict[str, Any]:
     }
 
 
-def simulated(made: Schedule, parameters: str) -> dict[str, float]:
+def simulated(made: Schedule, network: ParameterSet) -> dict[str, float]:
     """How long a schedule takes by each model that there are parameters of, message by message, s."""
-    from dashboard.models.parameter_set import find_parameters
     from dashboard.models.programs import programs_from
     from dashboard.models.simulator import simulate
 
-    programs, known = programs_from(made), find_parameters(parameters)
-    return {name: simulate(programs, network).time for name, network in known.parameters.items()}
+    programs = programs_from(made)
+    return {name: simulate(programs, parameters).time for name, parameters in network.parameters.items()}
 
 
 def _operations(rows: list[list[int]], rounds: Sequence[int], size: int) -> list[dict[str, Any]]:

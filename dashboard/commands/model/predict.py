@@ -120,14 +120,19 @@ def _about(args: argparse.Namespace, model: CollectiveModel, network: ParameterS
     }
 
 
+def say_network(network: ParameterSet, *models: str) -> None:
+    """Say what is to be known of parameters, and which of them are converted."""
+    if note := network.provenance.get("note"):
+        say(f"note: {network.name}: {note}")
+    for converted in filter(None, map(network.conversion, models)):
+        say(f"note: {converted}")
+
+
 def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> list[str]:
     """Say what parameters are converted, and warn of times that rest on what a fit did not determine; names of that."""
     from dashboard.models.undetermined import resting, warning
 
-    if note := network.provenance.get("note"):
-        say(f"note: {network.name}: {note}")
-    if converted := network.conversion(model):
-        say(f"note: {converted}")
+    say_network(network, model)
     rests = resting(network, model, predicted)
     if rests:
         say(f"warning: {warning(rests)}")

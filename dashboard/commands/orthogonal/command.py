@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _MOST_PROCESSES = 1 << 20
 _MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
+_BLOCK: Literal["block"] = "block"
 _WITHIN = "pairs within a node, by phase"
 _DEVIATION = ("measured", "deviation (%)", "of each phase alone")
 
@@ -46,9 +47,9 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
     predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
     _call(predict)
     predict.add_argument("--machine", required=True, metavar="NAME|RESULTS", help=_MACHINE)
-    predict.add_argument("--method", default="default", help="of the results: what runs inside (default: 'default')")
+    predict.add_argument("--method", help="of the results: what runs inside (default: 'default')")
     predict.add_argument(
-        "--inner", default="library", metavar="NAME", help="what grids are called by that it runs inside of (library)"
+        "--inner", metavar="NAME", help="of the results: what grids are called by that it runs inside of (library)"
     )
     _dimensions(predict)
     improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
@@ -87,7 +88,7 @@ def _dimensions(parser: argparse.ArgumentParser) -> None:
 def _nodes(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (default 1)")
     parser.add_argument(
-        "--placement", choices=("block", "cyclic"), default="block", help="of ranks on nodes (default block)"
+        "--placement", choices=(_BLOCK, "cyclic"), help="of ranks on nodes, where --ppn is given (default block)"
     )
 
 
@@ -112,11 +113,13 @@ def _layouts(args: argparse.Namespace) -> None:
         say(f"note: {_no_grid(args.processes, args.dimensions)}")
     result: dict[str, Any] = {"layouts": [list(each.factors) for each in grids]}
     if args.ppn is None:
+        if args.placement is not None:
+            raise Usage("--placement: of several processes on a node; --ppn says how many")
         show(args, result, lambda: [str(each) for each in grids])
         return
     from dashboard.models.placement import follows, nodes_of, shares
 
-    nodes = nodes_of(args.processes, args.ppn, args.placement)
+    nodes = nodes_of(args.processes, args.ppn, args.placement or _BLOCK)
     result["within_nodes"] = [shares(each, nodes) for each in grids]
     result["follows_machine"] = [follows(each, nodes) for each in grids]
     rows = [[str(each), _within(shares(each, nodes)), "yes" * follows(each, nodes)] for each in grids]
@@ -134,17 +137,21 @@ def _within(shares: Sequence[float]) -> str:
 
 
 def _simulate(args: argparse.Namespace) -> None:
+    from dashboard.commands.model.predict import say_network
     from dashboard.models.grid_simulation import simulated
     from dashboard.models.parameter_set import find_parameters
     from dashboard.models.placement import nodes_of
     from dashboard.models.simulator import Nodes
     from dashboard.schedules.orthogonal import default_inner
 
+    if args.ppn is None and (args.within is not None or args.placement is not None):
+        raise Usage("--within, --placement: of several processes on a node; --ppn says how many")
+    args.placement = args.placement or _BLOCK
     usual = default_inner(args.collective)
     args.inner = args.inner or usual
-    between, within = (
-        find_parameters(text, args.model).of(args.model) for text in (args.between, args.within or args.between)
-    )
+    networks = [find_parameters(text, args.model) for text in (args.between, args.within or args.between)]
+    say_network(networks[0], args.model)
+    between, within = (network.of(args.model) for network in networks)
     nodes = Nodes(nodes_of(args.processes, args.ppn or 1, args.placement), within)
     size = args.processes, args.message_size
     original, runs = simulated(args.collective, *size, args.inner, between, nodes, args.dimensions)
@@ -159,9 +166,13 @@ def _predict(args: argparse.Namespace) -> None:
     from dashboard.models.grids import deviation, predict
     from dashboard.models.published import machine_named
 
+    published = machine_named(args.machine) is not None
+    if published and (args.inner is not None or args.method is not None):
+        raise Usage(f"--inner, --method: of results; {args.machine} is a published machine, of one method each")
+    args.inner, args.method = args.inner or "library", args.method or "default"
     function = _runtime(args, args.collective, args.method)
     original, predictions = predict(function, args.collective, args.processes, args.message_size, args.dimensions)
-    cube = _cubes(args).get(args.collective) if machine_named(args.machine) is None else None
+    cube = None if published else _cubes(args).get(args.collective)
     rows: list[dict[str, Any]] = []
     grids = sorted({str(each) for each in cube["inner"].values} - {""}) if cube is not None and "inner" in cube else []
     if grids and args.inner not in grids:

@@ -228,7 +228,7 @@ def _lines(answer: Mapping[str, Any]) -> list[str]:
                 "no" if not _same(way) else f"{way['difference']:.0e}",
             ]
         )
-    columns = ["way", "a step, mean", "gain (%)", "95 %", "predicted", "differs by"]
+    columns = ["way", "a step, geometric mean", "gain (%)", "95 %", "predicted", "differs by"]
     lines = [head, *cli_text.table(columns, rows, (1, 2, 3, 4, 5)), ""]
     shares = [[way["way"], name, cli_text.time(each)] for way in ways for name, each in phase_times(way).items()]
     return [*lines, *cli_text.table(["way", "phase", "mean of ranks, a step"], shares, (2,))]

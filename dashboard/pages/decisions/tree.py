@@ -14,7 +14,7 @@ from panel.custom import JSComponent
 from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
-from dashboard.domain.held_out import title
+from dashboard.domain.held_out import sentences
 from dashboard.domain.units import format_count, format_share
 from dashboard.export.provenance import unsure
 from dashboard.pages.decisions.maps import Scene
@@ -195,7 +195,7 @@ def _unsure(decision: DecisionFunction) -> list[str]:
 def _left_out(decision: DecisionFunction) -> list[str]:
     """How well the recommended tree does at left-out sizes, and what these are silent of, as ``decide`` says it."""
     tables = decision.provenance.get("recommended", [])
-    said = [f"{title(table).capitalize()}: {escape(table['said'])}." for table in tables[:MOST_TABLES]]
+    said = [escape(each) for each in sentences(tables[:MOST_TABLES])]
     return said + ([f"{len(tables) - MOST_TABLES} more tables: <code>decide</code>."] if tables[MOST_TABLES:] else [])
 
 
