@@ -59,7 +59,7 @@ def parse_size(text: str) -> int:
     """
     match = _SIZE.fullmatch(text.strip())
     if match is None:
-        raise ValueError(f"{text!r} is not a size; write 8192, 8K or 8KiB")
+        raise ValueError(f"{text!r} is not a size; write 8192, 8K or 8KiB (K, M or G)")
     size = int(match[1]) * _UNITS[(match[2] or "").lower()] if len(match[1]) <= _DIGITS else _TOO_LARGE
     if size >= _TOO_LARGE:
         raise ValueError(f"{text.strip()[:40]!r} is no size of a message; sizes are below 2^62 bytes")

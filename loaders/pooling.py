@@ -270,17 +270,28 @@ class Means:
         cells
             Of each file that may be such a copy or what is copied, how many it measured.
         """
-        frame = pd.DataFrame({"place": self.place, "time": self.time, "source": self.source})
-        pairs = frame.merge(frame, on=["place", "time"], suffixes=("", "_of"))
-        pairs = pairs[pairs["source"] != pairs["source_of"]].groupby(["source", "source_of"]).size().reset_index()
+        order = np.lexsort((self.place, self.source))
+        source, place, time = self.source[order], self.place[order], self.time[order]
+        starts = np.searchsorted(source, list(cells)).tolist()
+        ends = np.searchsorted(source, list(cells), side="right").tolist()
+        rows = {each: slice(*ends_of) for each, *ends_of in zip(cells, starts, ends, strict=True)}
+        alike: dict[tuple[int, float], list[int]] = {}
+        for each, own_place, own_time in zip(source.tolist(), place.tolist(), time.tolist(), strict=True):
+            alike.setdefault((own_place, own_time), []).append(each)
         copied: dict[int, int] = {}
         # The later of two that are alike, or whichever is a part of the other.
-        for each in pairs.sort_values(["source", "source_of"], ascending=[False, True]).itertuples(index=False):
-            copy, of, count = (int(value) for value in each)
-            if not {copy, of} <= cells.keys() - copied.keys() or count < max(_COPIED, cells[copy]):
+        for copy in sorted(cells, reverse=True):
+            own_place, own_time = place[rows[copy]], time[rows[copy]]
+            if own_place.size < max(_COPIED, cells[copy]):
                 continue
-            if cells[of] > count or of < copy:
-                copied[copy] = of
+            for of in alike[own_place[0], own_time[0]]:
+                if of == copy or of in copied or of not in cells or (cells[of] <= cells[copy] and of > copy):
+                    continue
+                at = rows[of].start + np.searchsorted(place[rows[of]], own_place)
+                at = np.minimum(at, rows[of].stop - 1)
+                if np.array_equal(place[at], own_place) and np.array_equal(time[at], own_time):
+                    copied[copy] = of
+                    break
         return copied
 
 

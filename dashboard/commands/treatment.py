@@ -62,7 +62,11 @@ def add_held_out(parser: argparse.ArgumentParser, default: str) -> None:
         f"(comm_size, message_size), half of the repetitions, or none (default {default})",
     )
     group.add_argument(
-        "--folds", type=cli_values.folds, default=5, metavar="N", help="parts held out in turn (default 5)"
+        "--folds",
+        type=cli_values.folds,
+        default=5,
+        metavar="N",
+        help="parts held out in turn (default 5; of lines so many along each of both sizes)",
     )
 
 

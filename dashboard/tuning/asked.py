@@ -25,6 +25,8 @@ from loaders.workload import read_workload
 _ALL = 16
 #: Seconds of a job of measuring beside the budget: for starting, checking methods and ending.
 _AROUND_S = 600.0
+#: Most seconds of a budget.
+_LONGEST_S = 30 * 86400.0
 #: Share of the budget for measuring methods; the rest is for comparing with the library's own decision, without which
 #: rules are lost.
 _MEASURING = 1 / 3
@@ -88,8 +90,8 @@ class Asked:
             raise PlanError(f"{self.ranks} ranks: collectives need at least 2 (--ranks)")
         if self.target != RULES and self.target not in TARGETS:
             raise PlanError(f"target {self.target!r}: allowed are {RULES}, {', '.join(TARGETS)} (--target)")
-        if not self.seconds > 0:
-            raise PlanError(f"budget of {self.seconds:g} s: allowed are times above 0 (--budget)")
+        if not 0 < self.seconds <= _LONGEST_S:
+            raise PlanError(f"budget of {self.seconds:g} s: allowed are times above 0, to 30 days (--budget)")
 
     @classmethod
     def of(cls, kept: Mapping[str, Any], given: Mapping[str, Any]) -> Asked:

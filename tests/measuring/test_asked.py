@@ -74,7 +74,7 @@ def test_fewer_sizes_and_a_shorter_protocol_cost_less() -> None:
         ({"comm_sizes": "2-1000000"}, "communicator sizes: .*more than 4096 sizes"),
         ({"comm_sizes": "2,9"}, "allowed are 2 to 4"),
         ({"segment_sizes": "x"}, "segment sizes: 'x' is not a size"),
-        ({"repetitions": "0-9"}, "min_repetitions: 0"),
+        ({"repetitions": "0-9"}, "least repetitions: 0"),
         ({"relative_error": 200.0}, "standard error is 200.0, expected a number from"),
         ({"protocol": "osu"}, "protocol is 'osu', expected one of skampi, occ"),
         ({"buffers": "$(reboot)"}, "expected one of reuse, rotate"),

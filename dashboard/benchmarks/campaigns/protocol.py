@@ -62,11 +62,18 @@ class Protocol:
         for name, allowed in _ALLOWED.items():
             if getattr(self, name) not in allowed:
                 raise PlanError(f"protocol {name}: {getattr(self, name)!r}; allowed are {', '.join(allowed)}")
-        for name, low in (("min_repetitions", 1), ("max_repetitions", 1), ("rounds", 1), ("warm_up", 0)):
-            if type(getattr(self, name)) is not int or getattr(self, name) < low:
-                raise PlanError(f"{name}: {getattr(self, name)!r}; allowed are whole numbers of at least {low}")
+        for name, count, low in (
+            ("least repetitions", self.min_repetitions, 1),
+            ("most repetitions", self.max_repetitions, 1),
+            ("rounds", self.rounds, 1),
+            ("warm-up", self.warm_up, 0),
+        ):
+            if type(count) is not int or count < low:
+                raise PlanError(f"{name}: {count!r}; allowed are whole numbers of at least {low}")
         if self.max_repetitions < self.min_repetitions:
-            raise PlanError(f"max_repetitions {self.max_repetitions} is below min_repetitions {self.min_repetitions}")
+            raise PlanError(
+                f"most repetitions, {self.max_repetitions}, are fewer than the least, {self.min_repetitions}"
+            )
         if type(self.iterations) is not int or self.iterations < 1:
             raise PlanError(f"iterations: {self.iterations!r}; allowed are whole numbers of at least 1")
         if not 0 < self.relative_error < 1:
