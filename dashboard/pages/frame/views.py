@@ -101,6 +101,7 @@ class ViewBar(Viewer):
         self._taken: tuple[str, View] | None = None
         kept = (self.title, self.save, self.views, self.open, self.delete)
         self.line = pn.FlexBox(*kept, self.note, self.back, align_items="center", visible=False)
+        self.title.param.watch(self._save, "enter_pressed")
         self.browser.param.watch(self._kept, "views")
         self.browser.param.watch(self._key, "asked")
         history.param.watch(self._follow, ["undoable", "redoable"])
