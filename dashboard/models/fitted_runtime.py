@@ -10,7 +10,7 @@ import xarray as xr
 from dashboard.domain.units import format_count, format_names
 from dashboard.models.errors import ModelError
 from dashboard.models.published import Published, Runtime, Sum
-from dashboard.models.runtime_functions import RuntimeFunction, runtime_functions
+from dashboard.models.runtime_functions import TELLING, RuntimeFunction, runtime_functions
 
 
 @dataclass(frozen=True)
@@ -34,12 +34,17 @@ class Fitted:
 
     def unfitted(self, comm_size: int, message_size: float) -> dict[str, str]:
         """Of these sizes those that no function was fitted to, in words, with what it was fitted to; empty: none."""
-        low, high = self.at(comm_size).message_range
+        here = self.at(comm_size)
+        low, high = here.message_range
         ranges = [function.comm_range for function in self.functions]
         words = {}
         if not any(least <= comm_size <= most for least, most in ranges):
             words[format_count(comm_size, "process", "processes")] = (
                 " and ".join(f"{least} to {most}" for least, most in ranges) + " processes"
+            )
+        elif here.comm_sizes < TELLING and comm_size not in here.comm_range:
+            words[format_count(comm_size, "process", "processes")] = (
+                " and ".join(map(str, here.comm_range)) + " processes alone, which tell no form between them"
             )
         if not low <= message_size <= high:
             # Without binary units: blocks of phases are seen to be multiples of the message then.

@@ -21,6 +21,9 @@ from dashboard.models.errors import ModelError
 Form = Literal["linear", "logarithmic", "floor_logarithmic"]
 FORMS: tuple[Form, ...] = ("linear", "logarithmic", "floor_logarithmic")
 SCALE = 0.1
+TELLING = 3
+"""Communicator sizes without which all forms go through the measurements alike."""
+_ROUNDING = 1e-6
 _TEXT = {"linear": "p", "logarithmic": "log2(p)", "floor_logarithmic": "floor(log2(p - 1))"}
 
 
@@ -42,6 +45,8 @@ class RuntimeFunction:
         Least and greatest size that it was fitted to: processes, bytes.
     error
         Median absolute relative residual, percent.
+    comm_sizes
+        Number of communicator sizes that it was fitted to; of fewer than `TELLING` the form is not known.
     """
 
     form: Form
@@ -52,6 +57,7 @@ class RuntimeFunction:
     comm_range: tuple[int, int]
     message_range: tuple[int, int]
     error: float
+    comm_sizes: int = TELLING
 
     def predict(self, comm_size: npt.ArrayLike, message_size: npt.ArrayLike) -> FloatArray:
         """Seconds; sizes broadcast."""
@@ -75,6 +81,7 @@ class RuntimeFunction:
             "comm_range": list(self.comm_range),
             "message_range": list(self.message_range),
             "error_percent": self.error,
+            "comm_sizes": self.comm_sizes,
         }
 
 
@@ -221,7 +228,9 @@ def _best(data: _Data) -> tuple[RuntimeFunction, float, int]:
             count = 3 if startup else 2
             score = data.time.size * np.log(max(loss / data.time.size, 1e-30)) + count * np.log(data.time.size)
             candidates.append((float(score), function, loss, count))
-    _, function, loss, count = min(candidates, key=lambda each: each[0])
+    # Through two communicator sizes all forms go alike but for rounding: the first of them then.
+    least = min(score for score, *_ in candidates)
+    _, function, loss, count = next(each for each in candidates if each[0] <= least + _ROUNDING)
     return function, loss, count
 
 
@@ -259,5 +268,6 @@ def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFuncti
         (int(data.comm.min()), int(data.comm.max())),
         (int(data.size.min()), int(data.size.max())),
         float(100 * np.median(np.abs(table @ values - 1))),
+        np.unique(data.comm).size,
     )
     return function, 2 * float(solution.cost)

@@ -38,7 +38,8 @@ class Judged:
     Attributes
     ----------
     tuned_over_best, default_over_best
-        Time of all judged calls when the best known method (the library's own) is taken, by that of the best.
+        Time of all judged calls when the best known method (the library's own) is taken, by that of the best; of the
+        calls of which it is known.
     tuning_over_best
         Time of the calls in a run of this iteration by that of the best, the mean over runs.
     tuned_mean, tuned_worst
@@ -228,7 +229,7 @@ def _taken(own: FloatArray, name: str, true: FloatArray, alg: IntArray) -> Float
 def _judged(
     scenario: Scenario, model: SelectionModel, iteration: int, runs: list[pd.DataFrame], samples: int
 ) -> Judged:
-    best = best_of_all = tuned = default = 0.0
+    best = best_of_default = tuned = default = 0.0
     unknown: list[BoolArray] = []
     off: list[FloatArray] = []
     chance: list[FloatArray] = []
@@ -242,12 +243,13 @@ def _judged(
         taken = _taken(library, name, true, alg)
         known = ~np.isnan(taken)
         best += float(least[known].sum())
-        best_of_all += float(least.sum())
         tuned += float(taken[known].sum())
         unknown.append(~known)
         each.append((taken / least)[known])
         own.append(library / least)
-        default += float(library.sum())
+        decided = ~np.isnan(library)
+        default += float(library[decided].sum())
+        best_of_default += float(least[decided].sum())
         place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
         ratio = np.abs(np.log(choice.times[place] / true))
         off.append(ratio[np.isfinite(ratio)])
@@ -260,7 +262,7 @@ def _judged(
     return Judged(
         iteration=iteration,
         tuned_over_best=tuned / best if best else float("nan"),
-        default_over_best=default / best_of_all,
+        default_over_best=default / best_of_default if best_of_default else float("nan"),
         tuning_over_best=float(np.mean(over)),
         tuned_mean=float(np.concatenate(each).mean()) if best else float("nan"),
         tuned_worst=float(np.concatenate(each).max()) if best else float("nan"),

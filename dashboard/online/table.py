@@ -229,7 +229,8 @@ def need_of(collective: str, method: Method) -> int:
     By the source of ``coll/base`` of 4.1 and 5.0. Where elements count, bytes bound them from above.
     """
     if not is_of_library(method):
-        return EXACTLY + int(method.parameters["processes"])
+        # Of measurements that are replayed nothing is told, and nothing needed: they are where they were measured.
+        return EXACTLY + int(method.parameters["processes"]) if "processes" in method.parameters else NOTHING
     name = normal(method.algorithm, collective)
     return {
         ("allgather", "recursive_doubling"): POWER_OF_TWO,

@@ -123,6 +123,7 @@ def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltu
         ("-c bcast --algorithm pipeline --bytes 10 --element-size 4", "--bytes 10"),
         ("-c bcast --algorithm pipeline --bytes 16 --element-size 8 --segment-size 4", "a segment holds an element"),
         ("-c scan --algorithm binomial --segment-size 4", "no parameter 'segment_size'"),
+        ("-c bcast --algorithm pipeline --set segment_size=8 --segment-size 4", "segment_size is given twice"),
         ("-c bcast --algorithm k_chain --set fan_out", "NAME=VALUE"),
         ("-c bcast --algorithm k_chain --set fan_out=x", "fan_out=x"),
         ("-c reduce --algorithm binary --not-commutative", "does not commute"),

@@ -112,6 +112,7 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
     [
         ("layouts 0", "0"),
         ("layouts 8 --dimensions 1", "at least 2"),
+        ("select sample_data/fast-ethernet-16 -c bcast --significance 0.01", "decision was not measured here"),
         ("layouts 8 --placement cyclic", "--ppn says how many"),
         ("simulate -c bcast --processes 8 --message-size 1 --between grig-mx --within boba", "--ppn says how many"),
         (

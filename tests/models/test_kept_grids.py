@@ -89,6 +89,18 @@ def test_the_nearest_range_holds_for_sizes_that_nothing_was_fitted_to(results: d
     assert list(beyond(order, "original", "", lambda _: function)) == ["800 B"]
 
 
+def test_two_communicator_sizes_tell_no_form(results: dict[str, xr.Dataset]) -> None:
+    """Between 8 and 16, the only ones there, a linear broadcast is predicted on the straight line, and that is said."""
+    function = fitted(results["bcast"], LINEAR)
+    assert [each.form for each in function.functions] == ["linear", "linear"]
+    ends = [function.seconds(size, 100_000) for size in (8, 16)]
+    assert function.seconds(12, 100_000) == pytest.approx(sum(ends) / 2)
+    assert unfitted(function, (12, 100_000)) == {
+        "12 processes": "8 and 16 processes alone, which tell no form between them"
+    }
+    assert unfitted(function, (8, 100_000), (16, 100_000)) == {}
+
+
 def test_linear_grids_take_what_their_phases_take(results: dict[str, xr.Dataset]) -> None:
     function = fitted(results["bcast"], LINEAR)
     _, predictions = predict(function, "bcast", 16, 100_000, 2)

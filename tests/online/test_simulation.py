@@ -177,6 +177,18 @@ def test_the_command_answers_as_the_contract_has_it(capsys: pytest.CaptureFixtur
     assert "--results" in capsys.readouterr().err
 
 
+def test_measurements_of_grids_are_replayed_and_a_default_that_is_missing_somewhere_is_judged_elsewhere() -> None:
+    cube = open_results("sample_data/fast-ethernet-grids/results.jsonl")["bcast"].to_dataset()
+    (full,) = simulate(scenarios.read("replay", {"bcast": cube}), 1, 1)
+    cube["time"].loc[{"method": "default", "comm_size": 16, "message_size": 1000}] = np.nan
+    (gap,) = simulate(scenarios.read("replay", {"bcast": cube}), 1, 1)
+    own, others = cube["time"].sel(method="default"), cube["time"].drop_sel(method="default")
+    judged = own.notnull() & (others.count("method") > 1)
+    best = others.min("method").where(judged).sum()
+    assert gap.default_over_best == pytest.approx(float(own.where(judged).sum() / best))
+    assert gap.default_over_best != full.default_over_best
+
+
 def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -191,7 +203,8 @@ def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
     table.write_text("\n".join(["collective,algorithm,comm_size,message_size,ppn,time", *rows]) + "\n")
     words = ["online", "simulate", "--results", str(table), "--iterations", "1", "--rounds", "20", "--scenario"]
     assert main([*words, "replay", "--traces", str(traces)]) == 0
-    capsys.readouterr()
+    assert main([*words, "replay", "--traces", str(traces)]) == 2
+    assert "holds something already" in capsys.readouterr().err
     assert main(["online", "profile", str(traces), "--json"]) == 0
     answer = capsys.readouterr().out
     assert {int(each) for each in re.findall(r'"comm_size": (\d+)', answer)} == {3, 5, 8}

@@ -225,6 +225,8 @@ def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any
         name, equals, value = word.partition("=")
         if not equals or not name:
             raise Usage(f"--set {word}: not of the form NAME=VALUE")
+        if name in parameters:
+            raise Usage(f"--set {word}: {name} is given twice")
         if name in known and isinstance(known[name].default, int):
             try:
                 value = cli_values.size(value)

@@ -15,14 +15,17 @@ import xarray as xr
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.grown.default import lacking
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, one_sided_p
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray
+from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 
 ORIGINAL = "default"
 _MOST_ON_PATH = 12
+LEAST_GAIN = 2.0
 
 
 def grow(
@@ -30,7 +33,7 @@ def grow(
     *,
     progress: Progress | None = None,
     price: float = 0.0,
-    least_gain: float = 2.0,
+    least_gain: float = LEAST_GAIN,
     max_intervals: int | None = None,
     significance: float | None = None,
 ) -> DecisionFunction:
@@ -49,10 +52,18 @@ def grow(
     -------
     DecisionFunction
         Tests the communicator size first, then the message size; an interval ends at its last measured size.
+
+    Raises
+    ------
+    OptionError
+        A significance or a least gain is asked for, and there is no decision of the library to be compared with.
     """
     options = {"price": price, "least_gain": least_gain, "max_intervals": max_intervals, "significance": significance}
     part = problem.single("intervals")
     original = next((n for n, method in enumerate(problem.methods) if method.algorithm == ORIGINAL), None)
+    if original is None and (significance is not None or least_gain not in (0.0, LEAST_GAIN)):
+        why = lacking(problem.provenance, "significance and least gain are over it: leave them out, or measure it, too")
+        raise OptionError(f"{problem.collective}: {why}")
     counting = part.counted()
     times = np.full((len(problem.methods), *counting.shape[1:]), np.nan)
     times[part.methods] = counting
@@ -214,7 +225,7 @@ FAMILY = Family(
             "least_gain",
             "least gain (%)",
             "What gains less over the library's own decision at a size does not count as better there.",
-            2.0,
+            LEAST_GAIN,
             "float",
             0,
             100,
