@@ -273,21 +273,32 @@ def _crossed(segments: NDArray[np.float64], axes: Axes) -> NDArray[np.bool_]:
     return np.asarray(rows.T @ columns)
 
 
+def text_columns(texts: NDArray[Any], axes: Axes, name: str) -> dict[str, NDArray[Any]]:
+    """Columns of what `cell_texts` writes; ask `has_letters` first whether there is room for any.
+
+    Parameters
+    ----------
+    texts
+        Text in each cell, row by row.
+    axes
+        Of the map.
+    name
+        Of the column of texts.
+    """
+    x, y = axes.x.centres, axes.y.centres
+    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), name: texts}
+
+
+def cell_texts(columns: Mapping[str, NDArray[Any]], size: str = "9px") -> hv.Labels:
+    """Write texts in the middles of cells; `columns` as of `text_columns`."""
+    *_, name = columns
+    return hv.Labels(tuple(columns.values()), [X, Y], name).opts(text_color=INK, text_font_size=size, backend="bokeh")
+
+
 def letter_columns(
     methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
 ) -> dict[str, NDArray[Any]]:
-    """Columns of the letters in the cells; none on a map of many cells."""
-    if not has_letters(axes):
-        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "letter": np.array([""])}
-    x, y = axes.x.centres, axes.y.centres
-    letters = codes_in_runs(methods, axes, key, segments)
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "letter": letters}
-
-
-def cell_letters(
-    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
-) -> hv.Labels:
-    """Write the codes of the methods, each once for cells side by side.
+    """Columns of the codes of the methods, each once for cells side by side.
 
     Parameters
     ----------
@@ -300,10 +311,7 @@ def cell_letters(
     segments
         Lines that are drawn on the map, as `region_segments` makes them: no letter lies below one.
     """
-    columns = letter_columns(methods, axes, key, segments)
-    return hv.Labels((columns[X.name], columns[Y.name], columns["letter"]), [X, Y], "letter").opts(
-        text_color=INK, text_font_size="9px", backend="bokeh"
-    )
+    return text_columns(codes_in_runs(methods, axes, key, segments), axes, "letter")
 
 
 def pin_columns(cell: tuple[int, int] | None, axes: Axes) -> dict[str, NDArray[np.float64]]:

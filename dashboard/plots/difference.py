@@ -10,7 +10,7 @@ import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, in_cells, paint_codes
+from dashboard.plots.decision_map import code_image, in_cells, paint_codes, text_columns
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.raster import Raster
 
@@ -59,21 +59,10 @@ def difference_image(classes: NDArray[np.int64], raster: Raster) -> hv.Image:
 
 
 def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
-    """Columns of the figures in the cells: whole points with their sign; none on a map of many cells."""
-    if not has_letters(axes):
-        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
-    x, y = axes.x.centres, axes.y.centres
+    """Columns of the figures in the cells: by how many whole points B costs more, with their sign."""
     points = [f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()]
     figures = np.array([point.replace("-", "−") for point in points])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": in_cells(figures, axes)}
-
-
-def gap_figures(gap: NDArray[np.float64], axes: Axes) -> hv.Labels:
-    """Write in each cell by how many points B costs more."""
-    columns = gap_columns(gap, axes)
-    return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
-        text_color=INK, text_font_size="9px", backend="bokeh"
-    )
+    return text_columns(in_cells(figures, axes), axes, "figure")
 
 
 def difference_legend(classes: NDArray[np.int64], measured: NDArray[np.bool_]) -> str:

@@ -11,7 +11,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, X, Y, code_image, has_letters, in_cells, paint_codes
+from dashboard.plots.decision_map import code_image, in_cells, paint_codes, text_columns
 from dashboard.plots.raster import Raster
 
 #: Upper ends of the classes, percent; the last class is open.
@@ -48,17 +48,7 @@ def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> hv.Image:
 
 
 def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
-    """Columns of the figures in the cells: whole percents from 5 % on, where there is room for them."""
-    if not has_letters(axes):
-        return {X.name: np.array([np.nan]), Y.name: np.array([np.nan]), "figure": np.array([""])}
-    shown = np.nan_to_num(penalty).ravel()
-    x, y = axes.x.centres, axes.y.centres
-    figures = np.array([f"{value:.0f}" if value >= BOUNDS[0] else "" for value in shown])
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "figure": in_cells(figures, axes)}
-
-
-def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:
-    """Write each cell's penalty in it, in percent, where it is 5 % or more.
+    """Columns of the figures in the cells: whole percents from 5 % on, where there is room for them.
 
     Parameters
     ----------
@@ -67,10 +57,8 @@ def cell_figures(penalty: NDArray[np.float64], axes: Axes) -> hv.Labels:
     axes
         Of the map.
     """
-    columns = figure_columns(penalty, axes)
-    return hv.Labels((columns[X.name], columns[Y.name], columns["figure"]), [X, Y], "figure").opts(
-        text_color=INK, text_font_size="9px", backend="bokeh"
-    )
+    figures = [f"{value:.0f}" if value >= BOUNDS[0] else "" for value in np.nan_to_num(penalty).ravel()]
+    return text_columns(in_cells(np.array(figures), axes), axes, "figure")
 
 
 def class_shares(penalties: xr.Dataset) -> pd.DataFrame:

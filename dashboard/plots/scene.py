@@ -105,7 +105,7 @@ class MapScene:
             layers[f"{name} untrusted"] = ties.untrusted_hatch(untrusted, self.axes)
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
-            layers[f"{name} text"] = drawn.cell_letters(methods, self.axes, self.key, segments)
+            layers[f"{name} text"] = drawn.cell_texts(drawn.letter_columns(methods, self.axes, self.key, segments))
         return layers
 
     def penalty_layers(self, penalties: xr.Dataset) -> dict[str, hv.Element]:
@@ -123,5 +123,5 @@ class MapScene:
             "penalty counted": ties.tie_hatch(penalties["unmeasured"].values, self.axes, "dot"),
         }
         if drawn.has_letters(self.axes):
-            layers["penalty text"] = penalty.cell_figures(percent, self.axes)
+            layers["penalty text"] = drawn.cell_texts(penalty.figure_columns(percent, self.axes))
         return layers

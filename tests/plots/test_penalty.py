@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.decisions import decision_map, exact, penalty, quadtree
 from dashboard.plots.axes import Axes
-from dashboard.plots.penalty import COLORS, LABELS, cell_figures, class_shares, penalty_classes, penalty_image
+from dashboard.plots.penalty import COLORS, LABELS, class_shares, figure_columns, penalty_classes, penalty_image
 from dashboard.plots.raster import Raster
 from tests.cubes import synthetic_cube
 
@@ -50,7 +50,7 @@ def test_figures_are_written_from_5_percent_on() -> None:
     axes = Axes.of(cube)
     percent = np.zeros(axes.shape)
     percent[1, 2], percent[0, 0], percent[2, 2] = 12.4, 4.9, np.nan
-    figures = cell_figures(percent, axes).dimension_values(2)
+    figures = figure_columns(percent, axes)["figure"]
     assert [figure for figure in figures if figure] == ["12"]
 
 

@@ -104,7 +104,7 @@ class PairMaps(Viewer):
             "gap": difference.difference_image(classes, scene.raster),
         }
         if drawn.has_letters(scene.axes):
-            layers["gap text"] = difference.gap_figures(gap, scene.axes)
+            layers["gap text"] = drawn.cell_texts(difference.gap_columns(gap, scene.axes))
         plot = stacked(self._titles["gap"], scene.axes, layers, self.live, None, ranges, _hide_title)
         self.panes["gap"].object = plot
 

@@ -251,7 +251,7 @@ class FillingMap(Viewer):
             layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
         layers["untrusted"] = ties.untrusted_hatch(measured.crossed, axes)
         if drawn.has_letters(axes):
-            layers["letters"] = drawn.cell_letters(best, axes, key)
+            layers["letters"] = drawn.cell_texts(drawn.letter_columns(best, axes, key))
         layers["pin"] = drawn.pin_marker(self._pinned, axes)
         plot = stacked("Fastest method so far", axes, layers, self.live, self.figures.hook)
         self._tap = hv.streams.Tap(source=plot)

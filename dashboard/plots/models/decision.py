@@ -60,7 +60,7 @@ def method_layers(
     """Colours of a map, and its letters where there is room."""
     layers: dict[str, hv.Element] = {name: drawn.method_image(methods, raster, key)}
     if drawn.has_letters(axes):
-        layers[f"{name} text"] = drawn.cell_letters(methods, axes, key)
+        layers[f"{name} text"] = drawn.cell_texts(drawn.letter_columns(methods, axes, key))
     return layers
 
 

@@ -65,7 +65,7 @@ def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: Method
         "optimal": drawn.method_image(best, raster, key),
     }
     if drawn.has_letters(axes):
-        layers["optimal text"] = drawn.cell_letters(best, axes, key)
+        layers["optimal text"] = drawn.cell_texts(drawn.letter_columns(best, axes, key))
     return {**layers, "optimal cells": _cells(optima, axes)}
 
 
@@ -89,11 +89,7 @@ def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
         texts = np.array(
             [f"{power:.0f}" if size > 0 else "" for size, power in zip(known, np.log2(known), strict=True)]
         )
-    x, y = axes.x.centres, axes.y.centres
-    columns = (np.tile(x, y.size), np.repeat(y, x.size), drawn.in_cells(texts, axes))
-    return hv.Labels(columns, [drawn.X, drawn.Y], "power").opts(
-        text_color=drawn.INK, text_font_size="8px", backend="bokeh"
-    )
+    return drawn.cell_texts(drawn.text_columns(drawn.in_cells(texts, axes), axes, "power"), "8px")
 
 
 def _cells(optima: xr.Dataset, axes: Axes) -> hv.Rectangles:
