@@ -16,7 +16,7 @@ import secrets
 import shutil
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, TextIO
@@ -113,6 +113,20 @@ def json_of(text: str | bytes) -> Any:
         return json.loads(text)
     except RecursionError:
         raise ValueError("is nested too deeply") from None
+
+
+def records(lines: Iterable[str | bytes]) -> Iterator[dict[str, Any]]:
+    """JSON objects of lines; a line that is none, such as one that a crash cut off, is passed over."""
+    for line in lines:
+        with suppress(ValueError):
+            if isinstance(record := json_of(line), dict):
+                yield record
+
+
+def read_lines(path: str | os.PathLike[str]) -> Iterator[bytes]:
+    """Lines of a file one after the other; none where there is no file. Other errors are as of `opened`."""
+    with suppress(FileNotFoundError), opened(path) as stream:
+        yield from stream
 
 
 def read_json(path: str | os.PathLike[str]) -> Any:

@@ -122,9 +122,7 @@ def run_ranks(
 
 def _read(results: Path, reason: str) -> dict[str, Any]:
     """Sum up what the ranks wrote; with a reason, the case that was begun last has failed with it."""
-    records = []
-    if results.exists():
-        records = [json.loads(line) for line in results.read_text(encoding="utf-8").splitlines()]
+    records = list(disk.records(disk.read_lines(results)))
     ended = [record for record in records if "done" in record]
     failed = [each for record in ended for each in record["failed"]]
     if reason and records and "begun" in records[-1]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.campaigns.campaign import key_of
+from dashboard.benchmarks.campaigns.campaign import points_of, samples_of
 from loaders import disk
 
 #: Median of a chi-squared variable by its degrees of freedom, divided by these.
@@ -60,18 +59,8 @@ def launches_of(results: Iterable[Path]) -> int:
 def _medians(results: Iterable[Path]) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
     medians: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
-    for line in chain.from_iterable(map(_lines, results)):
-        try:
-            record = json.loads(line)
-            collective, method, *sizes, launch = key_of(record)
-        except (ValueError, KeyError, TypeError, AttributeError):
-            continue
-        if samples := record.get("samples"):
+    for (collective, method, *sizes, launch), record in points_of(chain.from_iterable(map(disk.read_lines, results))):
+        if samples := samples_of(record):
             place = (collective, *sizes), method.algorithm
             medians.setdefault(place, {})[launch] = float(np.median(samples))
     return medians
-
-
-def _lines(results: Path) -> list[bytes]:
-    with disk.opened(results) as stream:
-        return stream.readlines()

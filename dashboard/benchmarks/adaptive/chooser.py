@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import math
 import os
 import statistics
@@ -17,7 +16,7 @@ import numpy as np
 from dashboard.benchmarks.adaptive.choosing import Step, apart, beginning, following, together
 from dashboard.benchmarks.adaptive.expected import Calibration, Known, standard_error
 from dashboard.benchmarks.adaptive.goal import Goal
-from dashboard.benchmarks.campaigns.campaign import Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.campaign import Done, points_of, samples_of, seconds_of
 from dashboard.benchmarks.campaigns.pace import Pace
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
@@ -139,13 +138,8 @@ class Chooser:
     def take(self, lines: Iterable[bytes | str]) -> None:
         """Take in lines of a run file; what is no point is passed over."""
         measured: list[tuple[PointKey, float, list[float]]] = []
-        for line in lines:
-            try:
-                record = json.loads(line)
-                key = key_of(record)
-                samples = [max(float(sample), _TICK) for sample in record.get("samples") or ()]
-            except (ValueError, KeyError, TypeError, AttributeError):
-                continue
+        for key, record in points_of(lines):
+            samples = [max(sample, _TICK) for sample in samples_of(record)]
             if "error" in record:
                 self.refused.add(key)
             elif samples:

@@ -21,7 +21,7 @@ import json
 import math
 import sys
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -279,11 +279,7 @@ class Campaign:
 
 
 def _is_refused(line: bytes) -> bool:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return False
-    return isinstance(record, dict) and "error" in record
+    return any("error" in record for record in disk.records([line]))
 
 
 def read_done(results: Path) -> Done:
@@ -291,23 +287,33 @@ def read_done(results: Path) -> Done:
     measured: set[PointKey] = set()
     refused: dict[PointKey, str] = {}
     seconds: dict[PointKey, float] = {}
-    if not results.exists():
-        return Done(frozenset(), {})
-    with disk.opened(results) as stream:
-        for line in stream:
-            try:
-                record = json.loads(line)
-                key = key_of(record)
-            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-                continue
-            if "error" in record:
-                refused[key] = str(record["error"])
-            elif record.get("samples"):
-                measured.add(key)
-                # Campaigns of earlier versions do not say it.
-                if (took := seconds_of(record)) is not None:
-                    seconds[key] = took
+    for key, record in points_of(disk.read_lines(results)):
+        if "error" in record:
+            refused[key] = str(record["error"])
+        elif record.get("samples"):
+            measured.add(key)
+            # Campaigns of earlier versions do not say it.
+            if (took := seconds_of(record)) is not None:
+                seconds[key] = took
     return Done(frozenset(measured), {key: why for key, why in refused.items() if key not in measured}, seconds)
+
+
+def points_of(lines: Iterable[str | bytes]) -> Iterator[tuple[PointKey, dict[str, Any]]]:
+    """Points among the lines of a run file, each with what tells it from all others; other lines are passed over."""
+    for record in disk.records(lines):
+        try:
+            key = key_of(record)
+        except (ValueError, KeyError, TypeError, AttributeError):
+            continue
+        yield key, record
+
+
+def samples_of(record: Mapping[str, Any]) -> list[float]:
+    """Seconds of a point's repetitions; none where they are no numbers."""
+    try:
+        return [float(sample) for sample in record.get("samples") or ()]
+    except (ValueError, TypeError):
+        return []
 
 
 def key_of(record: Mapping[str, Any]) -> PointKey:

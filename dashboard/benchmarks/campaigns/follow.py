@@ -6,14 +6,13 @@ one question to its launcher.
 
 from __future__ import annotations
 
-import json
 import math
 import threading
 import time
 import weakref
 from array import array
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain
 from pathlib import Path
@@ -24,7 +23,7 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.benchmarks.campaigns import control, limits
-from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, key_of, seconds_of
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, points_of, samples_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.libraries.methods import Method
@@ -358,28 +357,22 @@ class Following:
             self._tails[file] = Tail(file)
             read.append((self._tails[file], list(self._tails[file].lines())))
         for _, lines in read:
-            for line in lines:
-                self._take(line)
+            self._take(lines)
         return any(lines for _, lines in read)
 
-    def _take(self, line: bytes) -> None:
-        try:
-            record = json.loads(line)
-            key = key_of(record)
-            samples = [float(sample) for sample in record.get("samples") or ()]
-        except (ValueError, KeyError, TypeError, AttributeError):
-            return
-        if key not in self._planned:
-            return
-        self._points += 1
-        if "error" in record and key not in self._measured:
-            self._refused[key] = str(record["error"])
-        elif samples:
-            self._measured.add(key)
-            if (took := seconds_of(record)) is not None:
-                self._seconds[key] = took
-            self._refused.pop(key, None)
-            self._fillings[key[0]].add(key, samples, record)
+    def _take(self, lines: Iterable[bytes]) -> None:
+        for key, record in points_of(lines):
+            if key not in self._planned:
+                continue
+            self._points += 1
+            if "error" in record and key not in self._measured:
+                self._refused[key] = str(record["error"])
+            elif samples := samples_of(record):
+                self._measured.add(key)
+                if (took := seconds_of(record)) is not None:
+                    self._seconds[key] = took
+                self._refused.pop(key, None)
+                self._fillings[key[0]].add(key, samples, record)
 
 
 _FOLLOWED: weakref.WeakValueDictionary[Path, Following] = weakref.WeakValueDictionary()

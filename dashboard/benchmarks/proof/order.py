@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
@@ -152,7 +152,7 @@ def read_lines(path: Path) -> tuple[dict[Key, Seen], Key | None]:
     """Read results; what was called, and the call that was begun and never came back."""
     calls: dict[Key, Seen] = {}
     begun: Key | None = None
-    for record in _records(path):
+    for record in disk.records(disk.read_lines(path)):
         key = (Cell(**record["cell"]), record["call"])
         if "error" in record:
             outcome = {name: value for name, value in record.items() if name not in _KEYS}
@@ -160,11 +160,3 @@ def read_lines(path: Path) -> tuple[dict[Key, Seen], Key | None]:
         else:
             begun = key
     return calls, begun
-
-
-def _records(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    for line in path.read_text(encoding="utf-8").splitlines(keepends=True):
-        if line.endswith("\n"):  # else the job was killed while it wrote
-            yield json.loads(line)

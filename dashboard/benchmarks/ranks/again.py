@@ -7,13 +7,12 @@ them, and measures all.
 from __future__ import annotations
 
 import itertools
-import json
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns.campaign import key_of
+from dashboard.benchmarks.campaigns.campaign import points_of
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.libraries.methods import Method
@@ -131,20 +130,9 @@ def remedy(plan: Plan, folder: str, *, array: bool) -> str:
 
 def measured_again(results: Path) -> dict[PointKey, str]:
     """Points of a run file that were measured again, with the reason."""
-    points: dict[PointKey, str] = {}
-    if not results.exists():
-        return points
-    with disk.opened(results) as stream:
-        for line in stream:
-            # Of a campaign's lines few are such; the others need not be read.
-            if b'"again"' not in line:
-                continue
-            try:
-                record = json.loads(line)
-                points[key_of(record)] = str(record["again"])
-            except (ValueError, RecursionError, KeyError, TypeError, AttributeError):
-                continue
-    return points
+    # Of a campaign's lines few are such; the others need not be parsed.
+    lines = (line for line in disk.read_lines(results) if b'"again"' in line)
+    return {key: str(record["again"]) for key, record in points_of(lines) if "again" in record}
 
 
 def doubted(results: Path, plan: Plan) -> dict[PointKey, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -127,7 +127,7 @@ class Records:
     def read(cls, path: Path) -> Records:
         """Read them; a line that a crash cut off counts as not written."""
         records = cls()
-        for record in _lines(path):
+        for record in disk.records(disk.read_lines(path)):
             records.take(record)
         return records
 
@@ -151,16 +151,3 @@ class Records:
     def missing(self, order: Order) -> list[Step]:
         """Steps that are still to be made."""
         return [step for step in order.steps if step not in self.done and step[:2] not in self.dead]
-
-
-def _lines(path: Path) -> Iterator[dict[str, Any]]:
-    if not path.exists():
-        return
-    with path.open(encoding="utf-8", errors="replace") as stream:
-        for line in stream:
-            try:
-                record = json.loads(line)
-            except ValueError:
-                continue
-            if isinstance(record, dict):
-                yield record
