@@ -189,12 +189,7 @@ def _comm_sizes(decision: DecisionFunction, compared: Compared) -> tuple[list[in
 
 def _cuts(decision: DecisionFunction, attribute: str) -> list[int]:
     """All whole cuts on one attribute, ascending."""
-    tree = decision.tree
-    if attribute not in tree.attributes:
-        return []
-    tested = tree.tested == tree.attributes.index(attribute)
-    used = np.arange(tree.limits.shape[1])[None, :] < tree.widths[:, None]
-    return [int(cut) for cut in np.unique(tree.limits[tested & used]) if -_TOP < cut < _TOP]
+    return [cut for cut in decision.tree.cuts_on(attribute).tolist() if -_TOP < cut < _TOP]
 
 
 def _banded(decision: DecisionFunction, compared: Compared, sizes: Sequence[int]) -> list[Band]:

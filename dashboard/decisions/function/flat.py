@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 import numpy.typing as npt
 
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.domain.arrays import BoolArray, FloatArray, Int32, IntArray
+
+T = TypeVar("T")
 
 _TOP = np.iinfo(np.int64).max
 _BOTTOM = np.iinfo(np.int64).min
@@ -105,31 +107,45 @@ class FlatTree:
         return cls(np.array(codes, dtype=np.int32), tuple(names), tested, cuts, widths)
 
     def to_node(self, parts: Mapping[int, Node] | None = None) -> Node:
-        """Build the tree of `Leaf` and `Split`, from the last node up; `parts` by place instead of some leaves."""
+        """Build the tree of `Leaf` and `Split`; `parts` by place instead of some leaves."""
         leaves = {int(method): Leaf(int(method)) for method in np.unique(self.codes[self.codes >= 0])}
-        below: list[Node] = []
-        codes = self.codes.tolist()
-        tested = self.tested.tolist()
-        cuts = self.cuts.tolist()
-        widths = self.widths.tolist()
-        # Children of the last split are the last nodes, so a list filled from the end serves as a
-        # queue whose head always holds the children of the split that comes next.
-        queue: list[Node] = []
-        head = 0
-        for place, code in zip(reversed(range(len(codes))), reversed(codes), strict=True):
-            if code >= 0:
-                queue.append(leaves[code] if parts is None else parts.get(place, leaves[code]))
-                continue
-            split = -1 - code
-            count = 1 << widths[split]
-            below = queue[head : head + count]
-            head += count
-            tests = tuple(
-                Test(self.attributes[name], cut)
-                for name, cut in zip(tested[split][: widths[split]], cuts[split], strict=False)
-            )
-            queue.append(Split(tests, tuple(reversed(below))))
-        return queue[head]
+        names, instead = self.attributes, parts or {}
+        return self.folded(
+            lambda place, method: instead.get(place, leaves[method]),
+            lambda _, tests, below: Split(tuple([Test(names[at], cut) for at, cut in tests]), tuple(below)),
+            self.cuts,
+        )
+
+    def folded(
+        self,
+        leaf: Callable[[int, int], T],
+        split: Callable[[int, list[tuple[int, Any]], list[T]], T],
+        cuts: npt.NDArray[Any] | None = None,
+    ) -> T:
+        """Make something of the tree, from the last node up to the root, so that depth does not matter.
+
+        Parameters
+        ----------
+        leaf
+            Makes it of a leaf: place among the nodes, and method.
+        split
+            Makes it of a split: place among the nodes, tests as positions of their attributes and cuts, and what was
+            made of the children.
+        cuts
+            What tests have: by itself `limits`, the cuts as whole numbers.
+        """
+        tested, widths, first = self.tested.tolist(), self.widths.tolist(), self.first_child.tolist()
+        limits = (self.limits if cuts is None else cuts).tolist()
+        built: list[Any] = self.codes.tolist()
+        for place in range(len(built) - 1, -1, -1):
+            number = -1 - built[place]
+            if number < 0:
+                built[place] = leaf(place, built[place])
+            else:
+                tests = list(zip(tested[number], limits[number], strict=True))[: widths[number]]
+                built[place] = split(place, tests, built[first[number] : first[number] + (1 << widths[number])])
+        made: T = built[0]
+        return made
 
     @cached_property
     def first_child(self) -> IntArray:
@@ -145,6 +161,13 @@ class FlatTree:
         bottom = floor < -(2.0**63)
         limits = np.where(top | bottom, 0.0, floor).astype(np.int64)
         return np.where(top, _TOP, np.where(bottom, _BOTTOM, limits))
+
+    def cuts_on(self, name: str) -> IntArray:
+        """All different whole cuts on one attribute, ascending, but those that are always true or always false."""
+        if name not in self.attributes:
+            return np.empty(0, dtype=np.int64)
+        cuts = np.unique(self.limits[self.tested == self.attributes.index(name)])
+        return cuts[(cuts > _BOTTOM) & (cuts < _TOP)]
 
     @cached_property
     def level_starts(self) -> tuple[int, ...]:
@@ -169,19 +192,13 @@ class FlatTree:
     @cached_property
     def nested(self) -> Any:
         """As nested tuples (attribute position, whole cut, if true, if false), leaves as int: to decide one call."""
-        tested, limits = self.tested.tolist(), self.limits.tolist()
-        widths, first = self.widths.tolist(), self.first_child.tolist()
-        built: list[Any] = self.codes.tolist()
-        for place in range(len(built) - 1, -1, -1):
-            split = -1 - built[place]
-            if split < 0:
-                continue
-            outcomes = built[first[split] : first[split] + (1 << widths[split])]
-            for position in range(widths[split]):
-                test = (tested[split][position], limits[split][position])
+
+        def chosen(_: int, tests: list[tuple[int, Any]], outcomes: list[Any]) -> Any:
+            for test in tests:
                 outcomes = [(*test, yes, no) for yes, no in zip(outcomes[::2], outcomes[1::2], strict=True)]
-            built[place] = outcomes[0]
-        return built[0]
+            return outcomes[0]
+
+        return self.folded(lambda _, method: method, chosen)
 
     def levels(self, lowest: Sequence[int] | None = None, highest: Sequence[int] | None = None) -> Iterator[Level]:
         """Go down the tree with the bounds that the tests set on each attribute.

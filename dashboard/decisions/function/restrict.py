@@ -27,29 +27,21 @@ def restrict(tree: FlatTree, given: Mapping[str, int]) -> Node:
     Cuts are float64, so that such a cut is exact up to 2**53 and rounded down to 53 bits beyond.
     """
     tests = {(name, limit): _fixed(tree.attributes[name], limit, given) for name, limit in _tests(tree)}
-    tested, limits = tree.tested.tolist(), tree.limits.tolist()
-    widths, first = tree.widths.tolist(), tree.first_child.tolist()
-    codes = tree.codes.tolist()
-    built: list[Node] = [Leaf(0)] * len(codes)
-    for place in range(len(codes) - 1, -1, -1):
-        split = -1 - codes[place]
-        if split < 0:
-            built[place] = Leaf(codes[place])
-            continue
+
+    def split(_: int, made: list[tuple[int, int]], children: list[Node]) -> Node:
         kept: list[Test] = []
-        children = built[first[split] : first[split] + (1 << widths[split])]
-        for position in range(widths[split]):
+        for name, limit in made:
             # The tests before are kept or gone, so that this one is bit len(kept) of a child's position.
-            fixed = tests[tested[split][position], limits[split][position]]
-            bit = 1 << len(kept)
+            fixed, bit = tests[name, limit], 1 << len(kept)
             if isinstance(fixed, bool):
                 children = [child for index, child in enumerate(children) if bool(index & bit) != fixed]
             else:
                 test, turned = fixed
                 kept.append(test)
                 children = [children[index ^ bit] for index in range(len(children))] if turned else children
-        built[place] = Split(tuple(kept), tuple(children)) if kept else children[0]
-    return built[0]
+        return Split(tuple(kept), tuple(children)) if kept else children[0]
+
+    return tree.folded(lambda _, method: Leaf(method), split)
 
 
 def remembered(provenance: Mapping[str, Any], given: Mapping[str, int]) -> dict[str, Any]:

@@ -48,19 +48,13 @@ def methods_to_data(methods: tuple[Method, ...]) -> list[dict[str, Any]]:
 
 
 def tree_to_data(tree: FlatTree) -> dict[str, Any]:
-    """Give the tree as nested plain data, built from the last node up so that depth does not matter."""
-    built: list[dict[str, Any]] = [{"method": code} for code in tree.codes.tolist()]
-    tested, cuts = tree.tested.tolist(), tree.cuts.tolist()
-    widths, first = tree.widths.tolist(), tree.first_child.tolist()
-    for place in range(len(built) - 1, -1, -1):
-        split = -1 - built[place]["method"]
-        if split >= 0:
-            tests = zip(tested[split][: widths[split]], cuts[split], strict=False)
-            built[place] = {
-                "tests": [{"attribute": tree.attributes[name], "cut": _cut_to_data(cut)} for name, cut in tests],
-                "children": built[first[split] : first[split] + (1 << widths[split])],
-            }
-    return built[0]
+    """Give the tree as nested plain data."""
+
+    def split(_: int, tests: list[tuple[int, float]], children: list[dict[str, Any]]) -> dict[str, Any]:
+        said = [{"attribute": tree.attributes[name], "cut": _cut_to_data(cut)} for name, cut in tests]
+        return {"tests": said, "children": children}
+
+    return tree.folded(lambda _, method: {"method": method}, split, tree.cuts)
 
 
 def _cut_to_data(cut: float) -> int | float | None:

@@ -32,21 +32,12 @@ def simplify(tree: FlatTree) -> Node:
     compared. Cuts become whole numbers, which for whole attributes is the same test.
     """
     pool = _Pool(tree.attributes)
-    tested, limits = tree.tested.tolist(), tree.limits.tolist()
-    widths, first = tree.widths.tolist(), tree.first_child.tolist()
-    built: list[int] = tree.codes.tolist()
     reached = np.concatenate([level.reachable for level in bounded_levels(tree)]).tolist()
-    for place in range(len(built) - 1, -1, -1):
-        split = -1 - built[place]
-        if not reached[place]:
-            built[place] = NOWHERE
-            continue
-        if split < 0:
-            built[place] = pool.leaf(built[place])
-            continue
-        tests = list(zip(tested[split], limits[split], strict=True))[: widths[split]]
-        built[place] = pool.ordered(tests, built[first[split] : first[split] + (1 << widths[split])])
-    return pool.node(built[0])
+    root = tree.folded(
+        lambda place, method: pool.leaf(method) if reached[place] else NOWHERE,
+        lambda place, tests, children: pool.ordered(tests, children) if reached[place] else NOWHERE,
+    )
+    return pool.node(root)
 
 
 class _Pool:

@@ -39,7 +39,7 @@ class SizeTable:
         """Tabulate `tree`; None when it tests other attributes or the table would be too large."""
         if not set(tree.attributes) <= set(SIZES):
             return None
-        cuts = [_cuts_on(tree, name) for name in SIZES]
+        cuts = [tree.cuts_on(name) for name in SIZES]
         if (cuts[0].size + 1) * (cuts[1].size + 1) > MOST_CELLS:
             return None
         return cls(tree, cuts[0], cuts[1])
@@ -60,15 +60,6 @@ class SizeTable:
     def _methods(self) -> memoryview[int]:
         # A memoryview gives plain ints about twice as fast as an array gives its scalars.
         return np.ascontiguousarray(self._codes[self._nodes].ravel()).data.cast("B").cast("i")
-
-
-def _cuts_on(tree: FlatTree, name: str) -> IntArray:
-    """All different whole cuts on one attribute, without those that are always true or always false."""
-    if name not in tree.attributes:
-        return np.empty(0, dtype=np.int64)
-    ends = np.iinfo(np.int64)
-    cuts = np.unique(tree.limits[tree.tested == tree.attributes.index(name)])
-    return cuts[(cuts > ends.min) & (cuts < ends.max)]
 
 
 def _paint(tree: FlatTree, cuts: tuple[IntArray, IntArray]) -> Int32:

@@ -100,15 +100,15 @@ def borders(tree: FlatTree) -> tuple[IntArray, IntArray, IntArray]:
     Where a product is tested the message size is chosen so that the product is next to the cut, for each of the
     communicator sizes.
     """
-    cuts = {name: tree.limits[tree.tested == place] for place, name in enumerate(tree.attributes)}
+    cuts = {name: tree.cuts_on(name) for name in tree.attributes}
     ppn = _near([cuts.get(PPN, ())], 1, INT_MAX)
     comm = _near(
         [cuts.get(COMM_SIZE, ()), *([range(1, 10)] if {"even", "power_of_two"} & set(cuts) else [])], 1, INT_MAX
     )
     if "nodes" in cuts:
-        comm = _near([comm, *(cut * ppn[:-1] for cut in np.unique(cuts["nodes"]))], 1, INT_MAX)
-    products = [cut // each for cut in np.unique(cuts.get("total_size", ())) for each in comm.tolist()]
-    products += [cut // each for cut in np.unique(cuts.get("data_per_node", ())) for each in ppn.tolist()]
+        comm = _near([comm, *(cut * ppn[:-1] for cut in cuts["nodes"])], 1, INT_MAX)
+    products = [cut // each for cut in cuts.get("total_size", ()) for each in comm.tolist()]
+    products += [cut // each for cut in cuts.get("data_per_node", ()) for each in ppn.tolist()]
     message = _near([cuts.get(MESSAGE_SIZE, ()), products], 0, LLONG_MAX)
     return comm, message, ppn
 

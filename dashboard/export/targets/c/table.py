@@ -74,7 +74,7 @@ def _table(decision: DecisionFunction) -> tuple[dict[str, IntArray], IntArray]:
     tree = decision.simplified().tree
     axes = {}
     for name in (name for name in ATTRIBUTES if name in tree.attributes):
-        cuts = np.unique(tree.limits[tree.tested == tree.attributes.index(name)])
+        cuts = tree.cuts_on(name)
         possible = (cuts < largest(name)) & (cuts >= -largest(name) - 1)
         if possible.any():
             axes[name] = cuts[possible]
