@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.output import finite, say, show
+from dashboard.commands.output import say, show
 from dashboard.commands.treatment import grown, held_out, preparation
 from dashboard.commands.usage import Usage
 from dashboard.domain.unmeasured import RULE, absent
@@ -83,15 +83,8 @@ def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[Deci
 def _difference(apart: xr.Dataset) -> dict[str, Any]:
     """Two decisions cell by cell, as JSON: maps as nested lists, of several tables one after another."""
     facts = {str(name): value for name, value in apart.attrs.items() if name != "collective"}
-    return {
-        **{name: finite(value) if isinstance(value, float) else value for name, value in facts.items()},
-        **{name: apart[name].values.tolist() for name in ("comm_size", "message_size", "outcome")},
-        "difference": _plain(apart["difference"].values.tolist()),
-    }
-
-
-def _plain(values: Any) -> Any:
-    return [_plain(value) for value in values] if isinstance(values, list) else finite(values)
+    names = ("comm_size", "message_size", "outcome", "difference")
+    return {**facts, **{name: apart[name].values.tolist() for name in names}}
 
 
 def _lines(result: Mapping[str, Any], apart: xr.Dataset | None, against: str) -> list[str]:

@@ -10,7 +10,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
-from dashboard.commands.output import Working, finite, show
+from dashboard.commands.output import Working, show
 
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
@@ -96,14 +96,14 @@ def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Se
     return {
         "tree": text,
         "mean_depth": figures["depth"]["mean"],
-        "penalty_mean": finite(figures["penalty"]["mean"]),
+        "penalty_mean": figures["penalty"]["mean"],
         "leaves": figures["leaves"],
         "nodes": figures["nodes"],
         "variants": [
             {
                 "name": variant.name,
-                "nanoseconds": {name: finite(value) for name, value in variant.nanoseconds.items()},
-                "per_level": {name: finite(value / levels) for name, value in variant.nanoseconds.items()},
+                "nanoseconds": dict(variant.nanoseconds),
+                "per_level": {name: value / levels for name, value in variant.nanoseconds.items()},
                 "bytes": variant.size,
                 "lines": variant.lines,
                 "tests": variant.tests,

@@ -6,7 +6,7 @@ import argparse
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import finite, say, show
+from dashboard.commands.output import say, show
 from dashboard.commands.treatment import preparation
 
 if TYPE_CHECKING:
@@ -37,13 +37,13 @@ def decision_map(args: argparse.Namespace) -> None:
         "message_size": dmap["message_size"].values.tolist(),
         "methods": [str(label) for label in dmap["method"].values],
         "best": [[None if i < 0 else i for i in row] for row in _rows(dmap["best"])],
-        "time": [[finite(t) for t in row] for row in _rows(dmap["best_time"])],
+        "time": _rows(dmap["best_time"]),
     }
     if args.tolerance or args.statistical is not None:
         answer["ties"] = _rows(dmap["ties"])
     sureness = prepared.sureness if args.uncertainty else None
     if sureness is not None:
-        answer["sureness"] = [[finite(share) for share in row] for row in sureness.tolist()]
+        answer["sureness"] = sureness.tolist()
     show(args, answer, lambda: _lines(name, dmap, args, sureness))
 
 

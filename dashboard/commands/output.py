@@ -33,7 +33,16 @@ def say(text: str) -> None:
 
 def show(args: argparse.Namespace, result: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:
     """Print the result as JSON or as text, as the arguments ask."""
-    answer((json.dumps(result, allow_nan=False) if args.json else "\n".join(lines())) + "\n")
+    answer((json.dumps(strict(result), allow_nan=False) if args.json else "\n".join(lines())) + "\n")
+
+
+def strict(value: Any) -> Any:
+    """A result as strict JSON takes it: null for each number that is none."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {key: strict(each) for key, each in value.items()}
+    return [strict(each) for each in value] if isinstance(value, list | tuple) else value
 
 
 def answer(text: str) -> None:
@@ -101,14 +110,9 @@ def refuse_same(args: argparse.Namespace) -> None:
 
 
 def penalty(summary: PenaltySummary) -> dict[str, Any]:
-    """A penalty as strict JSON takes it."""
-    figures = {name: finite(getattr(summary, name)) for name in ("min", "max", "mean", "median")}
+    """A penalty as JSON."""
+    figures = {name: getattr(summary, name) for name in ("min", "max", "mean", "median")}
     return {**figures, "unmeasured": summary.unmeasured, "cells": summary.cells}
-
-
-def finite(value: Any) -> float | None:
-    """A number as strict JSON takes it, None for what is none."""
-    return float(value) if value is not None and math.isfinite(value) else None
 
 
 class _Line:

@@ -51,7 +51,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
-    from dashboard.commands.output import Working, finite, show
+    from dashboard.commands.output import Working, show
     from dashboard.decisions.judged.portability import campaign_facts, time_ratios
     from dashboard.session.choice import Choice
 
@@ -66,13 +66,10 @@ def portability(args: argparse.Namespace) -> None:
         "among": judged.among,
         "differs": campaign_facts(*cubes).to_dict("records"),
         "times": time_ratios(*cubes).to_dict("records"),
-        "penalties": [
-            {name: finite(value) if isinstance(value, float) else value for name, value in row.items()}
-            for row in judged.table.to_dict("records")
-        ],
+        "penalties": judged.table.to_dict("records"),
     }
     gaps = {there: judged.gap(made, there) for made, there in (("A", "B"), ("B", "A"))}
-    result["gaps"] = {there: {"points": finite(points), "cells": cells} for there, (points, cells) in gaps.items()}
+    result["gaps"] = {there: {"points": points, "cells": cells} for there, (points, cells) in gaps.items()}
     show(args, result, lambda: _lines(result))
 
 

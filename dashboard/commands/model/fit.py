@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
-from dashboard.commands.output import Working, finite, penalty, say, show, writing
+from dashboard.commands.output import Working, penalty, say, show, writing
 from dashboard.commands.prepared import judged
 from dashboard.commands.usage import Usage
 from dashboard.domain.models import parameter_title
@@ -147,7 +148,7 @@ def _fit_lines(name: str, fit: Fit) -> list[str]:
 
 
 def _high(value: float) -> str:
-    return f"{value:.4g}" if finite(value) is not None else "not determined"
+    return f"{value:.4g}" if math.isfinite(value) else "not determined"
 
 
 def runtime(args: argparse.Namespace) -> None:

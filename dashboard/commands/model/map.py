@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.model.predict import say_undetermined, say_undetermined_choices
-from dashboard.commands.output import finite, say, show, writing
+from dashboard.commands.output import say, show, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -62,7 +62,7 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
         "methods": labels,
         "best": _indices(elected.best),
         "votes": {name: _indices(votes) for name, votes in elected.votes.items()},
-        "time": _times(_of_best(elected)),
+        "time": _of_best(elected).tolist(),
         "undetermined": decision.provenance["models"].get("undetermined", {}).get("parameters", []),
     }
     show(args, answer, lambda: _lines(answer, _drawn(sizes, labels, elected.best, _of_best(elected))))
@@ -92,8 +92,8 @@ def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[
         **_about(args, network, sizes),
         "algorithms": labels,
         "best": _indices(optimal["algorithm"].values),
-        "segment_size": [[finite(each) for each in row] for row in optimal["segment_size"].values],
-        "time": _times(optimal["time"].values),
+        "segment_size": optimal["segment_size"].values.tolist(),
+        "time": optimal["time"].values.tolist(),
         "undetermined": say_undetermined(network, args.model, partial(times_of, optimal)),
     }
 
@@ -129,10 +129,6 @@ def _of_best(predicted: ModelMap) -> Any:
 
 def _indices(best: Any) -> list[list[int | None]]:
     return [[None if each < 0 else int(each) for each in row] for row in best]
-
-
-def _times(times: Any) -> list[list[float | None]]:
-    return [[finite(float(each)) for each in row] for row in times]
 
 
 def _drawn(sizes: tuple[list[int], list[int]], labels: list[str], best: Any, time: Any) -> xr.Dataset:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import finite, say, show
+from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -211,7 +211,7 @@ def segments(args: argparse.Namespace) -> None:
         "undetermined": say_undetermined(network, args.model, predicted),
         "curve": {
             "segment_size": best.curve.segment_size.tolist(),
-            "time": [finite(each) for each in best.curve.time],
+            "time": best.curve.time.tolist(),
         },
     }
     what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import math
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -10,7 +11,7 @@ from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.orthogonal import run as orthogonal_run
-from dashboard.commands.output import finite, say, show
+from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
 
@@ -200,7 +201,7 @@ def _predict(args: argparse.Namespace) -> None:
 
 def _row(made: Any) -> dict[str, Any]:
     """Grid, time and improvement of what was simulated or predicted; no improvement over what takes no time."""
-    return {"layout": list(made.grid.factors), "time": made.time, "improvement": finite(made.improvement)}
+    return {"layout": list(made.grid.factors), "time": made.time, "improvement": made.improvement}
 
 
 def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
@@ -273,7 +274,7 @@ def _without_empty(columns: Sequence[str], rows: Sequence[Sequence[Any]], right:
 
 
 def _percent(value: float | None) -> str:
-    return "" if value is None else f"{value:.1f}"
+    return "" if value is None or math.isnan(value) else f"{value:.1f}"
 
 
 def _improve(args: argparse.Namespace) -> None:

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import finite
 from dashboard.domain.units import format_bytes
 
 if TYPE_CHECKING:
@@ -102,9 +101,9 @@ def described(improvement: Improvement, verdicts: Sequence[Verdict]) -> dict[str
         "rules": [
             {
                 "method": each.method,
-                "bounds": {name: [finite(end) for end in ends] for name, ends in each.bounds.items()},
+                "bounds": {name: list(ends) for name, ends in each.bounds.items()},
                 "cells": each.cells,
-                **{name: finite(getattr(each, name)) for name in ("mean", "min", "max", "p")},
+                **{name: getattr(each, name) for name in ("mean", "min", "max", "p")},
                 "slower_cells": each.slower,
                 "outcome": each.outcome,
                 "default": each.default,
