@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from collections.abc import Mapping
 from pathlib import Path
 
 import pytest
@@ -41,6 +42,13 @@ def page_on(folder: Path, **hints: str) -> DataPage:
 
 def load(page: DataPage) -> None:
     asyncio.run(page.load())
+
+
+def upload(page: DataPage, files: Mapping[str, bytes]) -> None:
+    """Drop files on the page and load them, beside those that were dropped before."""
+    page.chooser.kind = UPLOAD
+    drop(page.chooser.dropper, files)
+    load(page)
 
 
 def test_before_anything_is_loaded_it_says_so(page: DataPage) -> None:
@@ -172,9 +180,7 @@ def test_a_wrong_hint_is_explained(tmp_path: Path, name: str, value: str, messag
 def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) -> None:
     load(page)
     before = page.state.results_id
-    page.chooser.kind = UPLOAD
-    drop(page.chooser.dropper, {"noise.bin": b"\x00\x01\x02"})
-    load(page)
+    upload(page, {"noise.bin": b"\x00\x01\x02"})
     assert page.state.results_id == before
     assert "noise" in page.state.error
     assert "uploaded" not in page.state.error + page.error.object
@@ -187,20 +193,16 @@ def test_files_in_which_nothing_is_usable_leave_what_was_loaded(page: DataPage) 
 
 
 def test_it_is_said_how_many_files_cannot_be_loaded_beside_the_one_that_is_named(page: DataPage) -> None:
-    page.chooser.kind = UPLOAD
     good = (FAST_ETHERNET / "bcast__linear__seg0.sko").read_bytes()
-    drop(page.chooser.dropper, {"bcast__linear__seg0.sko": good, "a.bin": b"\x00", "b.bin": b"\x01", "c.bin": b"\x02"})
-    load(page)
+    upload(page, {"bcast__linear__seg0.sko": good, "a.bin": b"\x00", "b.bin": b"\x01", "c.bin": b"\x02"})
     assert page.state.error.startswith("a.bin: ")
     assert page.state.error.endswith("; likewise not usable: 2 other files")
 
 
 def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None:
-    page.chooser.kind = UPLOAD
     names = [f"bcast__{algorithm}__seg0.sko" for algorithm in ("chain", "linear")]
     good = {name: (FAST_ETHERNET / name).read_bytes() for name in names}
-    drop(page.chooser.dropper, {**good, "noise.bin": b"\x00\x01\x02"})
-    load(page)
+    upload(page, {**good, "noise.bin": b"\x00\x01\x02"})
     assert page.load_usable.visible
     assert "2 of 3" in page.load_usable.label
     # They may need more than was said so far: of the files that are chosen they are as few as before.
@@ -222,20 +224,13 @@ def times(one: float, other: float) -> bytes:
 
 def test_a_file_of_two_systems_is_not_to_be_removed(page: DataPage) -> None:
     rows = "bcast,a,2,8,1e-5,frodo\nbcast,a,2,8,2e-5,grig\n"
-    page.chooser.kind = UPLOAD
-    drop(
-        page.chooser.dropper, {"both.csv": f"collective,algorithm,comm_size,message_size,time,system\n{rows}".encode()}
-    )
-    load(page)
+    upload(page, {"both.csv": f"collective,algorithm,comm_size,message_size,time,system\n{rows}".encode()})
     assert page.state.error.endswith("; choose one, or all of them together, in the menu System of page Data")
 
 
 def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page: DataPage) -> None:
-    page.chooser.kind = UPLOAD
-    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
-    load(page)
-    drop(page.chooser.dropper, {"mine (2).csv": times(9e-5, 2e-5), "empty.csv": b""})
-    load(page)
+    upload(page, {"mine.csv": times(1e-5, 2e-5)})
+    upload(page, {"mine (2).csv": times(9e-5, 2e-5), "empty.csv": b""})
     assert "2 of 3" in page.load_usable.label
     asyncio.run(page.load_the_usable())
     assert "'mine (2).csv' (1 file)" in page.state.error
@@ -252,11 +247,9 @@ def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page:
 def test_what_can_be_loaded_is_offered_again_once_something_has_changed(
     page: DataPage, removed: bool, count: str, methods: str
 ) -> None:
-    page.chooser.kind = UPLOAD
     third = times(1e-5, 2e-5).replace(b"bcast,a", b"bcast,c")
     two = {"mine.csv": times(1e-5, 2e-5), "mine (2).csv": times(9e-5, 2e-5)}
-    drop(page.chooser.dropper, {**two, "third.csv": third, "empty.csv": b""})
-    load(page)
+    upload(page, {**two, "third.csv": third, "empty.csv": b""})
     asyncio.run(page.load_the_usable())
     assert not page.load_usable.visible
     if removed:
@@ -273,12 +266,9 @@ def test_what_can_be_loaded_is_offered_again_once_something_has_changed(
 
 
 def test_a_later_file_of_the_same_name_takes_the_place_of_the_one_loaded(page: DataPage) -> None:
-    page.chooser.kind = UPLOAD
-    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
-    load(page)
+    upload(page, {"mine.csv": times(1e-5, 2e-5)})
     assert page.chooser.dropper.loads == 1
-    drop(page.chooser.dropper, {"mine.csv": times(9e-5, 2e-5)})
-    load(page)
+    upload(page, {"mine.csv": times(9e-5, 2e-5)})
     assert page.load_button.label == "Load 1 file"
     assert page.state.results["bcast"]["time"].values[0].min() == pytest.approx(9e-5)
 
@@ -288,9 +278,7 @@ def test_of_commands_over_uploads_it_is_said_that_their_paths_are_those_of_copie
     load(page)
     share._toggle()
     assert not share.of_uploads.visible
-    page.chooser.kind = UPLOAD
-    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
-    load(page)
+    upload(page, {"mine.csv": times(1e-5, 2e-5)})
     assert share.of_uploads.visible
 
 

@@ -1,6 +1,7 @@
 """Grids too large for all their rectangles: the trees found, and the bounds, against what is best."""
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 
 import numpy as np
 import pytest
@@ -36,10 +37,12 @@ def few_rectangles() -> Iterator[None]:
         yield
 
 
-def restricted() -> pytest.MonkeyPatch:
-    patch = pytest.MonkeyPatch()
-    patch.setattr(decide, "LARGEST", 100)
-    return patch
+@contextmanager
+def restricted() -> Iterator[pytest.MonkeyPatch]:
+    """While grids of a hundred rectangles count as large."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(decide, "LARGEST", 100)
+        yield patch
 
 
 cubes = st.builds(
@@ -58,14 +61,12 @@ cubes = st.builds(
 @given(cubes)
 def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  # noqa: ANN001
     problem = Problem.of(cube)
-    patch = restricted()
     try:
-        frontier = optimal_frontier(problem, 12)
-        decision = frontier.decision(12)
+        with restricted():
+            frontier = optimal_frontier(problem, 12)
+            decision = frontier.decision(12)
     except OptionError:
         return
-    finally:
-        patch.undo()
     best = optimal_frontier(problem, 12)
     assert (frontier.lower_bound <= best.mean + 1e-8).all()
     assert (best.mean <= frontier.mean + 1e-8).all()
@@ -82,13 +83,11 @@ def test_the_best_of_so_many_leaves_is_between_bound_and_found(cube) -> None:  #
 @given(cubes, st.sampled_from([0.0, 0.1, 2.0]))
 def test_the_best_at_a_price_is_between_bound_and_found(cube, price: float) -> None:  # noqa: ANN001
     problem = Problem.of(cube)
-    patch = restricted()
     try:
-        decision = optimal_price(problem, price)
+        with restricted():
+            decision = optimal_price(problem, price)
     except OptionError:
         return
-    finally:
-        patch.undo()
     best = optimal_price(problem, price)
     worth = [problem.summary(tree).mean + price * tree.leaves for tree in (best, decision)]
     facts = decision.provenance["optimal"]
@@ -100,13 +99,11 @@ def test_the_best_at_a_price_is_between_bound_and_found(cube, price: float) -> N
 @given(cubes, st.integers(0, 4))
 def test_the_best_of_a_depth_is_between_bound_and_found(cube, max_depth: int) -> None:  # noqa: ANN001
     problem = Problem.of(cube)
-    patch = restricted()
     try:
-        decision = optimal_depth(problem, max_depth)
+        with restricted():
+            decision = optimal_depth(problem, max_depth)
     except OptionError:
         return
-    finally:
-        patch.undo()
     best = optimal_depth(problem, max_depth)
     assert decision.depth <= max_depth
     low = decision.provenance["optimal"]["lower_bound"]
@@ -117,12 +114,9 @@ def test_lines_close_in_on_the_only_cut_there_is() -> None:
     time = np.ones((2, 60, 60))
     time[0, :, 27:], time[1, :, :27] = 2.0, 2.0
     problem = Problem.of(cube_of(time, range(2, 62), range(1, 61)))
-    patch = restricted()
-    patch.setattr(lines, "COARSE", 5000)
-    try:
+    with restricted() as patch:
+        patch.setattr(lines, "COARSE", 5000)
         decision = optimal(problem, leaves=2)
-    finally:
-        patch.undo()
     assert decision.to_text().split(":")[0] == "message_size <= 27"
     assert decision.provenance["optimal"] == {"proven": True, "gap": 0.0, "lower_bound": 0.0}
 
@@ -133,12 +127,9 @@ def test_compiled_code_gives_the_same_to_the_last_digit(rows: int, columns: int,
     leaves = np.where(random.random(rectangles.count) < 0.1, np.inf, random.random(rectangles.count))
     charged = random.random(many)
     plain = priced(leaves, rectangles, charged)
-    patch = pytest.MonkeyPatch()
-    patch.setattr(prices, "COMPILED", 0)
-    try:
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(prices, "COMPILED", 0)
         assert np.array_equal(priced(leaves, rectangles, charged), plain)
-    finally:
-        patch.undo()
 
 
 @given(st.data())

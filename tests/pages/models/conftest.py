@@ -5,25 +5,14 @@ from __future__ import annotations
 import pytest
 
 from dashboard.pages.models.page import ModelsPage
-from dashboard.session.registry import Results, load_results
-from dashboard.session.samples import sample_start
 from dashboard.session.state import State
-
-
-@pytest.fixture(scope="session")
-def results() -> Results:
-    """What the page is opened on."""
-    start = sample_start()
-    return load_results(start.paths, **start.hints)
+from tests.states import sample_state
 
 
 @pytest.fixture
-def state(results: Results) -> State:
+def state() -> State:
     """Choices of a session that looks at the page."""
-    state = State()
-    state.show(results)
-    state.page = "Models"
-    return state
+    return sample_state(page="Models")
 
 
 @pytest.fixture

@@ -17,6 +17,7 @@ from dashboard.session.recipes import as_command
 from dashboard.session.state import State
 from tests.pages.models.test_grids import page_of
 from tests.pages.models.viewing import open_tab
+from tests.states import sample_state
 
 Answers = Callable[[State], list[Any]]
 
@@ -154,7 +155,7 @@ def test_of_grids_that_were_measured_and_of_published_ones(
     ],
 )
 def test_the_address_brings_back_what_a_tab_has_of_its_own_and_the_one_before_what_it_began_with(
-    page: ModelsPage, state: State, results: Any, tab: str, chosen: dict[str, Any]
+    page: ModelsPage, state: State, tab: str, chosen: dict[str, Any]
 ) -> None:
     part = open_tab(page, tab)
     assert part.kept() == {}
@@ -162,9 +163,7 @@ def test_the_address_brings_back_what_a_tab_has_of_its_own_and_the_one_before_wh
     for name, value in chosen.items():
         part.own()[name].value = value
     page._write()
-    other = State()
-    other.show(results)
-    other.page = "Models"
+    other = sample_state(page="Models")
     assert other.from_query(state.to_query()) == []
     again = ModelsPage(other)
     shown = again.parts[again.tabs.active].own()

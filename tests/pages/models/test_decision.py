@@ -148,8 +148,8 @@ def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: S
     assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] == 0
 
 
-def test_what_models_complete_is_marked(results: Results) -> None:
-    cube = results.tree["bcast"].to_dataset().copy(deep=True)
+def test_what_models_complete_is_marked(state: State) -> None:
+    cube = state.results["bcast"].to_dataset().copy(deep=True)
     cube["time"][:, 1::2, 1::2] = np.nan
     state = state_of(bcast=cube.assign_attrs(digest="sparse"))
     state.page = "Models"

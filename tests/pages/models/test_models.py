@@ -13,10 +13,10 @@ from dashboard.models.observations import observe
 from dashboard.models.parameter_set import write_set
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command
-from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
 from tests.pages.models.viewing import drawn, open_tab, source
+from tests.states import sample_state
 from tests.uploading import upload
 
 
@@ -242,7 +242,7 @@ def test_best_cases(page: ModelsPage) -> None:
     assert "best case" in page.parts[0].title.object
 
 
-def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, results: Results) -> None:
+def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State) -> None:
     assert state.model_view == ""
     page.methods.value = ["pipeline 8KiB", "binomial"]
     page.models.value = ["loggp", "plogp"]
@@ -253,8 +253,7 @@ def test_the_view_comes_back_from_the_address(page: ModelsPage, state: State, re
     page.tabs.active = TABS.index("Decision")
     page.parts[TABS.index("Decision")].by.value = "loggp"
     query = state.to_query()
-    other = State()
-    other.show(results)
+    other = sample_state()
     assert other.from_query(query) == []
     again = ModelsPage(other)
     for name in ("axis", "methods", "models", "variant", "by", "tab", "comm_size", "message_size"):
@@ -280,9 +279,8 @@ def test_an_address_without_a_view_brings_back_how_the_page_begins(page: ModelsP
     assert state.to_query() == before
 
 
-def test_a_bad_view_is_told_and_the_rest_is_used(results: Results) -> None:
-    state = State()
-    state.show(results)
+def test_a_bad_view_is_told_and_the_rest_is_used() -> None:
+    state = sample_state()
     view = "axis:bush;p:-1;m:1024;models:magic;parameters:/etc/passwd;tab:-1;methods:linear,garland;bush:1"
     state.from_query({"page": "Models", "models": view})
     page = ModelsPage(state)
@@ -315,7 +313,7 @@ def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
     assert part.methods.object.count("<tr>") == 1 + len(page.choice.methods)
 
 
-def test_the_link_of_a_fit_fits_again(page: ModelsPage, state: State, results: Results) -> None:
+def test_the_link_of_a_fit_fits_again(page: ModelsPage, state: State) -> None:
     page.choice.methods = page.choice.methods[:2]
     part = open_tab(page, "Fit")
     page.panel._fit()
@@ -323,8 +321,7 @@ def test_the_link_of_a_fit_fits_again(page: ModelsPage, state: State, results: R
     # Which methods are drawn since is another choice.
     page.choice.methods = page.choice.methods[:1]
     page._write()
-    other = State()
-    other.show(results)
+    other = sample_state()
     other.from_query(state.to_query())
     again = ModelsPage(other)
     shown = again.parts[again.tabs.active]
