@@ -27,7 +27,7 @@ class Weighed(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
-        self.text = pn.pane.Markdown("", margin=(4, 10))
+        self.text = pn.pane.Markdown("", margin=(0, 10), styles={"font-size": "14px"})
         self.unweigh = Button(label="No workload", variant="outlined", size="small", margin=(6, 4))
         self.unweigh.on_click(lambda _: state.weigh(None))
         self.body = pn.FlexBox(self.text, self.unweigh, align_items="center", sizing_mode="stretch_width", margin=0)
