@@ -172,7 +172,7 @@ TITLES: Mapping[str, str] = {
 }
 
 
-#: Processes that the machines had, and bytes that functions were fitted over (section 4).
+#: Processes of the machines, of the T3E those of the last printed piece; and bytes that functions were fitted over.
 PROCESSES: Mapping[str, int] = {"clic-lam": 528, "xeon-scampi": 32, "t3e": 128}
 MESSAGES = 10 * _KB, 500 * _KB
 

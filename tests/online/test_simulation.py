@@ -212,7 +212,7 @@ def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
     words = ["online", "simulate", "--results", str(table), "--iterations", "1", "--rounds", "20", "--scenario"]
     assert main([*words, "replay", "--traces", str(traces)]) == 0
     assert main([*words, "replay", "--traces", str(traces)]) == 2
-    assert "holds something already" in capsys.readouterr().err
+    assert "holds traces of seed 1 already" in capsys.readouterr().err
     assert main(["online", "profile", str(traces), "--json"]) == 0
     answer = capsys.readouterr().out
     assert {int(each) for each in re.findall(r'"comm_size": (\d+)', answer)} == {3, 5, 8}

@@ -114,11 +114,11 @@ def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
     folder = Path(args.traces)
     try:
         folder.mkdir(parents=True, exist_ok=True)
-        there = any(folder.iterdir())
+        there = any(folder.glob(f"s{args.seed}-*"))
     except OSError as error:
         raise Usage(f"--traces {folder}: {error.strerror or error}") from None
     if there:
-        raise Usage(f"--traces {folder}: holds something already; traces of several simulations would be one there")
+        raise Usage(f"--traces {folder}: holds traces of seed {args.seed} already; name another folder or --seed")
     return lambda iteration, run, timings: write_trace(folder, f"s{args.seed}-i{iteration}-r{run}", timings, table)
 
 

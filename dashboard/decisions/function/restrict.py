@@ -29,6 +29,7 @@ def restrict(tree: FlatTree, given: Mapping[str, int]) -> Node:
     tests = {(name, limit): _fixed(tree.attributes[name], limit, given) for name, limit in _tests(tree)}
 
     def split(_: int, made: list[tuple[int, int]], children: list[Node]) -> Node:
+        """What is left of a split and its children once some tests are settled."""
         kept: list[Test] = []
         for name, limit in made:
             # The tests before are kept or gone, so that this one is bit len(kept) of a child's position.
