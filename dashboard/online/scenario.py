@@ -184,8 +184,6 @@ def _scenario(data: Mapping[str, Any], cubes: Mapping[str, xr.Dataset]) -> Scena
         reach = [(calls.nodes.max(), calls.ppn.max()) for calls in called.values()]
         machine = (int(max(nodes for nodes, _ in reach)), int(max(ppn for _, ppn in reach)))
     else:
-        if cubes:
-            raise OnlineError("this scenario brings its own times; --results are for one that replays them (replay)")
         truths = {name: _truth(name, entry["truth"]) for name, entry in data["collectives"].items()}
         sizes = {name: entry["sizes"] for name, entry in data["collectives"].items()}
         called = {name: _calls(application, each) for name, each in sizes.items()}

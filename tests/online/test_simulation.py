@@ -185,6 +185,12 @@ def test_measurements_of_grids_are_replayed() -> None:
     assert min(judged.tuned_over_best, judged.default_over_best) >= 1
 
 
+def test_what_is_loaded_on_the_page_is_no_matter_to_a_scenario_of_its_own_times() -> None:
+    cube = cube_of(np.ones((2, 2, 2)), [2, 4], [8, 64])
+    own, beside = (scenarios.read("reference", cubes) for cubes in (None, {"bcast": cube}))
+    assert own.table == beside.table
+
+
 def test_where_the_default_was_not_measured_it_is_judged_elsewhere() -> None:
     times = np.array([[[3.0, 4.0]], [[2.0, 2.0]], [[4.0, 1.0]]])
     cube = cube_of(times, [4], [8, 64])
@@ -217,7 +223,7 @@ def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
     answer = capsys.readouterr().out
     assert {int(each) for each in re.findall(r'"comm_size": (\d+)', answer)} == {3, 5, 8}
     assert main([*words, "reference"]) == 2
-    assert "--results are for one that replays them" in capsys.readouterr().err
+    assert "they are for one that replays" in capsys.readouterr().err
 
 
 def test_simulated_timings_are_traces_that_are_learnt_from_like_others(

@@ -80,6 +80,8 @@ def _simulate(args: argparse.Namespace) -> None:
         results = load(args)
         cubes = cubes_of(args, args.collective or list(results.children), results)
     scenario = read(args.scenario, cubes)
+    if args.results and not scenario.in_sample:
+        raise Usage(f"--results: scenario {scenario.name} brings its own times; they are for one that replays (replay)")
     if args.results is None and args.collective and (unknown := [*set(args.collective) - {*scenario.table.methods}]):
         there = ", ".join(scenario.table.methods)
         raise Usage(f"-c {unknown[0]}: scenario {scenario.name} has {there}; of results (--results) they are chosen")
