@@ -2,7 +2,7 @@
 
 Serves the dashboard (or visits the address that is named) and prints of each round the clicks that open a page until
 the next paint, the steps of a slider, the elements of the document and what the tab keeps in memory; at the end what
-the console and the page's own scripts complained of::
+the console and the page's own scripts complained of, and which pages or tabs showed nothing or a failure::
 
     python -m tests.benchmarks.soak_visit [--minutes 15] [--dark] [ADDRESS]
 """
@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import sys
 import time
+from collections.abc import Iterator
 
 import numpy as np
 from playwright.sync_api import Locator, Page, sync_playwright
@@ -35,23 +36,34 @@ def until_paint(page: Page, work: Locator, key: str = "") -> float:
     return time.perf_counter() - begun
 
 
-def visit(page: Page, stay: int) -> dict[str, float]:
+def lacking(page: Page, name: str) -> Iterator[str]:
+    """What is wrong with what a page or tab shows: no chart, table or field, or an alert that is more than a hint."""
+    if not page.locator("canvas, table, input, select, textarea").filter(visible=True).count():
+        yield f"{name} shows no chart, table or field"
+    for alert in page.get_by_role("alert").filter(visible=True).all():
+        if "MuiAlert-colorInfo" not in (alert.get_attribute("class") or ""):
+            yield f"{name} says: {alert.inner_text()}"
+
+
+def visit(page: Page, stay: int, complaints: list[str]) -> dict[str, float]:
     """Open every page and each of its tabs once; how long each page's click took."""
     took = {}
     for name in PAGES:
         took[name] = until_paint(page, page.get_by_role("button", name=name, exact=True).first)
         page.wait_for_timeout(stay)
+        complaints += lacking(page, name)
         # Held by their elements: what is counted from the document's start is another tab once one is added above.
         tabs = [each for each in page.get_by_role("tab").element_handles() if each.is_visible() and each.is_enabled()]
         for tab in (*tabs, *tabs[:1]):
             tab.click()
             page.wait_for_timeout(TAB)
+            complaints += lacking(page, f"{name} > {tab.inner_text()}")
     return took
 
 
-def round_of(page: Page, stay: int) -> str:
+def round_of(page: Page, stay: int, complaints: list[str]) -> str:
     """One round; what is said of it."""
-    took = visit(page, stay)
+    took = visit(page, stay, complaints)
     page.get_by_role("button", name="Decisions", exact=True).click()
     page.wait_for_timeout(LATER)
     slider = page.get_by_role("slider").first
@@ -89,7 +101,7 @@ def main() -> int:
             session.send("Performance.enable")
             begun, number = time.monotonic(), 0
             while time.monotonic() - begun < 60 * args.minutes:
-                said = round_of(page, LATER if number else FIRST)
+                said = round_of(page, LATER if number else FIRST, complaints)
                 number += 1
                 memory = "{MB:.0f} MB and {nodes kept:,.0f} nodes kept".format_map(kept(session))
                 print(f"round {number}, {(time.monotonic() - begun) / 60:.1f} min: {said}; {memory}", flush=True)
