@@ -17,6 +17,7 @@ from dashboard.benchmarks.errors import PlanError
     [
         ("2-5", (2, 3, 4, 5)),
         ("1-1KiB:x4", (1, 4, 16, 64, 256, 1024)),
+        ("4-100:x1.5", (4, 6, 9, 14, 20, 30, 46, 68)),
         ("2-9:+3", (2, 5, 8)),
         ("1-100:3", (1, 10, 100)),
         ("8,1KiB,8", (8, 1024)),
@@ -30,10 +31,27 @@ def test_a_grid_is_said_in_a_few_words(text: str, sizes: tuple[int, ...]) -> Non
 
 
 @pytest.mark.parametrize(
-    "text", ["", "x", "5-2", "1-", "1-8:x1", "1-8:+0", "0-8:x2", "1-8:1", "1-1GiB", "8QB", "-3", "1-8:", "1-8:y"]
+    "text",
+    [
+        "",
+        "x",
+        "5-2",
+        "1-",
+        "1-8:x1",
+        "1-8:+0",
+        "0-8:x2",
+        "1-8:1",
+        "1-1GiB",
+        "8QB",
+        "-3",
+        "1-8:",
+        "1-8:y",
+        "1-8:x",
+        "4-64:x1.0001",
+    ],
 )
 def test_what_is_no_grid_is_refused_with_what_would_be(text: str) -> None:
-    with pytest.raises(PlanError, match=r"right would be|write 8192|below its start|use steps"):
+    with pytest.raises(PlanError, match=r"right would be|right is|write 8192|below its start|use steps"):
         parse_sizes(text)
 
 
