@@ -28,6 +28,7 @@ KNOTS = 12
 LEAST = 1e-15
 EVALUATIONS = 200
 _STEP = 1e-6
+_LEAST = np.finfo(float).tiny
 _NULL = 1e-5
 _GAP_AT = "gap at "
 #: Of two gaps that differ by less neither is determined by itself.
@@ -211,7 +212,9 @@ def _residuals(
         calls += 1
         if progress is not None:
             progress(min(calls / (EVALUATIONS * (values.size + 1)), 1.0), f"fitting {model}")
-        return np.asarray(np.log(observed.predict(unknowns.build(np.exp(values)))) - logs)
+        # LogGP leaves one byte out, (m - 1) G, which is more than parts of less than a byte have.
+        predicted = np.maximum(observed.predict(unknowns.build(np.exp(values))), _LEAST)
+        return np.asarray(np.log(predicted) - logs)
 
     return residuals
 

@@ -186,4 +186,5 @@ def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
     assert "after step 2" in picture.read_text()
     assert colltune(*words[:-1], "1").out == "one process sends nothing\n"
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
+    assert_one_clear_line(colltune(*words[:3], "gather_all", *words[4:]), "methods of a collective 'gather_all'")
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")

@@ -23,6 +23,8 @@ from dashboard.models.parameter_text import as_written
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.models.registry import model_of
 from dashboard.models.undetermined import others_of, resting, warning
+from loaders import open_results
+from tests.conftest import ROOT
 from tests.models.networks import HOCKNEY, LOGGP, NETWORKS, PLOGP
 
 P = np.arange(2, 17)
@@ -101,6 +103,13 @@ def test_a_pipeline_and_a_barrier_give_the_gap_of_nothing() -> None:
     assert parameters.latency == pytest.approx(PLOGP.latency, rel=0.01)
     assert parameters.gap_at(0) == pytest.approx(PLOGP.gap_at(0), rel=0.01)
     assert parameters.gap_at(SIZES) == pytest.approx(PLOGP.gap_at(SIZES), rel=0.02)
+
+
+def test_halves_of_a_byte_leave_the_fit_a_number() -> None:
+    """Of one byte cut in two LogGP's (m / 2 - 1) G is below 0, and so are times of tiny overheads."""
+    cube = open_results([ROOT / "sample_data" / "fast-ethernet-own"])["bcast"].to_dataset().isel(comm_size=[0])
+    assert cube["message_size"].values[0] == 1
+    assert np.isfinite(fit(observe(cube), "loggp").residuals["residual"]).all()
 
 
 def test_gaps_of_longer_messages_are_never_shorter(bcast: xr.Dataset) -> None:

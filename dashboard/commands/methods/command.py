@@ -171,7 +171,7 @@ def _draw(args: argparse.Namespace) -> None:
     if args.output and Path(args.output).suffix != ".svg":
         raise Usage(f"-o {args.output}: the name must end in .svg")
     # An element for each rank where a vector is cut, else one in each block: enough to see what moves.
-    vector = COLLECTIVES[args.collective].sends == "vector"
+    vector = args.collective in COLLECTIVES and COLLECTIVES[args.collective].sends == "vector"
     made = _made(args, args.element_size * (args.processes if vector else 1))
     if args.output:
         text = drawing.movement_svg(made) if args.movement else drawing.graph_svg(made)
