@@ -55,6 +55,17 @@ def test_points_of_a_real_campaign_tell_what_the_others_take(share: float) -> No
         assert plan.estimate(others | set(measured)).seconds < left / 3
 
 
+def test_sizes_that_take_long_by_noise_are_expected_again() -> None:
+    """Every other size took 400 times as long: so do as many of those to come, by how long all of them took."""
+    plan = replace(PLAN, comm_sizes=(2,), message_sizes=tuple(range(1 << 14, 1 << 18, 1 << 12)))
+    sizes = plan.message_sizes
+    took = {key: 4.0 if sizes.index(key[3]) % 4 else 0.01 for key in plan.points() if sizes.index(key[3]) % 2}
+    took |= {key: 0.01 for key in plan.points() if sizes.index(key[3]) % 4 == 2}
+    left = [key for key in plan.points() if key not in took]
+    estimate = plan.estimate(took, None, took).seconds
+    assert len(left) * math.fsum(took.values()) / len(took) == pytest.approx(estimate, rel=0.25)
+
+
 def test_what_was_measured_counts_by_collective_and_sizes() -> None:
     took = {key: 3.0 if key[3] == 512 else 0.5 for key in PLAN.points() if key[1] == METHODS[0]}
     start = PLAN.estimate(set(PLAN.points()) - {next(PLAN.points())}, None, took).seconds - 0.5

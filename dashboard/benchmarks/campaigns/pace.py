@@ -76,7 +76,7 @@ class Pace:
             durations.setdefault((collective, comm_size, message_size), []).append(seconds)
         self._means = {sizes: math.fsum(each) / len(each) for sizes, each in durations.items()}
         self._axes = np.array([_place(sizes) for sizes in self._means]).T
-        self._beside = np.log([seconds / self._guess(sizes) for sizes, seconds in self._means.items()])
+        self._beside = np.array([seconds / self._guess(sizes) for sizes, seconds in self._means.items()])
         self._known: dict[_Sizes, float] = {}
 
     def start(self, ranks: int) -> float:
@@ -95,12 +95,15 @@ class Pace:
         return self._around((cell.collective, cell.comm_size, cell.message_size)) + self._protocol.seconds
 
     def _by_others(self, sizes: _Sizes) -> float:
-        """The guess, times what other sizes took beside theirs: a mean to which near ones give most."""
+        """The guess, times what other sizes took beside theirs: a mean to which near ones give most.
+
+        The arithmetic one: a few sizes that take long by noise make most of what a campaign takes.
+        """
         if not self._means:
             return self._guess(sizes)
         name, comm_size, message_size = (axis - place for axis, place in zip(self._axes, _place(sizes), strict=True))
         weights = np.exp2(-(np.abs(comm_size) + np.abs(message_size) + _OTHER * (name != 0)) / 2)
-        return self._guess(sizes) * float(np.exp((weights * self._beside).sum() / (weights.sum() + _GUESS)))
+        return self._guess(sizes) * float(((weights * self._beside).sum() + _GUESS) / (weights.sum() + _GUESS))
 
     def _guess(self, sizes: _Sizes) -> float:
         protocol = self._protocol
