@@ -114,6 +114,20 @@ def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltu
 
 
 @pytest.mark.parametrize(
+    ("call", "useless"),
+    [
+        ("bcast --algorithm pipeline", ["--not-commutative", "--in-place"]),
+        ("allgather --algorithm ring", ["--not-commutative"]),
+        ("allreduce --algorithm recursive_doubling", []),
+    ],
+)
+def test_options_that_change_nothing_of_a_collective_are_named(colltune: Run, call: str, useless: list[str]) -> None:
+    answer = methods(colltune, f"schedule -c {call} --processes 4 --not-commutative --in-place")
+    assert answer.status == 0
+    assert [line.split(": ")[-1] for line in answer.err.splitlines()] == [f"{each} changes nothing" for each in useless]
+
+
+@pytest.mark.parametrize(
     ("words", "message"),
     [
         ("-c gossip --algorithm x", "no own methods of a collective 'gossip'"),

@@ -217,6 +217,8 @@ def test_the_commands_train_show_export_and_profile(
     assert answer["collectives"][0]["calls"] == 240
     assert read_workload(weights)["calls"].sum() == 240
     # The same traces are measurements too: each call against the best method of its size.
+    assert main(["online", "profile", str(folder.traces), "--ppn", "2"]) == 2
+    assert "--ppn is of measurements, which --over names" in capsys.readouterr().err
     assert main(["online", "profile", str(folder.traces), "--over", str(folder.data), "--json"]) == 0
     (row,) = json.loads(capsys.readouterr().out)["collectives"]
     assert row["judged_calls"] == 240

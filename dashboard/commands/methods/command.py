@@ -21,6 +21,7 @@ from dashboard.domain.campaign import ORTHOGONAL, OWN
 
 if TYPE_CHECKING:
     from dashboard.schedules import Algorithm, Schedule
+    from loaders.collectives import Collective
 
 NOT_RIGHT = 3
 #: Those whose methods are schedules that can be shown without MPI.
@@ -190,9 +191,10 @@ def _trace(args: argparse.Namespace) -> None:
 def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
     """The schedule that is asked for; of so many bytes where that is not said."""
     from dashboard.schedules import Call, algorithm_of, schedule
+    from loaders.collectives import COLLECTIVES
 
-    if args.collective == "barrier" and args.bytes:
-        say("note: a barrier has no message: --bytes changes nothing")
+    if collective := COLLECTIVES.get(args.collective):
+        _note_useless(args, collective)
     total = otherwise if args.bytes is None and args.collective != "barrier" else args.bytes or 0
     algorithm = algorithm_of(args.collective, args.algorithm)
     if args.processes > _MOST_PROCESSES:
@@ -210,6 +212,16 @@ def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
         commutative=not args.not_commutative,
     )
     return schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
+
+
+def _note_useless(args: argparse.Namespace, collective: Collective) -> None:
+    """Say which options change nothing of a collective."""
+    if args.bytes and args.collective == "barrier":
+        say("note: a barrier has no message: --bytes changes nothing")
+    if args.not_commutative and not collective.reduces:
+        say(f"note: {args.collective} has no operation: --not-commutative changes nothing")
+    if args.in_place and (collective.in_one_buffer or args.collective == "barrier"):
+        say(f"note: {args.collective} has no two buffers: --in-place changes nothing")
 
 
 def _parameters(algorithm: Algorithm, args: argparse.Namespace) -> dict[str, Any]:

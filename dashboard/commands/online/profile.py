@@ -12,6 +12,7 @@ from dashboard.commands import output
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import say, show
+from dashboard.commands.usage import Usage
 
 
 def add_parsers(add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentParser) -> None:
@@ -32,6 +33,8 @@ def _profile(args: argparse.Namespace) -> None:
     from dashboard.online.noted import NOT_WATCHED
     from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
 
+    if args.ppn and not args.over:
+        raise Usage("--ppn is of measurements, which --over names")
     calls, ranks, watched, notes = calls_of(args.folders)
     for file, reason in notes.items():
         say(f"note: {file}: {reason}")
