@@ -20,6 +20,7 @@ from dashboard.benchmarks.errors import PlanError
         ("4-100:x1.5", (4, 6, 9, 14, 20, 30, 46, 68)),
         ("2-9:+3", (2, 5, 8)),
         ("1-100:3", (1, 10, 100)),
+        ("10-1000:3", (10, 100, 1000)),
         ("8,1KiB,8", (8, 1024)),
         ("1M", (1 << 20,)),
         ("2-3,16B", (2, 3, 16)),
@@ -64,7 +65,7 @@ def test_a_number_is_its_own_size(size: int) -> None:
 @given(st.integers(1, 200))
 def test_each_level_halves_the_gaps_of_the_ones_before(count: int) -> None:
     depths = levels(count)
-    assert depths[0] == depths[-1] == 0
+    assert depths[0] == depths[-1] == min(depths) == 0
     for level in range(max(depths) + 1):
         places = [place for place, depth in enumerate(depths) if depth <= level]
         widest = max((b - a for a, b in pairwise(places)), default=0)
