@@ -79,7 +79,7 @@ class Curves(Part):
         self.rested.ask()
 
     def _set_axis(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             self._choice.axis = event.new
 
     def commands(self) -> list[list[str]]:

@@ -170,7 +170,7 @@ class Deciding(Part):
         return self._choice.cube() is not None and self._choice.collective == self._state.collective
 
     def _set_trust(self, event: Any) -> None:
-        if self._quiet:
+        if self._filling:
             return
         try:
             read_trust(event.new)
@@ -180,7 +180,7 @@ class Deciding(Part):
             self._choice.trust = event.new
 
     def _set_candidates(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             self._choice.candidates = tuple(event.new)
 
     def _decide(self, _: Any = None) -> None:

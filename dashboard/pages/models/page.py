@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from functools import partial
 from typing import Any
 
 import panel as pn
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.domain.errors import DecisionError
 from dashboard.models import MODEL_NAMES, MODEL_TITLES, MODELS
@@ -27,6 +25,7 @@ from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.ppn import ppn_menu
@@ -57,7 +56,7 @@ _NOTHING = "Choose at least one method and one model."
 VARIANTS = {"corrected": "corrected", "as published": "as_published"}
 
 
-class ModelsPage(Viewer):
+class ModelsPage(Filling):
     """Models against measurement, and what follows from them; works without measurements too.
 
     Parameters
@@ -71,7 +70,7 @@ class ModelsPage(Viewer):
         use_bokeh()
         self.state = state = State.of(shown)
         self.choice = choice = ModelChoice(state)
-        self._quiet, self._written = False, ""
+        self._written = ""
         self._data: Any = None
         self.ppn = ppn_menu(state)
         self.collective = Select(
@@ -151,7 +150,7 @@ class ModelsPage(Viewer):
         )
 
     def _set_collective(self, event: Any) -> None:
-        if self._quiet or event.new is None:
+        if self._filling or event.new is None:
             return
         self.choice.show(event.new)
         if event.new in self.state.param.collective.objects:
@@ -159,30 +158,30 @@ class ModelsPage(Viewer):
         self._refresh()
 
     def _set_methods(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             known = {each.label: each for each in self.choice.offered()}
             self.choice.methods = tuple(known[label] for label in event.new if label in known)
 
     def _set_models(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             self.choice.models = tuple(name for name in MODEL_NAMES if name in event.new)
 
     def _set_case(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             self.choice.case = "best" if event.new else "worst"
 
     def _set_tab(self, event: Any) -> None:
-        if not self._quiet:
+        if not self._filling:
             self.choice.tab = event.new
 
     def _changed(self, *_: Any) -> None:
         self.redraw.ask()
-        if not self._quiet:
+        if not self._filling:
             self.writing.ask()
 
     def _own(self) -> None:
         self.saying.ask()
-        if not self._quiet:
+        if not self._filling:
             self.writing.ask()
 
     def _write(self, _: Any = None) -> None:
@@ -213,7 +212,8 @@ class ModelsPage(Viewer):
         if key != self._data:
             self._data = key
             if state.collective in choice.param.collective.objects:
-                self._quietly(lambda: choice.show(state.collective))
+                with self.filling():
+                    choice.show(state.collective)
         if state.model_view != self._written:
             self._read()
         self._refresh()
@@ -226,7 +226,8 @@ class ModelsPage(Viewer):
     def _read(self) -> None:
         """Take the view that an address tells."""
         self._written = self.state.model_view
-        notices = self._quietly(lambda: read_view(self.choice, self._written))
+        with self.filling():
+            notices = read_view(self.choice, self._written)
         if not self.choice.own:
             self.parts[min(self.choice.tab, len(TABS) - 1)].reset()
         if self.choice.collective in self.state.param.collective.objects:
@@ -234,16 +235,9 @@ class ModelsPage(Viewer):
         if notices:
             self.state.notice = " ".join(filter(None, [self.state.notice, *notices]))
 
-    def _quietly(self, work: Any) -> Any:
-        """Do what is no choice of the user's, and so does not belong into the address."""
-        before, self._quiet = self._quiet, True
-        try:
-            return work()
-        finally:
-            self._quiet = before
-
     def _refresh(self) -> None:
-        self._quietly(self._fill)
+        with self.filling():
+            self._fill()
         self.panel.refresh()
         self.redraw.ask()
 
@@ -264,13 +258,15 @@ class ModelsPage(Viewer):
         choice = self.choice
         obstacle = "" if choice.methods and choice.view().models else _NOTHING
         if self.models.value != list(choice.models):
-            self._quietly(lambda: self.models.param.update(value=list(choice.models)))
+            with self.filling():
+                self.models.value = list(choice.models)
         with hold(pn.state.curdoc):
             curves = self.tabs.active < _CURVES
             self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
             if not (obstacle and curves):
                 self.parts[self.tabs.active].update()
         if (given := choice.own) and self.tabs.active == choice.tab:
-            self._quietly(partial(self.choice.param.update, own={}))
-            self._quietly(partial(self.parts[self.tabs.active].take, given))
+            with self.filling():
+                self.choice.own = {}
+                self.parts[self.tabs.active].take(given)
         self.saying.ask()

@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
@@ -22,6 +21,7 @@ from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.pingpong import LOGP_MPI, logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.knobs import KNOBS, Knob
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
@@ -43,7 +43,7 @@ _EXAMPLES = {
 }
 
 
-class ParameterPanel(Viewer):
+class ParameterPanel(Filling):
     """Machine chooser, fit, and sliders that move the curves.
 
     Parameters
@@ -57,7 +57,6 @@ class ParameterPanel(Viewer):
     def __init__(self, state: State, choice: ModelChoice) -> None:
         super().__init__()
         self._state, self.choice = state, choice
-        self._quiet = False
         self._moved: dict[Knob, float] = {}
         self._labels = Newest(self._label, lag=LAG)
         self._base: PLogP | None = None
@@ -163,8 +162,7 @@ class ParameterPanel(Viewer):
         """Follow the choice."""
         choice, effective = self.choice, self.choice.effective()
         self._moved.clear()
-        self._quiet = True
-        try:
+        with self.filling():
             self.machine.param.update(options=self._titles(), value=choice.current().name)
             self.source.object = _provenance_of(choice.current())
             self.fit.visible = choice.cube() is not None
@@ -179,8 +177,6 @@ class ParameterPanel(Viewer):
             for name, text in self.typed.items():
                 known = choice.parameters.get(name)
                 text.value = "" if known is None else write_parameters(known)
-        finally:
-            self._quiet = False
 
     def _note(self, name: ModelName) -> str:
         title = f"<strong>{MODEL_TITLES[name]}</strong>"
@@ -221,7 +217,7 @@ class ParameterPanel(Viewer):
             self.message.visible = False
 
     def _move(self, knob: Knob, position: float) -> None:
-        if not self._quiet:
+        if not self._filling:
             value = knob.value(position)
             self._guarded(lambda: self.choice.put(knob.model, **{knob.name: value}))
             self._moved[knob] = value
@@ -234,7 +230,7 @@ class ParameterPanel(Viewer):
 
     def _stretch(self, event: Any) -> None:
         base, known = self._base, self.choice.parameters.get("plogp")
-        if self._quiet or base is None or not isinstance(known, PLogP):
+        if self._filling or base is None or not isinstance(known, PLogP):
             return
         factor = 10**event.new
         scaled = {
@@ -245,14 +241,14 @@ class ParameterPanel(Viewer):
 
     def _type(self, model: ModelName, text: str) -> None:
         known = self.choice.parameters.get(model)
-        if self._quiet or not text or (known is not None and text == write_parameters(known)):
+        if self._filling or not text or (known is not None and text == write_parameters(known)):
             return
         if model == "plogp":
             self._base = None
         self._guarded(lambda: self.choice.put_parameters(_typed_over(known, text, model)))
 
     def _choose(self, event: Any) -> None:
-        if not self._quiet and event.new in self.choice.sets:
+        if not self._filling and event.new in self.choice.sets:
             self._base = None
             self.message.visible = False
             self.choice.take(event.new)

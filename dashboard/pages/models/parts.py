@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
@@ -15,6 +14,7 @@ from dashboard.domain.units import format_bytes
 from dashboard.models import MODEL_TITLES
 from dashboard.models.undetermined import Predict, resting, warning
 from dashboard.pages.models.choice import ModelChoice
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import Alert, DiscreteSlider, Figure, Select
 from dashboard.plots import legend
@@ -24,7 +24,7 @@ from dashboard.plots.live import LiveSources
 REST = 0.15
 
 
-class Part(Viewer):
+class Part(Filling):
     """A tab: widgets, what they show once it is there, and a sentence instead where there is nothing to show.
 
     Parameters
@@ -36,7 +36,7 @@ class Part(Viewer):
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__()
         self._choice = choice
-        self._quiet = self._touched = False
+        self._touched = False
         self._drawn: Any = None
         self._first: dict[str, dict[str, Any]] = {}
         self.live = LiveSources()
@@ -120,19 +120,10 @@ class Part(Viewer):
 
     def again(self, *_: Any) -> None:
         """Update, unless it is the tab itself that sets its widgets."""
-        if not self._quiet:
+        if not self._filling:
             self._touched = True
             self.update()
             self.chosen()
-
-    @contextmanager
-    def filling(self) -> Iterator[None]:
-        """While the tab itself sets its widgets."""
-        self._quiet = True
-        try:
-            yield
-        finally:
-            self._quiet = False
 
 
 def _named(widget: Any) -> str:

@@ -10,12 +10,12 @@ import holoviews as hv
 import numpy as np
 import panel as pn
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.domain.units import format_bytes
 from dashboard.online import course as courses
 from dashboard.online.course import Course
 from dashboard.pages.online.view import Pictured
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.widgets import Figure, MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
@@ -27,7 +27,7 @@ _MOST_METHODS, _FIRST_METHODS = 7, 4
 _BEST = {"scenario": "its best method's", "folder": "the best known mean"}
 
 
-class Charts(Viewer):
+class Charts(Filling):
     """Draws a course.
 
     Parameters
@@ -43,7 +43,6 @@ class Charts(Viewer):
         self._state = state
         self._changed = changed
         self.pictured = Pictured()
-        self._quiet = False
         self.course: Course | None = None
         self._kind = ""
         half = {"size": "small", "width": 190}
@@ -111,8 +110,7 @@ class Charts(Viewer):
         course, wanted = self.course, self.pictured
         if course is None:
             return
-        self._quiet = True
-        try:
+        with self.filling():
             names = course.collectives
             name = wanted.collective if wanted.collective in names else names[0]
             self.collective.param.update(options=names, value=name)
@@ -126,8 +124,6 @@ class Charts(Viewer):
             labels = course.labels(name)
             chosen = None if wanted.methods is None else [each for each in wanted.methods if each in labels]
             self.methods.param.update(options=labels, value=self._likeliest(labels) if chosen is None else chosen)
-        finally:
-            self._quiet = False
 
     def _likeliest(self, labels: list[str]) -> list[str]:
         share = self._share()
@@ -140,7 +136,7 @@ class Charts(Viewer):
         return courses.bands(self.course, self.collective.value, (self.size.value, *self.place.value))
 
     def _chosen(self, event: Any) -> None:
-        if self._quiet or self.course is None:
+        if self._filling or self.course is None:
             return
         with hold(pn.state.curdoc):
             if event.obj is self.collective:

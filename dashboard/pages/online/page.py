@@ -8,7 +8,6 @@ from functools import partial
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.measuring.kept import campaigns_root, folder_of
@@ -30,6 +29,7 @@ from dashboard.pages.online.view import (
     write_view,
 )
 from dashboard.pages.parts.columns import columns
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
@@ -67,7 +67,7 @@ class _Failed:
     why: str
 
 
-class OnlinePage(Viewer):
+class OnlinePage(Filling):
     """Settings of the learning on the left, what they give on the right.
 
     Parameters
@@ -85,7 +85,6 @@ class OnlinePage(Viewer):
         self.shown = Shown()
         self._kept: tuple[Any, Kept] | None = None
         self._seen: tuple[Any, ...] = ()
-        self._quiet = False
         self._written = ""
         self._coming: Course | None = None
         self._under_way: Any = None
@@ -145,7 +144,8 @@ class OnlinePage(Viewer):
         options = {f"Folder {name}": (FOLDER, name) for name in names}
         options |= {f"Simulation: {name}": (SCENARIO, name) for name in scenarios.names()}
         if options != self.source.options:
-            self._quietly(lambda: self.source.param.update(options=options, value=self._fitting(options)))
+            with self.filling():
+                self.source.param.update(options=options, value=self._fitting(options))
 
     def _fitting(self, options: Mapping[str, tuple[str, str]]) -> tuple[str, str]:
         wanted = (self.shown.kind, self.shown.name)
@@ -175,16 +175,13 @@ class OnlinePage(Viewer):
             labels = [f"{collective}:{method.label}" for collective, listed in table.items() for method in listed]
             blocked = [f"{each.collective}:{each.method}" for each in kept.blocked]
             labels = list(dict.fromkeys([*labels, *blocked]))
-
-        def fill() -> None:
+        with self.filling():
             self.source.value = (shown.kind, shown.name)
             self.seed.value, self.iterations.value = shown.seed, shown.iterations
             self.fields.show({**base.to_dict(), **shown.learning})
             self.blocked.param.update(options=labels, value=self._blocked_now(), visible=with_folder)
             self.numbers.visible = not with_folder
             self.about.object = "" if with_folder else f"<small>{_about(shown.name)}</small>"
-
-        self._quietly(fill)
 
     def _blocked_now(self) -> list[str]:
         if self.shown.blocked is not None:
@@ -209,22 +206,15 @@ class OnlinePage(Viewer):
         except ValueError:
             return Learning()
 
-    def _quietly(self, work: Any) -> None:
-        before, self._quiet = self._quiet, True
-        try:
-            work()
-        finally:
-            self._quiet = before
-
     def _set_source(self, event: Any) -> None:
-        if not self._quiet and event.new is not None:
+        if not self._filling and event.new is not None:
             kind, name = event.new
             self.shown = replace(Shown(), kind=kind, name=name)
             self._fill()
             self._take()
 
     def _changed(self) -> None:
-        if self._quiet:
+        if self._filling:
             return
         base = self._base().to_dict()
         chosen = {name: value for name, value in self.fields.values().items() if value != base[name]}

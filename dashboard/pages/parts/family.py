@@ -7,19 +7,19 @@ from html import escape
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Family
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.options import common, fill, value_of, widget_of
 from dashboard.pages.parts.widgets import Select
 from dashboard.session.choice import Choice, titles
 from dashboard.session.state import State
 
 
-class FamilyControls(Viewer):
+class FamilyControls(Filling):
     """Family chooser with the controls of the family.
 
     Parameters
@@ -46,7 +46,6 @@ class FamilyControls(Viewer):
     ) -> None:
         super().__init__()
         self._get, self._put, self._of, self._own = get, put, of, own
-        self._filling = False
         self._made = ""
         self.widgets: dict[str, Any] = {}
         self.family = Select(
@@ -78,8 +77,7 @@ class FamilyControls(Viewer):
         """Follow what is chosen."""
         choice = self._get()
         family = FAMILIES[choice.family]
-        self._filling = True
-        try:
+        with self.filling():
             offered = {**titles(), **self.given(), family.title: choice.family}
             self.family.param.update(options=offered, value=choice.family)
             self.source.object = _source(family)
@@ -95,8 +93,6 @@ class FamilyControls(Viewer):
                 fill(widget, family.option(name), choice.options[name])
                 if family.option(name).kind == "names" and (possible := self.attributes()) is not None:
                     widget.options = [each for each in family.option(name).choices if each in possible]
-        finally:
-            self._filling = False
 
     def _widget(self, option: Option, value: Any) -> Any:
         if option.name in self.names:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
+from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.widgets import DiscreteSlider, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
 from dashboard.session.choice import read_values
 
@@ -188,7 +188,7 @@ def fill(widget: Any, option: Option, value: Any) -> None:
         widget.value = value
 
 
-class OptionFields(Viewer):
+class OptionFields(Filling):
     """The widgets of some options, with what they hold.
 
     Parameters
@@ -208,7 +208,7 @@ class OptionFields(Viewer):
     ) -> None:
         super().__init__()
         self.options = {option.name: option for option in options}
-        self._changed, self._filling = changed, False
+        self._changed = changed
         self.widgets = {
             name: widget_of(option, option.default, width, typed=typed) for name, option in self.options.items()
         }
@@ -221,15 +221,6 @@ class OptionFields(Viewer):
     def _take(self, _: Any) -> None:
         if not self._filling:
             self._changed()
-
-    @contextmanager
-    def filling(self) -> Iterator[None]:
-        """While not somebody but the page itself sets them."""
-        before, self._filling = self._filling, True
-        try:
-            yield
-        finally:
-            self._filling = before
 
     def values(self) -> dict[str, Any]:
         """All values by name.
