@@ -15,7 +15,7 @@ import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, Test
+from dashboard.decisions.function.nodes import Leaf, Method, search_tree
 from dashboard.domain.arrays import IntArray
 from dashboard.export.library_names import Compared
 from dashboard.export.parts import usual_ppn
@@ -103,16 +103,6 @@ class Bands:
 
 def _ends(starts: Sequence[int]) -> list[int | None]:
     return [*(start - 1 for start in starts[1:]), None]
-
-
-def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) -> Node:
-    """Give a balanced tree that leads to ``nodes[k]`` from ``starts[k]`` up; the first also from below it."""
-    if len(nodes) == 1:
-        return nodes[0]
-    middle = len(nodes) // 2
-    below = search_tree(starts[:middle], nodes[:middle], attribute)
-    above = search_tree(starts[middle:], nodes[middle:], attribute)
-    return Split((Test(attribute, starts[middle] - 1),), (below, above))
 
 
 def merged(bands: Bands) -> Bands:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -81,6 +81,16 @@ class Split:
 
 
 Node = Leaf | Split
+
+
+def search_tree(starts: Sequence[int], nodes: Sequence[Node], attribute: str) -> Node:
+    """Give a balanced tree that leads to ``nodes[k]`` from ``starts[k]`` up; the first also from below it."""
+    if len(nodes) == 1:
+        return nodes[0]
+    middle = len(nodes) // 2
+    below = search_tree(starts[:middle], nodes[:middle], attribute)
+    above = search_tree(starts[middle:], nodes[middle:], attribute)
+    return Split((Test(attribute, starts[middle] - 1),), (below, above))
 
 
 class Rule(NamedTuple):

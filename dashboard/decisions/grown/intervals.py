@@ -6,7 +6,7 @@ every measured size the best method, the original one where nothing gains enough
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
@@ -14,7 +14,7 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
+from dashboard.decisions.function.nodes import Leaf, Node, search_tree
 from dashboard.decisions.grown.default import lacking
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, one_sided_p
@@ -73,7 +73,8 @@ def grow(
     if significance is not None and original is not None:
         faster = np.zeros(times.shape, dtype=bool)
         faster[part.methods] = beyond_noise(part.cube, part.methods.tolist().index(original), significance)
-    rows: list[tuple[int, Node]] = []
+    rows: list[Node] = []
+    above = [0]
     for row, comm_size in enumerate(part.cube[COMM_SIZE].values.tolist()):
         if progress is not None:
             progress(row / times.shape[1], f"intervals of {comm_size} processes")
@@ -82,9 +83,11 @@ def grow(
         beyond = None if faster is None else faster[:, row]
         costs = penalties(times[:, row], original, least_gain, beyond) * weights[row]
         bounds = intervals(costs, price, max_intervals, first=original)
-        rows.append((comm_size, _tree(MESSAGE_SIZE, [(sizes[last], Leaf(method)) for last, method in bounds])))
+        starts = [0, *(sizes[last] + 1 for last, _ in bounds)]
+        rows.append(search_tree(starts, [Leaf(method) for _, method in bounds], MESSAGE_SIZE))
+        above.append(comm_size + 1)
     kept = {name: value for name, value in options.items() if value is not None}
-    return problem.decided(_tree(COMM_SIZE, rows), "intervals", kept)
+    return problem.decided(search_tree(above, rows, COMM_SIZE), "intervals", kept)
 
 
 def beyond_noise(cube: xr.Dataset, original: int, level: float) -> BoolArray:
@@ -191,15 +194,6 @@ def _back(steps: dict[tuple[int, int], tuple[int, int]], count: int, end: int) -
         path.append((end - 1, method))
         count, end = count - 1, begin
     return path[::-1]
-
-
-def _tree(attribute: str, parts: Sequence[tuple[int, Node]]) -> Node:
-    """A balanced tree of tests over parts that each end at a size; the last one has no end."""
-    if len(parts) == 1:
-        return parts[0][1]
-    middle = len(parts) // 2
-    below, above = _tree(attribute, parts[:middle]), _tree(attribute, parts[middle:])
-    return Split((Test(attribute, float(parts[middle - 1][0])),), (below, above))
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

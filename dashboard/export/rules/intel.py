@@ -18,8 +18,7 @@ from typing import NamedTuple, TypeVar
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method
-from dashboard.export.bands import search_tree
+from dashboard.decisions.function.nodes import Leaf, Method, search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.targets.settings import INTEL_COMPARED, INTEL_LONGEST
 from loaders.collectives import COLLECTIVES, plain_name

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split
-from dashboard.export.bands import Band, search_tree
+from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, search_tree
+from dashboard.export.bands import Band
 from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT, split_word
 from dashboard.export.rules import openmpi_json, openmpi_text
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order

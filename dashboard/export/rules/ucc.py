@@ -16,8 +16,7 @@ from dataclasses import dataclass, field
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method
-from dashboard.export.bands import search_tree
+from dashboard.decisions.function.nodes import Leaf, Method, search_tree
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from loaders.ucc import ALGORITHMS, NAME, OF_RADIX_2, radix_variable
 
