@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
+from dashboard.export.usage import Step, steps_of
 from loaders.openmpi import series
 
 if TYPE_CHECKING:
@@ -36,13 +37,6 @@ def series_of(version: str) -> str:
         raise ExportError(str(error)) from None
 
 
-class Step(NamedTuple):
-    """One thing to do: why, and the command or lines to type; empty where there is nothing to type."""
-
-    words: str
-    command: str = ""
-
-
 @dataclass(frozen=True)
 class Target:
     """Something that decision functions can be written as.
@@ -67,7 +61,7 @@ class Target:
         ``(comm_size, message_size)``: what is best, and what it costs, is weighted by it), ``base`` (text of a file
         that is to be changed).
     use
-        How a file is put to use, from its name and the collectives that it decides.
+        How a file is put to use, as `dashboard.export.usage.steps_of` fills it in.
     readable
         Whether ``colltune lint`` reads it.
     own_methods
@@ -91,7 +85,7 @@ class Target:
     extension: str
     write: Callable[..., str]
     options: tuple[str, ...] = ()
-    use: Callable[[str, Sequence[str]], list[Step]] | None = None
+    use: Sequence[Step] = (Step("Use {name} as its first lines say."),)
     readable: bool = False
     own_methods: bool = False
     runs_own: Callable[[Any], Any] | None = None
@@ -102,4 +96,4 @@ class Target:
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
         """Tell how a file of this name, which decides some collectives, is used."""
-        return self.use(name, collectives) if self.use else [Step(f"Use {name} as its first lines say.")]
+        return steps_of(self.use, name, collectives)

@@ -118,6 +118,6 @@ TARGET = Target(
     "Python module that runs the collectives",
     ".py",
     to_collectives,
-    use=usage.python_collectives,
+    use=usage.PYTHON_COLLECTIVES,
     own_methods=True,
 )

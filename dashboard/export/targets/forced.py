@@ -229,6 +229,6 @@ TARGET = Target(
     ".txt",
     to_mpirun,
     ("cubes", "version", "weights"),
-    use=usage.mpirun,
+    use=usage.MPIRUN,
     names=algorithm_names,
 )

@@ -30,4 +30,4 @@ def to_json(decisions: Sequence[DecisionFunction], provenance: Facts = None) -> 
     return json.dumps(saved[0] if len(saved) == 1 else saved, allow_nan=False, indent=1) + "\n"
 
 
-TARGET = Target("json", "JSON (saved decision function)", ".json", to_json, use=usage.saved, says=holds.ALL)
+TARGET = Target("json", "JSON (saved decision function)", ".json", to_json, use=usage.SAVED, says=holds.ALL)

@@ -18,7 +18,8 @@ from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules import nccl
 from dashboard.export.rules.nccl import ALGORITHMS, PROTOCOLS
-from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Step, Target
+from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Target
+from dashboard.export.usage import Step
 from loaders.collectives import COLLECTIVES
 
 _NAMES: Mapping[str, str] = {ours: theirs for theirs, ours in nccl.COLLECTIVES.items()}
@@ -102,14 +103,11 @@ def _words(decision: DecisionFunction, method: Method, *, used: bool) -> str:
     return f"{name},{protocol},{int(method.parameters.get('channels') or _ANY)}"
 
 
-def _use(name: str, _collectives: Sequence[str]) -> list[Step]:
-    return [
-        Step(
-            "Build NCCL's tuner plugin (plugins/tuner/example of its sources), then, where programs are started:",
-            f"export NCCL_TUNER_PLUGIN=libnccl-tuner-example.so\nexport NCCL_TUNER_CONFIG_FILE=$PWD/{name}",
-        ),
-        Step("Check the file:", f"colltune lint {name}"),
-    ]
-
-
-TARGET = Target("nccl", "NCCL tuner configuration (CSV)", ".conf", to_nccl, use=_use, own_methods=True, segments=False)
+_USE = (
+    Step(
+        "Build NCCL's tuner plugin (plugins/tuner/example of its sources), then, where programs are started:",
+        "export NCCL_TUNER_PLUGIN=libnccl-tuner-example.so\nexport NCCL_TUNER_CONFIG_FILE=$PWD/{name}",
+    ),
+    Step("Check the file:", "colltune lint {name}"),
+)
+TARGET = Target("nccl", "NCCL tuner configuration (CSV)", ".conf", to_nccl, use=_USE, own_methods=True, segments=False)

@@ -153,4 +153,4 @@ def _leaves(root: Node) -> dict[int, int]:
     return counts
 
 
-TARGET = Target("python", "Python source", ".py", to_python, use=usage.python)
+TARGET = Target("python", "Python source", ".py", to_python, use=usage.PYTHON)

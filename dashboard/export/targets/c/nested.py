@@ -102,4 +102,4 @@ def _certain(test: Test) -> bool | None:
     return False if test.cut < -largest - 1 else None
 
 
-TARGET = Target("c", "C source (nested ifs)", ".c", to_c, use=usage.c_source)
+TARGET = Target("c", "C source (nested ifs)", ".c", to_c, use=usage.C_SOURCE)

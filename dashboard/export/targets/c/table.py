@@ -93,4 +93,4 @@ def _table(decision: DecisionFunction) -> tuple[dict[str, IntArray], IntArray]:
     return axes, tree.codes[places].astype(np.int64).reshape(shape)
 
 
-TARGET = Target("c-table", "C source (tables)", ".c", to_c_table, use=usage.c_source)
+TARGET = Target("c-table", "C source (tables)", ".c", to_c_table, use=usage.C_SOURCE)

@@ -245,7 +245,7 @@ TARGET = Target(
     ".json",
     to_mpich,
     ("base",),
-    use=usage.mpich,
+    use=usage.MPICH,
     readable=True,
     own_methods=True,
     segments=False,

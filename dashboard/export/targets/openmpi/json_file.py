@@ -103,7 +103,7 @@ TARGET = Target(
     ".json",
     to_openmpi_json,
     ("cubes", "most_rules", "weights"),
-    use=usage.open_mpi,
+    use=usage.OPEN_MPI,
     readable=True,
     names=algorithm_names,
 )

@@ -195,7 +195,7 @@ TARGET = Target(
     ".conf",
     to_openmpi_nodes,
     ("cubes", "version", "most_rules", "weights"),
-    use=usage.open_mpi_nodes,
+    use=usage.OPEN_MPI_NODES,
     readable=True,
     names=algorithm_names,
 )

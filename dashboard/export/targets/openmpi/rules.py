@@ -126,7 +126,7 @@ TARGET = Target(
     ".conf",
     to_openmpi,
     ("cubes", "version", "most_rules", "weights"),
-    use=usage.open_mpi,
+    use=usage.OPEN_MPI,
     readable=True,
     names=algorithm_names,
 )

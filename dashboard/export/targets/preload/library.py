@@ -179,7 +179,7 @@ TARGET = Target(
     ".c",
     to_preload,
     ("cubes", "version"),
-    use=usage.preload,
+    use=usage.PRELOAD,
     own_methods=True,
     runs_own=on_processes,
     names=algorithm_names,

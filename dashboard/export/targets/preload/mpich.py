@@ -119,7 +119,7 @@ TARGET = Target(
     ".c",
     to_preload_mpich,
     ("cubes",),
-    use=usage.preload_mpich,
+    use=usage.PRELOAD_MPICH,
     own_methods=True,
     runs_own=on_processes,
     names=lambda collective, _: tuple(NAMES.get(collective, ())),
