@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from html import escape
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import holoviews as hv
 import numpy as np
@@ -14,6 +14,9 @@ from dashboard.domain.units import format_bytes, format_count, format_duration, 
 from dashboard.plots.coverage import sizes_text
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
+
+if TYPE_CHECKING:
+    from dashboard.measuring.tunings import Step
 
 _ROW_HEIGHT, _AROUND = 44, 92
 _GOOD, _GREY = "#1a9e62", "#9a9a9a"
@@ -48,30 +51,6 @@ li .seconds { text-align: right; font-variant-numeric: tabular-nums; padding-rig
 li .bar { grid-column: 4; height: 4px; margin-top: 4px; border-radius: 2px; background: rgba(120, 120, 120, 0.25); }
 li .bar i { display: block; height: 4px; border-radius: 2px; background: var(--mui-palette-primary-main, #0b6bcb); }
 """
-
-
-class Step(Protocol):
-    """A stage as it is now."""
-
-    @property
-    def name(self) -> str:
-        """Of the stage."""
-
-    @property
-    def state(self) -> str:
-        """One of `_SIGNS`."""
-
-    @property
-    def seconds(self) -> float | None:
-        """That it took."""
-
-    @property
-    def said(self) -> str:
-        """What it says of itself."""
-
-    @property
-    def share(self) -> float | None:
-        """How far it is."""
 
 
 def stage_list(steps: Sequence[Step]) -> str:

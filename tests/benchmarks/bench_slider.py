@@ -36,10 +36,10 @@ CASES = ((64, 0.1, 6, 60), (512, 0.1, 7, 75))
 
 _BARE = """
 import holoviews as hv, numpy as np, panel as pn
-from dashboard.pages.parts.widgets import float_slider
+from dashboard.pages.parts.widgets import LiveFloatSlider
 from dashboard.plots.live import LiveSources
 hv.extension("bokeh")
-live, slider = LiveSources(), float_slider(start=0, end=1, step=0.01, value=0.5)
+live, slider = LiveSources(), LiveFloatSlider(start=0, end=1, step=0.01, value=0.5)
 image = live.attach("image", hv.Image(np.zeros((8, 8))).opts(clim=(0, 1), width=400, height=400))
 canvas = {"plot.output_backend": "canvas"}
 slider.param.watch(lambda event: live.update("image", {"image": [np.full((8, 8), event.new)]}), "value")

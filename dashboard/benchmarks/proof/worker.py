@@ -15,7 +15,7 @@ from functools import partial
 from itertools import groupby
 from operator import itemgetter
 from pathlib import Path
-from typing import Any, Protocol, TextIO
+from typing import Any, TextIO
 
 import numpy as np
 
@@ -79,7 +79,7 @@ class Worker:
 
     def _block(self, block: Todo, comm: Any) -> None:
         """Make the calls of one communicator size."""
-        counts: Counts = Messages(self._counters) if self._counters else Sockets(comm)
+        counts = Messages(self._counters) if self._counters else Sockets(comm)
         placed = tuple(Counter(comm.allgather(platform.node())).values())
         made: dict[tuple[tuple[str, int], ...], Any] = {}
         for cell, calls in block:
@@ -128,15 +128,6 @@ class Worker:
             self._lines.flush()
 
 
-class Counts(Protocol):
-    """How much a call sends, seen by one process."""
-
-    turns: int
-
-    def around(self, call: Callable[[], None]) -> Sent:
-        """Make a call, and tell what this process sent meanwhile."""
-
-
 class Messages:
     """Counted by the library's monitoring, or in its place."""
 
@@ -146,7 +137,7 @@ class Messages:
         self._counters = counters
 
     def around(self, call: Callable[[], None]) -> Sent:
-        """See `Counts`."""
+        """Make a call, and tell what this process sent meanwhile."""
         sent = counted(self._counters, call)
         return [(int(to), int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])]
 
@@ -165,7 +156,7 @@ class Sockets:
                 break
 
     def around(self, call: Callable[[], None]) -> Sent:
-        """See `Counts`; collective."""
+        """Make a call, and tell what this process sent meanwhile; collective."""
         sent = self._sent(call)
         both = {to: sent.get(to, 0) - self._empty.get(to, 0) for to in {*sent, *self._empty}}
         return [(to, 0, size) for to, size in sorted(both.items()) if size]
@@ -200,7 +191,7 @@ class Sockets:
             distance *= 2
 
 
-def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: Counts) -> Seen:
+def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: Messages | Sockets) -> Seen:
     """Call until what was sent is seen twice, or once where each message is counted; collective."""
     last: list[Sent] = []
     for _ in range(counts.turns):

@@ -13,7 +13,7 @@ from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.ppn import ppn_menu
-from dashboard.pages.parts.widgets import Button, MultiChoice, Select, Switch, float_slider, int_slider
+from dashboard.pages.parts.widgets import Button, LiveFloatSlider, LiveIntSlider, MultiChoice, Select, Switch
 from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.session.choice import QUADTREE, Choice
 from dashboard.session.state import DATA, TREE, State
@@ -85,7 +85,7 @@ class Controls(Viewer):
         """Widgets for how the tree is grown: any family's, and the quadtree's own."""
         self.tree = FamilyControls(state.choice, self._choose, state.choice, own=(QUADTREE,))
         follow_state(self.tree, state)
-        self.depth = int_slider(
+        self.depth = LiveIntSlider(
             label="Maximum depth",
             start=0,
             end=6,
@@ -100,7 +100,7 @@ class Controls(Viewer):
             description="Without the limit the accuracy threshold alone ends the tree. Both were studied in the "
             "quadtree report, 2006.",
         )
-        self.threshold = float_slider(
+        self.threshold = LiveFloatSlider(
             label="Accuracy threshold",
             start=0,
             end=1,

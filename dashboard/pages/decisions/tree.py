@@ -19,7 +19,7 @@ from dashboard.domain.units import format_count, format_share
 from dashboard.export.provenance import unsure
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.widgets import Pagination, int_slider
+from dashboard.pages.parts.widgets import LiveIntSlider, Pagination
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_border, leaf_places
@@ -73,7 +73,7 @@ class TreeDiagram(Viewer):
         super().__init__()
         self._state, self._light = state, light
         self._clicked: tuple[DecisionFunction, int] | None = None
-        self.depth = int_slider(
+        self.depth = LiveIntSlider(
             label="Tree, levels drawn at most",
             start=0,
             end=6,

@@ -24,7 +24,7 @@ from dashboard.pages.models.knobs import KNOBS, Knob
 from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
-from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, Select, TextInput, float_slider
+from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, LiveFloatSlider, Select, TextInput
 from dashboard.session.state import State
 from loaders.collectives import POINT_TO_POINT
 
@@ -74,7 +74,7 @@ class ParameterPanel(Filling):
         self.fitting = Background(again=self._fit)
         self.message = Alert(object="", severity="error", width=WIDTH, visible=False)
         self.sliders = {(knob.model, knob.name): self._slider(knob) for knob in KNOBS}
-        self.stretch = float_slider(
+        self.stretch = LiveFloatSlider(
             label="Stretch",
             start=-1.0,
             end=1.0,
@@ -132,7 +132,7 @@ class ParameterPanel(Filling):
 
     def _slider(self, knob: Knob) -> Any:
         low, high = knob.ends
-        slider = float_slider(
+        slider = LiveFloatSlider(
             label=knob.title,
             start=low,
             end=high,

@@ -15,7 +15,7 @@ from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html, side_by_side
 from dashboard.pages.models.times import TimeLines
 from dashboard.pages.parts.later import Newest
-from dashboard.pages.parts.widgets import Select, int_slider
+from dashboard.pages.parts.widgets import LiveIntSlider, Select
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Schedule, ScheduleError, schedule
 from dashboard.schedules.drawing import graph_svg, movement_svg
 from dashboard.schedules.rank import SEND
@@ -64,7 +64,7 @@ class Scheduled(Part):
         self.redraw = Newest(self._draw)
 
     def _slider(self, label: str, start: int, end: int, value: int, about: str) -> Any:
-        slider = int_slider(label=label, start=start, end=end, value=value, width=135, description=about)
+        slider = LiveIntSlider(label=label, start=start, end=end, value=value, width=135, description=about)
         slider.param.watch(self.again, "value")
         return slider
 

@@ -14,7 +14,7 @@ from dashboard.models.simulator import simulate
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html
 from dashboard.pages.parts.later import Newest
-from dashboard.pages.parts.widgets import DiscreteSlider, Figure, int_slider
+from dashboard.pages.parts.widgets import DiscreteSlider, Figure, LiveIntSlider
 from dashboard.plots.models import timeline as model_timeline
 
 PROCESSES = 16
@@ -37,7 +37,7 @@ class TimeLine(Part):
             "How long a message keeps sender, wire and receiver: Hockney, LogP / LogGP or PLogP. LogGP "
             "(Alexandrov et al., SPAA 1995) tells processor and port apart.",
         )
-        self.processes = int_slider(
+        self.processes = LiveIntSlider(
             label="Processes",
             start=2,
             end=PROCESSES,
@@ -54,7 +54,7 @@ class TimeLine(Part):
             description="Bytes of the vector, or of the block of each process where the collective has blocks "
             "(dissertation, chapter 4).",
         )
-        self.segments = int_slider(
+        self.segments = LiveIntSlider(
             label="Segments",
             start=1,
             end=16,

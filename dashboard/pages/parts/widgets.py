@@ -135,7 +135,3 @@ class LiveIntSlider(_Live, pmui.IntSlider):  # type: ignore[misc]
 
 class LiveFloatSlider(_Live, pmui.FloatSlider):  # type: ignore[misc]
     """A slider without Panel's wait."""
-
-
-int_slider = LiveIntSlider
-float_slider = LiveFloatSlider
