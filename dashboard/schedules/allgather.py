@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import Blocks, View
+from dashboard.schedules.parts import powers
 from dashboard.schedules.rank import Rank
 
 
@@ -29,31 +30,42 @@ def gathered(write: Callable[[Rank, View, Blocks], None]) -> Callable[[Rank], No
     return program
 
 
-def bruck(rank: Rank, view: View, blocks: Blocks) -> None:
-    """All blocks known go to the rank 1, 2, 4, … before; place i is that of the rank i further on (Figure 4.4)."""
+def by_digits(rank: Rank, view: View, blocks: Blocks, radix: int, *, modelled: bool = False) -> None:
+    """All blocks known go to the ranks 1, 2, … distances before, of as many as the radix less one at once.
+
+    Place i is that of the rank i further on; `modelled`: the model counts that they are turned back.
+    """
     turned = Blocks.dense([blocks.lengths[(rank.rank + place) % rank.size] for place in range(rank.size)])
     places = rank.scratch(turned.end)
     rank.copy(blocks.of(view, rank.rank), turned.of(places, 0))
-    distance = 1
-    while distance < rank.size:
-        count = min(distance, rank.size - distance)
-        to, source = (rank.rank - distance) % rank.size, (rank.rank + distance) % rank.size
-        rank.exchange(turned.of(places, 0, count), to, turned.of(places, distance, count), source)
-        distance *= 2
+    for distance in powers(rank.size, radix):
+        aheads = range(distance, min(distance * radix, rank.size), distance)
+        counts = {ahead: min(distance, rank.size - ahead) for ahead in aheads}
+        receives = [
+            rank.receive(turned.of(places, ahead, count), (rank.rank + ahead) % rank.size)
+            for ahead, count in counts.items()
+        ]
+        sends = [
+            rank.send(turned.of(places, 0, count), (rank.rank - ahead) % rank.size) for ahead, count in counts.items()
+        ]
+        rank.wait(*receives, *sends)
     before = rank.size - rank.rank
-    rank.copy(turned.of(places, 0, before), blocks.of(view, rank.rank, before), modelled=True)
+    rank.copy(turned.of(places, 0, before), blocks.of(view, rank.rank, before), modelled=modelled)
     if rank.rank:
-        rank.copy(turned.of(places, before, rank.rank), blocks.of(view, 0, rank.rank), modelled=True)
+        rank.copy(turned.of(places, before, rank.rank), blocks.of(view, 0, rank.rank), modelled=modelled)
+
+
+def bruck(rank: Rank, view: View, blocks: Blocks) -> None:
+    """All blocks known go to the rank 1, 2, 4, … before (Figure 4.4)."""
+    by_digits(rank, view, blocks, 2, modelled=True)
 
 
 def recursive_doubling(rank: Rank, view: View, blocks: Blocks) -> None:
     """Partners at doubling distances exchange all that they have (Figure 4.5)."""
-    distance = 1
-    while distance < rank.size:
+    for distance in powers(rank.size):
         mate = rank.rank ^ distance
         mine, other = (blocks.of(view, number // distance * distance, distance) for number in (rank.rank, mate))
         rank.exchange(mine, mate, other, mate)
-        distance *= 2
 
 
 def ring(rank: Rank, view: View, blocks: Blocks, begin: int = 0, tag: int = 0) -> None:

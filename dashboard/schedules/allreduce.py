@@ -9,7 +9,7 @@ from dashboard.schedules import allgather
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm
 from dashboard.schedules.call import Call, View
 from dashboard.schedules.halving import halve, needs, spread_halves
-from dashboard.schedules.parts import even_parts, fold, unfolded
+from dashboard.schedules.parts import even_parts, fold, powers, unfolded
 from dashboard.schedules.rank import Rank
 
 RESULT = 1
@@ -27,12 +27,10 @@ def recursive_doubling(rank: Rank) -> None:
     if own.mate >= 0:
         rank.take(received, own.mate)
         rank.merge(received, result, lower=True)
-    distance = 1
-    while distance < own.group:
+    for distance in powers(own.group):
         mate = unfolded(own.number ^ distance, rank.size, stays=1)
         rank.exchange(result, mate, received, mate)
         rank.merge(received, result, lower=bool(own.number & distance))
-        distance *= 2
     if own.mate >= 0:
         rank.put(result, own.mate, RESULT)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboard.schedules.algorithm import Algorithm, Parameter
 from dashboard.schedules.call import View
+from dashboard.schedules.parts import powers
 from dashboard.schedules.rank import Rank
 
 MAX_REQUESTS = Parameter("max_requests", 8, (0, 8, 64, 128, 512))
@@ -65,8 +66,7 @@ def by_digits(rank: Rank, radix: int) -> None:
     sent, received = blocks(rank)
     length = rank.call.count
     where = [sent[(rank.rank + ahead) % rank.size] for ahead in range(rank.size)]
-    distance = 1
-    while distance < rank.size:
+    for distance in powers(rank.size, radix):
         receives, sends = [], []
         for digit in range(1, radix):
             going = [ahead for ahead in range(rank.size) if ahead // distance % radix == digit]
@@ -79,7 +79,6 @@ def by_digits(rank: Rank, radix: int) -> None:
             receives.append(rank.receive(coming, (rank.rank - digit * distance) % rank.size))
             sends.append(rank.send(packed, (rank.rank + digit * distance) % rank.size))
         rank.wait(*receives, *sends)
-        distance *= radix
     for behind in range(rank.size):
         rank.copy(where[behind], received[(rank.rank - behind) % rank.size], modelled=True)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import View
-from dashboard.schedules.parts import power_below
+from dashboard.schedules.parts import power_below, powers
 from dashboard.schedules.rank import OUTPUT, Rank
 from dashboard.schedules.topologies import in_order_binomial
 
@@ -43,21 +43,17 @@ def recursive_doubling(rank: Rank) -> None:
     folded = rank.rank + group < rank.size
     if folded:
         rank.take(NOTHING, rank.rank + group)
-    distance = 1
-    while distance < group:
+    for distance in powers(group):
         rank.exchange(NOTHING, rank.rank ^ distance, NOTHING, rank.rank ^ distance)
-        distance *= 2
     if folded:
         rank.put(NOTHING, rank.rank + group)
 
 
 def bruck(rank: Rank) -> None:
     """Dissemination: a message to the rank 1, 2, 4, … further on."""
-    distance = 1
-    while distance < rank.size:
+    for distance in powers(rank.size):
         to, source = (rank.rank + distance) % rank.size, (rank.rank - distance) % rank.size
         rank.exchange(NOTHING, to, NOTHING, source)
-        distance *= 2
 
 
 def binomial(rank: Rank) -> None:

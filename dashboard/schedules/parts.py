@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from dashboard.schedules.call import Blocks, View
@@ -18,6 +19,14 @@ def even_parts(count: int, number: int) -> Blocks:
     """Cut elements into so many parts of nearly one size, the longer ones first."""
     length, longer = divmod(count, number)
     return Blocks.dense([length + (part < longer) for part in range(number)])
+
+
+def powers(below: int, base: int = 2) -> Iterator[int]:
+    """1, the base, its square, …, as far as they are below a number."""
+    power = 1
+    while power < below:
+        yield power
+        power *= base
 
 
 def power_below(processes: int) -> int:

@@ -8,14 +8,14 @@ Algorithms for the Exascale Era", CLUSTER 2023, for the others.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 
+from dashboard.schedules import alltoall
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
-from dashboard.schedules.allgather import gathered
-from dashboard.schedules.alltoall import by_digits
+from dashboard.schedules.allgather import by_digits, gathered
 from dashboard.schedules.bcast import down
-from dashboard.schedules.call import Blocks, View
-from dashboard.schedules.parts import even_parts
+from dashboard.schedules.call import View
+from dashboard.schedules.parts import even_parts, powers
 from dashboard.schedules.rank import Rank
 from dashboard.schedules.reduce import combined, tree
 from dashboard.schedules.topologies import k_nomial
@@ -26,44 +26,13 @@ _GENERALIZED = "Wilkins et al., CLUSTER 2023"
 _BRUCK = "Bruck et al., TPDS 8 (1997)"
 
 
-def distances(rank: Rank) -> Iterator[int]:
-    """Powers of the radix below the number of processes."""
-    distance = 1
-    while distance < rank.size:
-        yield distance
-        distance *= rank["radix"]
-
-
-def bruck_allgather(rank: Rank, view: View, known: Blocks) -> None:
-    """All blocks known go to the ranks 1, 2, … distances before, of as many as the radix less one at once."""
-    turned = Blocks.dense([known.lengths[(rank.rank + place) % rank.size] for place in range(rank.size)])
-    places = rank.scratch(turned.end)
-    rank.copy(known.of(view, rank.rank), turned.of(places, 0))
-    for distance in distances(rank):
-        aheads = range(distance, min(distance * rank["radix"], rank.size), distance)
-        number = [min(distance, rank.size - ahead) for ahead in aheads]
-        requests = [
-            rank.receive(turned.of(places, ahead, count), (rank.rank + ahead) % rank.size)
-            for ahead, count in zip(aheads, number, strict=True)
-        ]
-        requests += [
-            rank.send(turned.of(places, 0, count), (rank.rank - ahead) % rank.size)
-            for ahead, count in zip(aheads, number, strict=True)
-        ]
-        rank.wait(*requests)
-    before = rank.size - rank.rank
-    rank.copy(turned.of(places, 0, before), known.of(view, rank.rank, before))
-    if rank.rank:
-        rank.copy(turned.of(places, before, rank.rank), known.of(view, 0, rank.rank))
-
-
 def recursive_multiplying(rank: Rank) -> None:
     """Groups of as many as the radix exchange the vector, at distances that grow by it.
 
     Processes beyond a power of the radix are folded: contiguous ranks hand theirs to the last of them, so the order of
     ranks is kept.
     """
-    number = max(distances(rank)) * (rank["radix"] if _is_power(rank.size, rank["radix"]) else 1)
+    number = max(powers(rank.size, rank["radix"])) * (rank["radix"] if _is_power(rank.size, rank["radix"]) else 1)
     groups = even_parts(rank.size, number)
     own = next(group for group in range(number) if rank.rank < groups.offsets[group] + groups.lengths[group])
     leads = [start + length - 1 for start, length in zip(*groups, strict=True)]
@@ -74,10 +43,8 @@ def recursive_multiplying(rank: Rank) -> None:
         return
     members = range(leads[own] - 1, groups.offsets[own] - 1, -1)
     combined(rank, [(member, result) for member in members], lambda piece, complete: None)
-    distance = 1
-    while distance < number:
+    for distance in powers(number, rank["radix"]):
         _among(rank, result, leads, own, distance)
-        distance *= rank["radix"]
     rank.wait(*[rank.send(result, member, RESULT) for member in members])
 
 
@@ -134,7 +101,7 @@ ALGORITHMS = (
     Algorithm(
         "allgather",
         "k_bruck",
-        gathered(bruck_allgather),
+        gathered(lambda rank, view, blocks: by_digits(rank, view, blocks, rank["radix"])),
         _GENERALIZED,
         (RADIX,),
         formula="log(P, k) * (k - 1) * alpha + (P - 1) * beta * m",
@@ -142,7 +109,7 @@ ALGORITHMS = (
     Algorithm(
         "alltoall",
         "k_bruck",
-        lambda rank: by_digits(rank, rank["radix"]),
+        lambda rank: alltoall.by_digits(rank, rank["radix"]),
         _BRUCK,
         (RADIX,),
         formula="log(P, k) * (k - 1) * (alpha + P / k * (beta + delta) * m) + P * delta * m",

@@ -73,20 +73,10 @@ def binomial(virtual: int, processes: int) -> Place:
     return Place(virtual ^ (1 << virtual.bit_length() - 1) if virtual else -1, tuple(children))
 
 
-def in_order_binomial(virtual: int, processes: int) -> Place:
-    """Binomial tree whose subtrees are ranges of processes, the largest first (Figure 4.3)."""
-    children = []
-    distance = 1
-    while virtual + distance < processes and not virtual & distance:
-        children.append(virtual + distance)
-        distance *= 2
-    return Place(virtual & (virtual - 1) if virtual else -1, tuple(children[::-1]))
-
-
 def k_nomial(radix: int) -> Topology:
     """Tree by the digits of a process to a base: the lowest one that is not 0 is what a child has more.
 
-    The largest subtree comes first; of two: `in_order_binomial`.
+    The largest subtree comes first.
     """
 
     def place(virtual: int, processes: int) -> Place:
@@ -100,6 +90,10 @@ def k_nomial(radix: int) -> Topology:
         return Place(virtual - virtual // distance % radix * distance if virtual else -1, tuple(children))
 
     return place
+
+
+#: Binomial tree whose subtrees are ranges of processes, the largest first (Figure 4.3).
+in_order_binomial = k_nomial(2)
 
 
 def subtree(virtual: int, processes: int) -> int:
