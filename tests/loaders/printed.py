@@ -12,6 +12,7 @@ import pandas as pd
 
 from loaders.errors import LoadError
 from loaders.source import Format, Source
+from tests.fuzz import DAMAGES
 
 _PRESENT = re.compile(rb"^[ \t]*[^#\s].*$", re.MULTILINE)
 
@@ -59,30 +60,13 @@ def samples_of(folder: Path) -> list[Path]:
     return [f for f in sorted(folder.iterdir()) if f.name != "SOURCES.md"]
 
 
-def damaged(data: bytes, rng: random.Random) -> bytes:
-    """Cut the data anywhere, swap lines, or put other bytes in their place."""
-    kind = rng.randrange(3)
-    if kind == 0:
-        return data[: rng.randrange(len(data))]
-    if kind == 1:
-        lines = data.split(b"\n")
-        for _ in range(rng.randrange(1, 12)):
-            i, j = rng.randrange(len(lines)), rng.randrange(len(lines))
-            lines[i], lines[j] = lines[j], lines[i]
-        return b"\n".join(lines)
-    other = bytearray(data)
-    for _ in range(rng.randrange(1, 30)):
-        other[rng.randrange(len(other))] = rng.choice(b"\0\n\r\t #0123456789.-|\x85\xc2\xff")
-    return bytes(other)
-
-
 def damaged_readings(
     form: Format, contents: Sequence[bytes], folder: Path, seed: int | str, **options: object
 ) -> Iterator[tuple[bytes, Reading]]:
     """Damage contents 200 times: what was read, and what came of it; only `LoadError` may escape a reader."""
     rng = random.Random(seed)
     for _ in range(200):
-        data = damaged(rng.choice(contents), rng)
+        data = rng.choice(DAMAGES)(rng.choice(contents), rng, rng.choice(contents))
         yield data, read_text(form, folder, data, **options)
 
 

@@ -8,7 +8,8 @@ import pytest
 
 from loaders import FORMATS, scan
 from tests.conftest import ROOT
-from tests.fuzz import DAMAGES, inputs, run, sample_files
+from tests.fuzz import DAMAGES, HINTS, LARGEST, inputs, run, sample_files
+from tests.loaders.printed import samples_of, survive_damage
 
 FORMATS_OF = {
     "skampi": "skampi",
@@ -19,8 +20,6 @@ FORMATS_OF = {
     "mpi4py": "mpi4py_run",
     "pico": "pico",
 }
-HINTS = {"algorithm": "x", "comm_size": 4, "collective": "bcast"}
-LARGEST = 40_000
 
 
 def small_samples(samples: Path) -> list[Path]:
@@ -29,6 +28,11 @@ def small_samples(samples: Path) -> list[Path]:
         files = [f for f in sorted((samples / folder).iterdir()) if f.is_file() and f.name != "SOURCES.md"]
         small += [f for f in files if f.stat().st_size <= LARGEST][:8]
     return small
+
+
+@pytest.mark.parametrize("folder", ["osu", "imb", "mpi4py", "skampi4"])
+def test_damaged_files_end_in_rows_or_in_a_load_error(samples: Path, tmp_path: Path, folder: str) -> None:
+    survive_damage(FORMATS[FORMATS_OF[folder]], samples_of(samples / folder), tmp_path)
 
 
 @pytest.mark.soak

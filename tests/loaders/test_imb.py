@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loaders import imb
-from tests.loaders.printed import present, read, read_text, samples_of, survive_damage
+from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = imb.FORMAT
 TITLE = "#    Intel(R) MPI Benchmarks 2019 Update 6, MPI-1 part\n"
@@ -210,7 +210,3 @@ def test_the_title_is_found_behind_a_long_preamble(tmp_path: Path) -> None:
     other = tmp_path / "other.sko"
     other.write_text("# SKaMPI Version 5.0.4\n" + "1 2 3\n" * 20_000 + TITLE)
     assert not FORM.recognises(other.read_bytes()[: 1 << 16], other)
-
-
-def test_damaged_files_end_in_rows_or_in_a_load_error(samples: Path, tmp_path: Path) -> None:
-    survive_damage(FORM, samples_of(samples / "imb"), tmp_path)

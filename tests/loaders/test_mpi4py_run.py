@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loaders import mpi4py_run
-from tests.loaders.printed import present, read, read_text, samples_of, survive_damage
+from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = mpi4py_run.FORMAT
 DEMO = "# MPI Broadcast Latency Test\n# Size [B]        Latency [us]\n"
@@ -107,7 +107,3 @@ def test_only_the_mean_is_there(samples: Path) -> None:
     file = samples / "mpi4py" / "local__osu_bcast_np2.txt"
     assert "possible are mean" in read(FORM, file, statistic="max").error
     assert read(FORM, file, statistic="mean").source.rows == 21
-
-
-def test_damaged_files_end_in_rows_or_in_a_load_error(samples: Path, tmp_path: Path) -> None:
-    survive_damage(FORM, samples_of(samples / "mpi4py"), tmp_path)

@@ -9,7 +9,7 @@ import pytest
 
 from loaders import open_results, osu
 from loaders.errors import MissingHintError
-from tests.loaders.printed import present, read, read_text, samples_of, survive_damage
+from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = osu.FORMAT
 HEADER = "# OSU MPI Broadcast Latency Test v7.4\n# Datatype: MPI_CHAR.\n# Size       Avg Latency(us)\n"
@@ -199,7 +199,3 @@ def test_the_header_is_found_behind_a_long_preamble(tmp_path: Path) -> None:
     assert FORM.recognises(file.read_bytes()[: 1 << 16], file)
     reading = read(FORM, file)
     assert (reading.source.rows, reading.source.skipped) == (1, 4000)
-
-
-def test_damaged_files_end_in_rows_or_in_a_load_error(samples: Path, tmp_path: Path) -> None:
-    survive_damage(FORM, samples_of(samples / "osu"), tmp_path)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from loaders import MissingHintError, open_results, skampi4
-from tests.loaders.printed import present, read, read_text, samples_of, survive_damage
+from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = skampi4.FORMAT
 ROW = re.compile(rb"^ +\d+( +\d+\.\d +\d+\.\d +\d+)\1", re.MULTILINE)
@@ -101,7 +101,3 @@ def test_a_file_without_a_usable_block_says_what_would_be_right(tmp_path: Path) 
     reading = read_text(FORM, tmp_path, "#/*@inmw_Waitsome-nodes.ski*/\n  2  12.7  0.2  8\n")
     assert "mw_Waitsome-nodes is no collective that is known" in reading.error
     assert "a block of SKaMPI 4 looks like" in reading.error
-
-
-def test_damaged_files_end_in_rows_or_in_a_load_error(samples: Path, tmp_path: Path) -> None:
-    survive_damage(FORM, samples_of(samples / "skampi4"), tmp_path)
