@@ -13,7 +13,6 @@ from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
 from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError
-from dashboard.domain.errors import OptionError
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import Entry, campaigns, folder_of, free_name
 from dashboard.measuring.launching import (
@@ -37,8 +36,6 @@ from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import titled
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert
 from dashboard.session.choice import write_options
 from dashboard.session.state import ResultsOrState
 
@@ -85,26 +82,23 @@ class MeasurePage(Watching):
         ``campaign`` names the one on show; its results are loaded into it when asked for.
     """
 
-    PAGE, WATCHED, CHOSEN = PAGE, "campaigns", "campaign"
+    PAGE, WATCHED, CHOSEN, ASKED = PAGE, "campaigns", "campaign", "campaign_asked"
+    MAY_LOOK = "You can plan here, but not start."
 
     def __init__(self, shown: ResultsOrState) -> None:
         super().__init__(shown)
         self.sight: Sight | None = None
         self._worked = _Worked()
-        self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self.rested = Rested(self._show_cost, REST, self._work_out)
-        self.form, self.where = Form(self._ask_cost), Where(self._ask_cost)
+        self.form, self.where = Form(self._changed), Where(self._changed)
         self.cost = Cost(self.start)
-        self.cost.named.param.watch(lambda _: self._ask_cost(), "value")
+        self.cost.named.param.watch(lambda _: self._changed(), "value")
         self.list = CampaignList(self._choose)
         self.watch = Watch({"cancel": self.cancel, "resume": self.resume, "rerun": self.rerun, "open": self.open})
         self.campaign = pn.Column(
             self.watch, self.map, self.loss, self.watch.log, sizing_mode="stretch_width", visible=False, margin=0
         )
         self._asked: tuple[Asked, Place | str, str] = (Asked.of(), Place(), "")
-        self._written = ""
-        self._read(self.state.campaign_asked)
-        self.state.param.watch(self._follow_address, "campaign_asked")
         self._watch()
 
     def __panel__(self) -> pn.viewable.Viewable:
@@ -121,32 +115,17 @@ class MeasurePage(Watching):
         there = [self.doing, pn.pane.Markdown("### Campaigns", margin=(5, 10)), self.list, self.campaign]
         return columns(plan, there, width=WIDTH + 24)
 
-    def _follow_address(self, event: Any) -> None:
-        # Undone, or another address: not what the form itself has just written.
-        if event.new != self._written:
-            self._read(event.new)
-            self._ask_cost()
-
-    def _read(self, text: str) -> None:
-        """Ask for what an address asks for."""
-        try:
-            self.form.read(text)
-            self.where.read(text)
-        except OptionError as error:
-            self.state.notice = f"The address asks the page Measure for something else than it can be asked: {error}."
+    def _fill(self, text: str) -> None:
+        self.form.read(text)
+        self.where.read(text)
 
     # What there is to measure with, and what it would cost.
 
-    def _show_surroundings(self, around: Surroundings) -> None:
+    def _offer(self, around: Surroundings) -> None:
         self.form.offer(around.installation)
         self.where.offer(around.no_slurm, around.partitions)
-        obstacle, severity = around.no_mpi, "error"
-        if not obstacle and not self.doing.allowed:
-            obstacle, severity = f"You can plan here, but not start. {self.doing.allowed.reason}", "warning"
-        self.standing.param.update(object=plain(obstacle), severity=severity, visible=bool(obstacle))
-        self._ask_cost()
 
-    def _ask_cost(self) -> None:
+    def _changed(self) -> None:
         # Read here: what is worked out beside the session must not look at widgets.
         try:
             place: Place | str = self.where.place()
@@ -155,8 +134,7 @@ class MeasurePage(Watching):
         spread = isinstance(place, Place) and place.spread
         asked = self.form.asked(self.where.number_of_ranks, spread=spread)
         self._asked = asked, place, self.cost.named.value
-        self._written = write_options({**self.form.fields.changed(), **self.where.changed()})
-        self.state.campaign_asked = self._written
+        self._write(write_options({**self.form.fields.changed(), **self.where.changed()}))
         self.cost.start.disabled = True
         self.rested.ask()
 
@@ -257,7 +235,7 @@ class MeasurePage(Watching):
             # A name that was typed meanwhile is the next campaign's.
             if self.cost.named.value == name:
                 self.cost.named.value = ""
-            self._ask_cost()
+            self._changed()
 
     async def resume(self, *_: Any) -> None:
         """Launch what is missing of the campaign on show."""

@@ -11,15 +11,18 @@ from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns.follow import Following, Sight
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.domain.errors import OptionError
 from dashboard.measuring.kept import campaigns_root
 from dashboard.measuring.launching import Surroundings, look_around
 from dashboard.pages.measure.doing import Doing
+from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.loss import ExpectedLoss
 from dashboard.pages.measure.map import FillingMap, Measured
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
-from dashboard.pages.parts.widgets import Button
+from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.widgets import Alert, Button
 from dashboard.plots.backend import use_bokeh
 from dashboard.server.permission import Permission, may_launch
 from dashboard.session.state import ResultsOrState, State
@@ -51,10 +54,13 @@ class Watching(Viewer):
         Results, or a state that other views follow too: its param `CHOSEN` names the one on show.
     """
 
-    #: Name of the page; what it looks at; the param of the state.
+    #: Name of the page; what it looks at; params of the state: the one on show, and what is asked for; what those may
+    #: do who may not start any.
     PAGE: ClassVar[str]
     WATCHED: ClassVar[str]
     CHOSEN: ClassVar[str]
+    ASKED: ClassVar[str]
+    MAY_LOOK: ClassVar[str]
 
     def __init__(self, shown: ResultsOrState) -> None:
         super().__init__()
@@ -69,12 +75,16 @@ class Watching(Viewer):
         self.around: Surroundings | None = None
         self.again = Button(label="Look again", variant="outlined", size="small", on_click=self._search_again)
         self.again.visible = False
+        self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self._anew = False
+        self._written = ""
         self._search = Rested(self._take_surroundings, 0.0, self._look_around)
         self._fault = ""
 
     def _watch(self) -> None:
         """Look for as long as the page is on show; called once it is made."""
+        self._read(getattr(self.state, self.ASKED))
+        self.state.param.watch(self._follow_address, self.ASKED)
         self.state.param.watch(self._follow, "page")
         self.state.param.watch(self._look_again, self.CHOSEN)
         if pn.state.curdoc is None or pn.state.loaded:
@@ -99,11 +109,42 @@ class Watching(Viewer):
         """Take what there is to measure with; where there is nothing, it can be looked for again."""
         self.around = around
         self.again.param.update(disabled=False, visible=bool(around.no_mpi))
-        self._show_surroundings(around)
+        self._offer(around)
+        reason, severity = around.no_mpi, "error"
+        if not reason and not self.doing.allowed:
+            reason, severity = f"{self.MAY_LOOK} {self.doing.allowed.reason}", "warning"
+        self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
+        self._changed()
 
-    def _show_surroundings(self, around: Surroundings) -> None:
-        """Show what there is to measure with."""
+    def _offer(self, around: Surroundings) -> None:
+        """Have the form offer what there is to measure with."""
         raise NotImplementedError
+
+    def _changed(self) -> None:
+        """Work out what the form asks for now."""
+        raise NotImplementedError
+
+    def _fill(self, text: str) -> None:
+        """Have the form ask for what an address asks for; OptionError where it cannot."""
+        raise NotImplementedError
+
+    def _read(self, text: str) -> None:
+        try:
+            self._fill(text)
+        except OptionError as error:
+            page = f"The address asks the page {self.PAGE}"
+            self.state.notice = f"{page} for something else than it can be asked: {error}."
+
+    def _follow_address(self, event: Any) -> None:
+        # Undone, or another address: not what the form itself has just written.
+        if event.new != self._written:
+            self._read(event.new)
+            self._changed()
+
+    def _write(self, asked: str) -> None:
+        """Have the address say what the form asks for."""
+        self._written = asked
+        setattr(self.state, self.ASKED, asked)
 
     def _follow(self, *_: Any) -> None:
         if self.state.on_show(self.PAGE):

@@ -111,14 +111,10 @@ class TuneForm(Viewer):
         """What is not usual of it, as it stands in an address."""
         return write_options({**self.fields.changed(), **self.where.changed()})
 
-    def read(self, text: str) -> str:
-        """Show what `written` wrote; why it cannot be, else empty."""
-        try:
-            self.fields.read(text)
-            self.where.read(text)
-        except OptionError as error:
-            return str(error)
-        return ""
+    def read(self, text: str) -> None:
+        """Show what `written` wrote; OptionError where that cannot be."""
+        self.fields.read(text)
+        self.where.read(text)
 
     def words(self) -> list[str]:
         """The options as they are typed; of what is asked of Slurm that it is."""

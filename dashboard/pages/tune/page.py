@@ -22,8 +22,6 @@ from dashboard.pages.measure.map import Measured
 from dashboard.pages.measure.watching import Question, Watching
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert
 from dashboard.pages.tune.form import Offered, TuneForm, offer
 from dashboard.pages.tune.list import tuning_item
 from dashboard.pages.tune.watch import TuneWatch
@@ -61,18 +59,15 @@ class TunePage(Watching):
         Results, or a state that other views follow too: ``tuning`` names the one on show.
     """
 
-    PAGE, WATCHED, CHOSEN = PAGE, "tunings", "tuning"
+    PAGE, WATCHED, CHOSEN, ASKED = PAGE, "tunings", "tuning", "tuning_asked"
+    MAY_LOOK = "You can look at tunings here, but not start any."
 
     def __init__(self, shown: ResultsOrState) -> None:
         super().__init__(shown)
         self.seen: Seen | None = None
         self._offered = Offered()
-        self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self.rested = Rested(self._show_offer, REST, self._work_out)
         self.form = TuneForm(self._changed, self.start)
-        self._written = ""
-        self._read(self.state.tuning_asked)
-        self.state.param.watch(self._follow_address, "tuning_asked")
         self._wanted = self.form.wanted()
         self.list = CampaignList(self._choose, tuning_item, NONE_YET)
         actions = {"cancel": self.cancel, "go_on": self.go_on, "again": self.check_again, "open": self.open}
@@ -88,32 +83,17 @@ class TunePage(Watching):
         there += [pn.pane.Markdown("### Tunings", margin=(14, 10, 4, 10)), self.list]
         return columns([title, self.standing, self.again, self.form], there, width=WIDTH + 24)
 
-    def _read(self, text: str) -> None:
-        """Ask for what an address asks for."""
-        if refused := self.form.read(text):
-            self.state.notice = f"The address asks the page Tune for something else than it can be asked: {refused}."
-
-    def _follow_address(self, event: Any) -> None:
-        # Undone, or another address: not what the form itself has just written.
-        if event.new != self._written:
-            self._read(event.new)
-            self._changed()
+    def _fill(self, text: str) -> None:
+        self.form.read(text)
 
     # What there is to tune, and what it would be.
 
-    def _show_surroundings(self, around: Surroundings) -> None:
+    def _offer(self, around: Surroundings) -> None:
         self.form.where.offer(around.no_slurm, around.partitions)
-        reason, severity = around.no_mpi, "error"
-        if not reason and not self.doing.allowed:
-            severity = "warning"
-            reason = f"You can look at tunings here, but not start any. {self.doing.allowed.reason}"
-        self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
-        self._changed()
 
     def _changed(self) -> None:
         self._wanted = self.form.wanted()
-        self._written = self.form.written()
-        self.state.tuning_asked = self._written
+        self._write(self.form.written())
         self.form.start.disabled = True
         self.rested.ask()
 
