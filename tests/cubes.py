@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,12 @@ def cube_of(time: Any, comm_size: Any, message_size: Any, **attrs: Any) -> xr.Da
         **attrs,
     }
     return cube
+
+
+def named(cube: xr.Dataset, names: Sequence[str]) -> xr.Dataset:
+    """The cube with its methods called so, each an algorithm of that name without segments."""
+    unsegmented = xr.zeros_like(cube["segment_size"].variable)
+    return cube.assign_coords(method=list(names), algorithm=("method", list(names)), segment_size=unsegmented)
 
 
 def synthetic_cube(

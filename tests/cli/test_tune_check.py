@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
 
@@ -21,10 +21,9 @@ RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
 @pytest.fixture
 def measured(tmp_path: Path) -> Path:
     """Twice as fast where small, at half the speed where large."""
-    cube = cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096])
-    cube = cube.assign_coords(method=["default", "tuned"], algorithm=("method", ["default", "tuned"]))
+    cube = named(cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096]), ["default", "tuned"])
     path = tmp_path / "measured.nc"
-    save_results(xr.DataTree.from_dict({"bcast": cube.assign_coords(segment_size=("method", [0, 0]))}), path)
+    save_results(xr.DataTree.from_dict({"bcast": cube}), path)
     return path
 
 

@@ -12,7 +12,7 @@ from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.judged.as_tuned import as_tuned
 from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 NAMES = ["default", "binomial", "binary"]
 
@@ -22,8 +22,7 @@ def cube(**more: Any) -> Any:
     time = np.full((3, 2, 4), 1.0)
     time[1, :, :2], time[1, :, 2:] = 0.5, 2.0
     time[2, 0, 0] = np.nan
-    results = cube_of(time, [4, 8], [1, 64, 4096, 65536], **more)
-    return results.assign_coords(method=NAMES, algorithm=("method", NAMES))
+    return named(cube_of(time, [4, 8], [1, 64, 4096, 65536], **more), NAMES)
 
 
 def decision(*labels: str) -> DecisionFunction:

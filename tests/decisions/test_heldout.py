@@ -28,7 +28,7 @@ from dashboard.decisions.judged.heldout import Figures, HeldOut, figures_of, hel
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 
 NAN = np.nan
 
@@ -111,9 +111,8 @@ def test_each_fold_says_how_large_its_tree_is() -> None:
 
 def test_what_is_left_out_is_compared_with_the_default() -> None:
     """By a loop over cells; a cell of half of the calls counts so, one without either time not at all."""
-    cube = synthetic_cube(4, 6, 3, 5, missing=0.15)
     names = ["default", *[f"m{number}" for number in range(1, 3)]]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(synthetic_cube(4, 6, 3, 5, missing=0.15), names)
     calls = np.random.default_rng(2).integers(0, 4, (4, 6)).astype(float)
     problem = Problem.of(cube)
     problem = replace(problem, slices=(replace(problem.slices[0], weights=calls),))

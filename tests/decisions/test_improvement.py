@@ -14,7 +14,7 @@ from dashboard.decisions.function.cutting import CUT, within_measured, without_s
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge
 from loaders.cube import with_doubles
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 COMM, MESSAGE = (24, 64), (8, 128, 1000)
 
@@ -25,9 +25,7 @@ def pair(
     """Results of two methods whose repetitions differ little."""
     cube = cube_of(np.stack([np.asarray(default, dtype=float), np.asarray(tuned, dtype=float)]), comm, message)
     cube["time_std"] = cube["time"] * std
-    return cube.assign_coords(
-        method=["default", "tuned"], algorithm=("method", ["default", "tuned"]), segment_size=("method", [0, 0])
-    )
+    return named(cube, ["default", "tuned"])
 
 
 def sampled(samples: np.ndarray, comm: object, message: object) -> xr.Dataset:

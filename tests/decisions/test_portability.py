@@ -9,7 +9,7 @@ import xarray as xr
 from dashboard.decisions import DecisionError, exact, penalty, quadtree, select_ppn, summarise
 from dashboard.decisions.judged.portability import campaign_facts, portability, ppn_of_both, time_ratios
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import opposed_cubes, synthetic_cube
+from tests.cubes import named, opposed_cubes, synthetic_cube
 
 
 def grown(problem: Problem) -> object:
@@ -128,9 +128,7 @@ def test_what_cannot_be_compared(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     other = cubes[1].assign_attrs(collective="reduce")
     with pytest.raises(DecisionError, match="A is bcast and B reduce"):
         portability(Problem.of(cubes[0]), Problem.of(other), _quadtree)
-    renamed = cubes[1].assign_coords(
-        method=[f"x{n}" for n in range(5)], algorithm=("method", [f"x{n}" for n in range(5)])
-    )
+    renamed = named(cubes[1], [f"x{n}" for n in range(5)])
     with pytest.raises(DecisionError, match="no method of bcast"):
         portability(Problem.of(cubes[0]), Problem.of(renamed), grown)
 

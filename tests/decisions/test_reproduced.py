@@ -17,7 +17,7 @@ from dashboard.decisions.judged.improvement import improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import RunWriter, open_results
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 SIZES = (8, 1024, 65536)
 DEFAULT = Method("default", "default", 0, {"library_id": 0})
@@ -108,7 +108,7 @@ def certain(default: float, tuned: float, names: tuple[str, str] = ("default", "
     """Two methods at 8 processes and 8 B, of repetitions that do not differ."""
     results = cube_of([[[default]], [[tuned]]], [8], [8])
     results["time_std"] = results["time"] * 0.0
-    return results.assign_coords(method=list(names), algorithm=("method", list(names)))
+    return named(results, names)
 
 
 @pytest.mark.parametrize(

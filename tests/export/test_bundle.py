@@ -23,7 +23,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.substitute import apart, has_substitutes, takes_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, Part, write
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 SIZES = [1, 64, 4096, 65536]
 #: Linear is best for one byte, chain for the largest message, binomial between; methods along `tests.cubes.ALGORITHMS`.
@@ -79,8 +79,7 @@ def test_a_target_that_lacks_methods_gets_the_best_of_those_it_has() -> None:
 def test_what_is_written_for_ucc_is_judged_as_what_was_chosen(large: float, expected: str) -> None:
     # Its knomial has one radix a file: of 4 by itself, of 2 for the binomial tree. The better one of both stays.
     names = ["linear", "binomial", "knomial"]
-    measured = cube_of(np.array([[[1.0, 1.0]], [[2.0, 1.4]], [[1.2, large]]]), [4], [1, 1024])
-    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    measured = named(cube_of(np.array([[[1.0, 1.0]], [[2.0, 1.4]], [[1.2, large]]]), [4], [1, 1024]), names)
     by_size = Split((Test("message_size", 1),), (Leaf(0), Leaf(0)))
     decision = DecisionFunction("bcast", [Method("linear", "linear")], by_size)
     (part,) = write(Order("ucc", (decision,), {"bcast": measured})).parts
@@ -93,8 +92,7 @@ def test_what_is_written_for_ucc_is_judged_as_what_was_chosen(large: float, expe
 
 
 def test_a_substitute_that_was_not_measured_costs_nothing_known() -> None:
-    measured = cube_of(np.array([[[1.0, 1.0]]]), [4], [1, 1024])
-    measured = measured.assign_coords(method=["linear"], algorithm=("method", ["linear"]))
+    measured = named(cube_of(np.array([[[1.0, 1.0]]]), [4], [1, 1024]), ["linear"])
     root = Split((Test("message_size", 64),), (Leaf(0), Leaf(1)))
     decision = DecisionFunction("bcast", [Method("linear", "linear"), Method("binomial", "binomial")], root)
     said, notes = with_substitutes(TARGETS["ucc"], decision, measured)
@@ -108,9 +106,7 @@ def test_a_substitute_that_was_not_measured_costs_nothing_known() -> None:
 
 def test_substitutes_follow_the_workload() -> None:
     times = np.array([[[1.0, 1.0]], [[2.0, 9.0]], [[9.0, 2.0]]])
-    measured = cube_of(times, [4], [1, 1024]).assign_coords(
-        method=["linear", "binomial", "sag_knomial"], algorithm=("method", ["linear", "binomial", "sag_knomial"])
-    )
+    measured = named(cube_of(times, [4], [1, 1024]), ["linear", "binomial", "sag_knomial"])
     decision = DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0))
     for weights, expected in (([[9.0, 1.0]], "binomial"), ([[1.0, 9.0]], "sag_knomial")):
         said, _ = with_substitutes(TARGETS["ucc"], decision, measured, np.array(weights))
@@ -243,9 +239,7 @@ def test_what_makes_ucc_say_what_it_takes_is_a_command() -> None:
 
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
 def test_substitutes_of_open_mpi_are_among_the_notes(target: str) -> None:
-    names = ["hypercube", "binomial"]
-    measured = cube_of(np.array([[[1.0]], [[2.0]]]), [4], [64])
-    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    measured = named(cube_of(np.array([[[1.0]], [[2.0]]]), [4], [64]), ["hypercube", "binomial"])
     decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
     (note,) = write(Order(target, (decision,), {"bcast": measured})).parts[0].notes
     assert "has no 'hypercube'; written instead, what costs least there: binomial" in note
@@ -255,9 +249,7 @@ def test_sizes_at_which_nothing_was_measured_do_not_hide_what_costs_least() -> N
     """Blocks of the totals at two communicator sizes make a grid of which each line holds half."""
     gap = np.nan
     times = np.array([[[1.0, gap], [gap, 1.0]], [[3.0, gap], [gap, 3.0]], [[2.0, gap], [gap, 2.0]]])
-    names = ["bine", "default", "ring"]
-    measured = cube_of(times, [32, 60], [32, 64], collective="allgather")
-    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    measured = named(cube_of(times, [32, 60], [32, 64], collective="allgather"), ["bine", "default", "ring"])
     decision = DecisionFunction("allgather", [Method("bine", "bine")], Leaf(0))
     (part,) = write(Order("openmpi", (decision,), {"allgather": measured})).parts
     assert "has no 'bine'; written instead, what costs least there: ring." in " ".join(part.notes)
@@ -268,8 +260,7 @@ def test_what_the_library_lacks_is_replaced_in_each_leaf_by_what_costs_least_the
     """One substitute for all of them would cost 90 %."""
     names = ["mine", "linear", "ring", "bruck"]
     times = np.array([[[1.0, 1.0]], [[1.05, 3.0]], [[3.0, 1.05]], [[1.9, 1.9]]])
-    measured = cube_of(times, [8], [64, 65536], collective="allgather")
-    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    measured = named(cube_of(times, [8], [64, 65536], collective="allgather"), names)
     root = Split((Test("message_size", 64),), (Leaf(0), Leaf(1)))
     decision = DecisionFunction("allgather", [Method(name, name) for name in ("mine", "mine")], root)
     (part,) = write(Order("openmpi", (decision,), {"allgather": measured})).parts
@@ -278,9 +269,7 @@ def test_what_the_library_lacks_is_replaced_in_each_leaf_by_what_costs_least_the
 
 
 def test_radices_of_different_algorithms_stand_beside_each_other() -> None:
-    names = ["binomial", "sag_knomial"]
-    measured = cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 1024])
-    measured = measured.assign_coords(method=names, algorithm=("method", names))
+    measured = named(cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 1024]), ["binomial", "sag_knomial"])
     assert apart(TARGETS["ucc"], measured, methods_of(measured)) == []
 
 

@@ -9,7 +9,7 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.target import ExportError
 from dashboard.export.targets.forced import to_mpirun
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 OPEN_MPI = {"library": "Open MPI"}
 
@@ -69,9 +69,8 @@ def tree() -> DecisionFunction:
 
 def test_several_methods_become_the_best_single_one_that_the_library_has() -> None:
     # By hand, against the best of each size: linear 100 and 100 %, binomial 0 and 300 %, mine 900 and 0 %.
-    cube = cube_of([[[2.0, 2.0]], [[1.0, 4.0]], [[10.0, 1.0]]], comm_size=[4], message_size=[10, 1000])
     names = ["linear", "binomial", "mine"]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of([[[2.0, 2.0]], [[1.0, 4.0]], [[10.0, 1.0]]], comm_size=[4], message_size=[10, 1000]), names)
     text = to_mpirun(tree(), cubes={"bcast": cube})
     assert "Its 2 methods cannot be forced at once; penalty as decided: mean 0 %, max 0 %." in text
     options = section(text, "Open MPI")
@@ -103,8 +102,6 @@ def test_the_own_decision_of_one_library_is_not_that_of_another() -> None:
 def test_what_one_method_costs_is_said_where_it_was_measured() -> None:
     # By hand: linear takes twice the best time of the first size, and is the best of the second.
     names = ["linear", "binomial"]
-    cube = cube_of([[[2.0, 2.0]], [[1.0, 4.0]]], [4], [10, 1000]).assign_coords(
-        method=names, algorithm=("method", names)
-    )
+    cube = named(cube_of([[[2.0, 2.0]], [[1.0, 4.0]]], [4], [10, 1000]), names)
     text = to_mpirun(leaf("bcast", Method("linear", "linear")), cubes={"bcast": cube})
     assert "bcast: linear, as decided; penalty mean 50 %, max 100 %." in section(text, "Open MPI")

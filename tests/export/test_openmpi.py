@@ -19,7 +19,7 @@ from dashboard.export.targets.openmpi.json_file import to_openmpi_json
 from dashboard.export.targets.openmpi.nodes import to_openmpi_nodes
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
@@ -97,9 +97,8 @@ def test_lacking_methods_are_named_and_refused_without_measurements() -> None:
 
 
 def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
-    cube = synthetic_cube(6, 10, 7, seed=5)
     names = ["linear", "binomial", "binary", "hypercube", "split_binary", "chain", "scatter_allgather"]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(synthetic_cube(6, 10, 7, seed=5), names)
     faster = cube["time"].where(cube["method"] != "hypercube", cube["time"].min("method") * 0.5)
     cube = cube.assign(time=faster)
     text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube})
@@ -118,8 +117,7 @@ def test_a_lacking_method_gets_the_substitute_that_costs_least() -> None:
 def test_the_substitute_follows_the_workload(size: int, best: str) -> None:
     # Nobody but the hypercube is best anywhere; of the others one loses nothing at the small, one at the large message.
     names = ["hypercube", "binomial", "chain"]
-    cube = cube_of(np.array([[[1.0, 1.0]], [[2.0, 9.0]], [[9.0, 2.0]]]), [4], [64, 1024])
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of(np.array([[[1.0, 1.0]], [[2.0, 9.0]], [[9.0, 2.0]]]), [4], [64, 1024]), names)
     weights = np.where(np.arange(2) == size, 9.0, 1.0)[None]
     text = to_openmpi(exact(decision_map(cube)), cubes={"bcast": cube}, weights={"bcast": weights})
     assert f"has no 'hypercube'; written instead, what costs least there: {best}." in " ".join(
@@ -161,9 +159,8 @@ def test_a_file_says_whether_its_penalty_is_weighted(weights: dict[str, np.ndarr
 def test_a_limit_of_rules_holds_for_those_that_leave_what_lies_beyond_to_the_library(
     write: Callable[..., str], collective: str
 ) -> None:
-    cube = synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective)
     names = {"bcast": ["linear", "binomial"], "alltoall": ["linear", "pairwise"]}[collective]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective), names)
     decision = within_measured(exact(decision_map(cube)))
     text = write(decision, cubes={collective: cube}, most_rules=9)
     read = read_text(text, version="6.0" if write is to_openmpi_json else "5.0").decisions[collective]
@@ -180,9 +177,8 @@ def test_a_limit_of_rules_holds_for_those_that_leave_what_lies_beyond_to_the_lib
 
 @pytest.mark.parametrize("collective", ["scatter", "scan"])
 def test_where_nothing_can_be_left_to_the_library_by_size_what_helps_is_said(collective: str) -> None:
-    cube = synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective)
     names = {"scatter": ["linear", "binomial"], "scan": ["linear", "recursive_doubling"]}[collective]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(synthetic_cube(4, 6, 2, seed=4, noise=0.8).assign_attrs(collective=collective), names)
     with pytest.raises(ExportError, match="--beyond nearest"):
         to_openmpi(within_measured(exact(decision_map(cube))), cubes={collective: cube})
 
@@ -190,8 +186,7 @@ def test_where_nothing_can_be_left_to_the_library_by_size_what_helps_is_said(col
 @pytest.mark.parametrize("write", [to_openmpi, to_openmpi_json])
 @pytest.mark.parametrize(("size", "best"), [(0, "binomial"), (1, "chain")])
 def test_the_only_rule_follows_the_workload(write: Callable[..., str], size: int, best: str) -> None:
-    cube = cube_of(np.array([[[1.0, 9.0]], [[9.0, 1.0]]]), [4], [64, 1024])
-    cube = cube.assign_coords(method=["binomial", "chain"], algorithm=("method", ["binomial", "chain"]))
+    cube = named(cube_of(np.array([[[1.0, 9.0]], [[9.0, 1.0]]]), [4], [64, 1024]), ["binomial", "chain"])
     weights = np.where(np.arange(2) == size, 9.0, 1.0)[None]
     text = write(exact(decision_map(cube)), cubes={"bcast": cube}, weights={"bcast": weights}, most_rules=1)
     read = read_text(text).decisions["bcast"]
@@ -245,9 +240,8 @@ def test_all_rules_of_the_largest_measured_communicator_hold_beyond() -> None:
 
 
 def test_with_measurements_all_rules_of_scatter_are_of_algorithms_that_understand_each_other() -> None:
-    cube = synthetic_cube(4, 6, 3, seed=3).assign_attrs(collective="scatter")
     names = ["linear", "binomial", "linear_nb"]
-    cube = cube.assign_coords(method=names, algorithm=("method", names), segment_size=("method", [0, 0, 0]))
+    cube = named(synthetic_cube(4, 6, 3, seed=3), names).assign_attrs(collective="scatter")
     decision = exact(decision_map(cube))
     assert {method.algorithm for method in decision.methods} == set(names)
     read = read_text(to_openmpi(decision, cubes={"scatter": cube}))
@@ -297,7 +291,7 @@ def test_the_comment_of_version_3_has_its_use_and_all_collectives() -> None:
 
 def test_where_nothing_else_was_measured_the_substitute_is_the_library_s_own_decision() -> None:
     names = ["hypercube", "binomial"]
-    cube = cube_of(np.array([[[1.0]], [[np.nan]]]), [4], [64]).assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of(np.array([[[1.0]], [[np.nan]]]), [4], [64]), names)
     decision = DecisionFunction("bcast", [Method("hypercube", "hypercube")], Leaf(0))
     text = to_openmpi(decision, cubes={"bcast": cube})
     head = " ".join(text.replace("\n#", "").split())

@@ -17,7 +17,7 @@ from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.library import settings_of, switches_of, to_preload
 from dashboard.export.targets.preload.own import on_processes
 from dashboard.export.writing import Order, write
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 BCAST = DecisionFunction(
     "bcast",
@@ -98,9 +98,7 @@ def test_an_unknown_version_is_refused() -> None:
 
 def test_a_method_that_the_library_lacks_gets_the_best_substitute_with_its_penalty() -> None:
     time = np.array([[[1.0, 1.0]], [[2.0, 2.0]], [[3.0, 1.5]]])
-    cube = cube_of(time, [8], [1, 2]).assign_coords(
-        method=["magic", "binomial", "binary"], algorithm=("method", ["magic", "binomial", "binary"])
-    )
+    cube = named(cube_of(time, [8], [1, 2]), ["magic", "binomial", "binary"])
     decision = DecisionFunction("bcast", [Method("magic", "magic")], Leaf(0))
     written = write(Order("preload", (decision,), {"bcast": cube}))
     text = " ".join(written.text.replace(" * ", " ").split())
@@ -112,8 +110,7 @@ def test_a_method_that_the_library_lacks_gets_the_best_substitute_with_its_penal
 
 def test_what_is_left_to_the_library_since_it_is_unsafe_is_counted() -> None:
     names = ["sparbit", "ring"]
-    cube = cube_of(np.array([[[1.0]], [[2.0]]]), [8], [64], collective="allgather")
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of(np.array([[[1.0]], [[2.0]]]), [8], [64], collective="allgather"), names)
     decision = DecisionFunction("allgather", [Method(name, name) for name in names], Leaf(0))
     written = write(Order("preload", (decision,), {"allgather": cube}))
     # Sparbit of 5.0 gives wrong results in place.
@@ -132,7 +129,7 @@ def test_it_is_a_target_of_export(fast_ethernet_bcast: xr.Dataset) -> None:
 def test_of_mpich_the_library_s_own_decision_is_kept_and_what_it_lacks_is_replaced() -> None:
     time = np.array([[[1.0, 3.0]], [[2.0, 2.0]], [[3.0, 1.0]]])
     names = ["Magic!", "binomial", "default"]
-    cube = cube_of(time, [8], [1, 100]).assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of(time, [8], [1, 100]), names)
     facts = {"library": "MPICH", "library_version": "5.0.2"}
     tree = Split((Test("message_size", 10),), (Leaf(0), Leaf(1)))
     decision = DecisionFunction(

@@ -14,7 +14,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.target import ExportError
 from dashboard.export.targets.settings import to_intel, to_ucc
 from dashboard.export.writing import Order, write
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 from tests.export.trees import random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
@@ -178,7 +178,7 @@ def test_a_setting_that_is_too_long_for_intel_mpi_is_shortened_where_it_costs_le
 def test_a_zero_of_intel_s_is_not_the_measured_default() -> None:
     read = read_text("I_MPI_ADJUST_BCAST=0\n")
     assert [fault.text for fault in read.faults] == ["bcast: 0 is not the library's own decision"]
-    cube = cube_of([[[1.0]]], [4], [8]).assign_coords(method=["default"], algorithm=("method", ["default"]))
+    cube = named(cube_of([[[1.0]]], [4], [8]), ["default"])
     cube = cube.assign_coords(library_id=("method", [0])).assign_attrs(library="Intel MPI")
     assert fitted(read.decisions["bcast"], cube, "5.0").methods[0].label == "algorithm 0"
 

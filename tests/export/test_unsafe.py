@@ -23,7 +23,7 @@ from dashboard.export.unsafe import (
     without_unsafe,
 )
 from dashboard.export.writing import Order, write
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 MADE_BY = {"library": "Open MPI", "library_version": "5.0.11"}
 
@@ -36,8 +36,7 @@ def decision(collective: str, algorithm: str, number: int, **facts: Any) -> Deci
 def measured(names: list[str], **attrs: Any) -> xr.Dataset:
     """Results of an allgather at two sizes where the first method is the fastest."""
     time = np.arange(1.0, len(names) + 1)[:, None, None] * np.ones((1, 1, 2))
-    cube = cube_of(time, [4], [8, 64], **{"collective": "allgather", **MADE_BY, **attrs})
-    return cube.assign_coords(method=names, algorithm=("method", names))
+    return named(cube_of(time, [4], [8, 64], **{"collective": "allgather", **MADE_BY, **attrs}), names)
 
 
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "c", "c-table", "python", "json"])

@@ -18,7 +18,7 @@ from dashboard.online.noise import Noise, Processes
 from dashboard.online.simulation import Judged, simulate
 from dashboard.online.state import Folder
 from loaders import open_results
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 
 def run(name: str, seed: int, iterations: int, **learning: object) -> list[Judged]:
@@ -193,9 +193,7 @@ def test_what_is_loaded_on_the_page_is_no_matter_to_a_scenario_of_its_own_times(
 
 def test_where_the_default_was_not_measured_it_is_judged_elsewhere() -> None:
     times = np.array([[[3.0, 4.0]], [[2.0, 2.0]], [[4.0, 1.0]]])
-    cube = cube_of(times, [4], [8, 64])
-    names = ["default", "first", "second"]
-    cube = cube.assign_coords(method=names, algorithm=("method", names))
+    cube = named(cube_of(times, [4], [8, 64]), ["default", "first", "second"])
     (full,) = simulate(scenarios.read("replay", {"bcast": cube}), 1, 1)
     assert full.default_over_best == pytest.approx(7 / 3)
     cube["time"][0, 0, 1] = np.nan

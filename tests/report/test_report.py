@@ -29,7 +29,7 @@ from dashboard.report.models import _curves
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 from dashboard.session.treatment import Workload
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 from tests.models.networks import HOCKNEY
 from tests.states import state_of
 
@@ -132,7 +132,7 @@ def test_what_a_target_lacks_is_said(sample: State) -> None:
 def test_what_the_file_costs_is_said_as_by_the_export() -> None:
     names = ["sparbit", "ring"]
     cube = cube_of(np.array([[[1.0]], [[2.0]]]), [8], [64], collective="allgather")
-    view = state_of(allgather=cube.assign_coords(method=names, algorithm=("method", names))).view
+    view = state_of(allgather=named(cube, names)).view
     problem = view.problem()
     assert problem is not None
     # Sparbit of 5.0 gives wrong results in place, so that it is not written.
@@ -145,7 +145,7 @@ def test_what_the_file_costs_is_said_as_by_the_export() -> None:
 def test_names_from_files_are_text(offline: BrowserContext, tmp_path: Path) -> None:
     cube = synthetic_cube(4, 5, 3, seed=3)
     labels = [f"{EVIL}{number}" for number in range(3)]
-    cube = cube.assign_coords(method=labels, algorithm=("method", labels)).assign_attrs(system=EVIL)
+    cube = named(cube, labels).assign_attrs(system=EVIL)
     path = tmp_path / "report.html"
     path.write_text(to_html(state_of(bcast=cube).view, Contents(frontier=False)), encoding="utf-8")
     page, wrong = opened(offline, path)
@@ -227,7 +227,7 @@ def test_curves_are_of_processes_that_the_methods_on_show_were_measured_with() -
     known = Covered.of("bcast", candidates("bcast", ["linear", "binomial"], (0,)))
     cube = predicted_cube(known, [2, 4, 8], [64, 1024], HOCKNEY)
     parameters, labels = fitted_parameters(Problem.of(cube)), [str(label) for label in cube["method"].values]
-    further = cube.isel(method=[0]).assign_coords(method=["chain"], algorithm=("method", ["chain"]))
+    further = named(cube.isel(method=[0]), ["chain"])
     missing = cube.assign(time=cube["time"].where(cube["comm_size"] < 8))
     part = _curves("bcast", xr.concat([missing, further], "method"), labels, parameters)
     assert "4 processes" in part.html

@@ -19,7 +19,7 @@ from dashboard.report.answer import AGAINST_DEFAULT, answer
 from dashboard.report.maps import MapFigures
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 from tests.states import state_of
 
 PICTURES = ["best", "decision", "penalty", "times"]
@@ -109,7 +109,7 @@ def with_default(ppns: int = 1) -> State:
     time = np.stack([np.full((2, 2, ppns), 3.0), np.full((2, 2, ppns), 2.0)])
     time[0, 0, 0, 0] = 1.0
     cube = cube_of(time if ppns > 1 else time[..., 0], [2, 4], [1, 8])
-    return state_of(bcast=cube.assign_coords(method=["default", "linear"], algorithm=("method", ["default", "linear"])))
+    return state_of(bcast=named(cube, ["default", "linear"]))
 
 
 def test_with_the_default_left_out_the_tiles_say_so_and_still_compare_with_it() -> None:
@@ -136,7 +136,7 @@ def test_against_the_default_stand_only_cells_where_it_was_measured() -> None:
     time[0, :, :, 1] = time[:, 1, :, 0] = np.nan
     cube = cube_of(time, [2, 4], [1, 8]).assign_coords(ppn=[1, 4])
     names = ["default", "linear"]
-    state = state_of(bcast=cube.assign_coords(method=names, algorithm=("method", names)))
+    state = state_of(bcast=named(cube, names))
     notes = {}
     for ppn in (1, 4):
         state.ppn = ppn

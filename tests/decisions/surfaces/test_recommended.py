@@ -18,7 +18,7 @@ from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import Size, Sizes
 from dashboard.decisions.surfaces.order import kind_number
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 
 COMM = np.array([2, 3, 4, 6, 7, 8, 12, 16, 20, 32])
 MESSAGE = 4 ** np.arange(3, 11)
@@ -86,7 +86,7 @@ def test_where_nothing_was_measured_the_library_decides_but_near_sizes_where_ano
     # Of the largest communicators only the shortest messages: beyond them nothing is known.
     times[:, -3:, 3:] = np.nan
     cube = cube_of(1e-5 * times, COMM, MESSAGE).assign_attrs(points="adaptive")
-    own = cube.assign_coords(algorithm=("method", ["default", "ring"]), method=["default", "ring"])
+    own = named(cube, ["default", "ring"])
     predicted = recommended(Problem.of(own)).predict(32, MESSAGE)
     # Twice as fast is 100 %, worth five doublings of 20 points.
     assert predicted.tolist() == [1] * (3 + 2) + [0] * 3

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, penalty, summarise
 from dashboard.domain.errors import OptionError
@@ -14,13 +13,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import by_blocks, costs, fitted
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from dashboard.export.targets.settings import to_ucc
-from tests.cubes import cube_of, synthetic_cube
-
-
-def named(cube: xr.Dataset, collective: str, algorithms: list[str]) -> xr.Dataset:
-    return cube.assign_coords(
-        method=algorithms, algorithm=("method", algorithms), segment_size=("method", [0] * len(algorithms))
-    ).assign_attrs(collective=collective)
+from tests.cubes import cube_of, named, synthetic_cube
 
 
 def test_exported_rules_cost_over_the_measurements_what_the_decision_function_costs() -> None:
@@ -37,7 +30,7 @@ def test_rules_with_blocks_where_totals_are_compared_are_seen_by_their_cost() ->
     # linear is the faster up to blocks of 1024 bytes, ring beyond, at every communicator size.
     comm, message = np.array([4, 8, 16]), 2 ** np.arange(4, 18)
     small = np.broadcast_to(np.where(message <= 1024, 1.0, 3.0), (3, 14))
-    cube = named(cube_of([small, 4.0 - small], comm, message), "allgather", ["linear", "ring"])
+    cube = named(cube_of([small, 4.0 - small], comm, message, collective="allgather"), ["linear", "ring"])
     blocks = "1\n0\n1\n2\n2\n0 1 0 0\n1025 4 0 0\n"
     (cost,), faults = costs(read_text(blocks), {"allgather": cube}, "5.0")
     assert cost.as_blocks is not None
@@ -84,7 +77,7 @@ def test_totals_taken_for_blocks_join_the_message_sizes_that_are_tested_already(
 
 @pytest.mark.parametrize(("number", "label"), [(1, "one"), (7, "seven"), (3, "algorithm 3")])
 def test_intel_s_rules_are_of_the_methods_that_were_measured_by_these_numbers(number: int, label: str) -> None:
-    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), "bcast", ["one", "seven"])
+    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), ["one", "seven"])
     cube = cube.assign_coords(library_id=("method", [1, 7])).assign_attrs(library="Intel MPI")
     rules = read_text(f"I_MPI_ADJUST_BCAST={number}\n").decisions["bcast"]
     fit = fitted(rules, cube, "5.0")
@@ -92,7 +85,7 @@ def test_intel_s_rules_are_of_the_methods_that_were_measured_by_these_numbers(nu
 
 
 def test_numbers_of_intel_s_rules_are_no_numbers_of_another_library() -> None:
-    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), "bcast", ["chain", "knomial"])
+    cube = named(cube_of(np.ones((2, 1, 1)), [4], [64]), ["chain", "knomial"])
     cube = cube.assign_coords(library_id=("method", [2, 7])).assign_attrs(library="Open MPI")
     rules = read_text('I_MPI_ADJUST_BCAST="2"')
     (cost,), _ = costs(rules, {"bcast": cube}, "5.0")
@@ -106,7 +99,7 @@ def test_rules_of_another_collective_are_named() -> None:
 
 
 def test_rules_of_ucc_are_of_the_methods_that_were_measured_with_their_radix() -> None:
-    cube = named(cube_of([[[1.0]], [[2.0]]], [4], [64]), "bcast", ["knomial", "other"])
+    cube = named(cube_of([[[1.0]], [[2.0]]], [4], [64]), ["knomial", "other"])
     cube = cube.assign_coords(algorithm=("method", ["knomial", "knomial"]), radix=("method", ["4", "2"]))
     cube = cube.assign_attrs(library="UCC")
     rules = read_text(to_ucc(DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))))
@@ -118,7 +111,7 @@ def test_rules_of_ucc_are_of_the_methods_that_were_measured_with_their_radix() -
 def test_blocks_that_cost_as_much_as_totals_are_not_called_a_mistake() -> None:
     message = 2 ** np.arange(4, 18)
     times = np.ones((3, 3, 14)) * np.array([2.0, 2.0, 1.0])[:, None, None]
-    cube = named(cube_of(times, [4, 8, 16], message), "allgather", ["linear", "ring", "bruck"])
+    cube = named(cube_of(times, [4, 8, 16], message, collective="allgather"), ["linear", "ring", "bruck"])
     (cost,), faults = costs(read_text("1\n0\n1\n2\n2\n0 1 0 0\n1025 4 0 0\n"), {"allgather": cube}, "5.0")
     assert cost.as_blocks is not None
     assert cost.as_blocks.mean == cost.meant.mean == pytest.approx(100)

@@ -31,7 +31,7 @@ from dashboard.server.permission import Permission
 from dashboard.session.choice import Choice
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import cube_of, named, synthetic_cube
 from tests.states import sample_state, state_of
 from tests.uploading import upload
 
@@ -382,7 +382,7 @@ def test_what_is_translated_is_not_shifted_as_open_mpi_6_reads_it(page: ExportPa
 def elsewhere() -> ExportPage:
     """The page over measurements of methods that no library has."""
     names = ["BINE-L-UTOFU-p1", "BINE-B_CONT-UTOFU-p3"]
-    cube = synthetic_cube(3, 4, 2, 1).assign_coords(method=names, algorithm=("method", names))
+    cube = named(synthetic_cube(3, 4, 2, 1), names)
     state = state_of(allreduce=cube, bcast=cube)
     state.page = "Export"
     return ExportPage(state)
@@ -474,9 +474,7 @@ def native() -> xr.Dataset:
     """Binomial wins against the library's default for small messages, and loses for large ones."""
     time = np.full((2, 3, 4), 1.0)
     time[1, :, :2], time[1, :, 2:] = 0.5, 2.0
-    names = ["default", "binomial"]
-    cube = cube_of(time, [2, 4, 8], [1, 64, 4096, 65536])
-    return cube.assign_coords(method=names, algorithm=("method", names))
+    return named(cube_of(time, [2, 4, 8], [1, 64, 4096, 65536]), ["default", "binomial"])
 
 
 def test_rules_that_lose_against_the_default_go_with_one_click() -> None:
