@@ -203,14 +203,7 @@ def write(order: Order) -> Written:
         When the target can say none of them; the message says why.
     """
     target = TARGETS[order.target]
-    given = {
-        "cubes": order.cubes,
-        "version": order.version,
-        "most_rules": order.most_rules,
-        "weights": order.weights,
-        "base": order.base,
-    }
-    options = {name: value for name, value in given.items() if name in target.options and value is not None}
+    options = {name: value for name in target.options if (value := getattr(order, name)) is not None}
     kept, substitutes, left_out = _sayable(order, options)
     if not kept:
         raise ExportError("\n".join(dict.fromkeys(left_out.values())) or "there is no decision function to export")

@@ -72,17 +72,7 @@ class RuntimeFunction:
 
     def to_dict(self) -> dict[str, Any]:
         """Everything, for JSON."""
-        return {
-            "form": self.form,
-            "startup": self.startup,
-            "base": self.base,
-            "growth": self.growth,
-            "intervals": {name: list(ends) for name, ends in self.intervals.items()},
-            "comm_range": list(self.comm_range),
-            "message_range": list(self.message_range),
-            "error_percent": self.error,
-            "comm_sizes": self.comm_sizes,
-        }
+        return {"error_percent" if name == "error" else name: value for name, value in vars(self).items()}
 
 
 def of_p(form: Form | str, comm_size: npt.ArrayLike) -> FloatArray:

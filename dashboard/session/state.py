@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
 from itertools import chain
 from pathlib import Path
 from typing import Any
@@ -168,21 +169,9 @@ class State(param.Parameterized):
         return self._view
 
     def _viewed(self, earlier: View | None) -> View:
-        return View(
-            results=self.results,
-            results_id=self.results_id,
-            collective=self.collective,
-            together=self.together,
-            treatment=self.treatment(),
-            choice=self.choice(),
-            shown=self.shown,
-            scheme=self.scheme,
-            uncertainty=self.uncertainty,
-            options=self.options,
-            rules=self.rules,
-            deferred=self.deferred,
-            earlier=earlier,
-        )
+        made = {"treatment": self.treatment(), "choice": self.choice()}
+        chosen = {each.name: getattr(self, each.name) for each in fields(View) if each.name not in made}
+        return View(**made, **chosen, earlier=earlier)
 
     def treatment(self, **changes: Any) -> Treatment:
         """What is made of the measurements; `changes` are values of params that differ from those chosen."""

@@ -77,18 +77,8 @@ class Report:
 
     def to_dict(self) -> dict[str, Any]:
         """Give plain data for JSON."""
-        return {
-            "library": self.library,
-            "comm_sizes": list(self.comm_sizes),
-            "methods": dict(self.methods),
-            "cases": self.cases,
-            "safe": self.safe,
-            "faulty": [finding.to_dict() for finding in self.faulty],
-            "not_for": [dict(entry) for entry in self.not_for],
-            "once": [dict(entry) for entry in self.once],
-            "missing": self.missing,
-            "seconds": round(self.seconds, 1),
-        }
+        faulty = [finding.to_dict() for finding in self.faulty]
+        return {**vars(self), "safe": self.safe, "faulty": faulty, "seconds": round(self.seconds, 1)}
 
 
 def order_of(library: Library, methods: Mapping[str, Iterable[Method]], comm_sizes: Iterable[int]) -> Order:
