@@ -167,28 +167,36 @@ def run(
     return faults, counts
 
 
-def main(arguments: Sequence[str] | None = None) -> int:
-    """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz", description=__doc__.partition("\n")[0])
-    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="sample files, in it and below it")
+def parser_of(name: str, about: str, count: int) -> argparse.ArgumentParser:
+    """What takes the options of a run."""
+    parser = argparse.ArgumentParser(prog=f"python -m {name}", description=about.partition("\n")[0])
     parser.add_argument("--seed", type=int, default=1, help="default 1")
-    parser.add_argument("--count", type=int, default=10_000, help="inputs (default 10000)")
+    parser.add_argument("--count", type=int, default=count, help=f"inputs (default {count})")
     parser.add_argument("--first", type=int, default=0, help="number of the first input (default 0): a run in parts")
     parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to put the inputs at fault")
+    return parser
+
+
+def tell(faults: Sequence[Fault], inputs_read: str, began: float) -> int:
+    """Write what came of a run; its exit status."""
+    for fault in faults:
+        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.effect[:300]}\n")
+    sys.stdout.write(f"{inputs_read} in {time.monotonic() - began:.0f} s: {len(faults)} at fault\n")
+    return 1 if faults else 0
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command."""
+    parser = parser_of("tests.fuzz", __doc__, 10_000)
+    parser.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="sample files, in it and below it")
     args = parser.parse_args(arguments)
     files = sample_files(args.folders)
     if not files:
         parser.error(f"no files in {', '.join(map(str, args.folders))}")
     began = time.monotonic()
     faults, counts = run(files, args.seed, args.count, args.keep, args.first)
-    for fault in faults:
-        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.effect[:300]}\n")
     damages = ", ".join(f"{name} {number:,}" for name, number in counts.items())
-    took = time.monotonic() - began
-    sys.stdout.write(
-        f"{counts.total():,} inputs of {len(files)} files ({damages}) in {took:.0f} s: {len(faults)} at fault\n"
-    )
-    return 1 if faults else 0
+    return tell(faults, f"{counts.total():,} inputs of {len(files)} files ({damages})", began)
 
 
 if __name__ == "__main__":

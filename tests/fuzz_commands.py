@@ -6,7 +6,6 @@ What must hold of each: the command ends with an answer or one line that says wh
 
 from __future__ import annotations
 
-import argparse
 import contextlib
 import copy
 import io
@@ -37,7 +36,7 @@ from dashboard.online.settings import Learning
 from dashboard.online.state import Folder
 from dashboard.online.table import default_table
 from loaders import RunWriter
-from tests.fuzz import DAMAGES, Damage, Fault
+from tests.fuzz import DAMAGES, Damage, Fault, parser_of, tell
 from tests.online.traces import write_run
 
 SECONDS = 10.0
@@ -268,18 +267,9 @@ def run(
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Run the command."""
-    parser = argparse.ArgumentParser(prog="python -m tests.fuzz_commands", description=__doc__.partition("\n")[0])
-    parser.add_argument("--seed", type=int, default=1, help="default 1")
-    parser.add_argument("--count", type=int, default=5_000, help="inputs (default 5000)")
-    parser.add_argument("--first", type=int, default=0, help="number of the first input (default 0): a run in parts")
-    parser.add_argument("--keep", type=Path, metavar="FOLDER", help="where to put the inputs at fault")
-    args = parser.parse_args(arguments)
+    args = parser_of("tests.fuzz_commands", __doc__, 5_000).parse_args(arguments)
     began = time.monotonic()
-    faults = run(args.seed, args.count, args.keep, args.first)
-    for fault in faults:
-        sys.stdout.write(f"{fault.number} {fault.damage} {fault.name}: {fault.effect[:300]}\n")
-    sys.stdout.write(f"{args.count:,} inputs in {time.monotonic() - began:.0f} s: {len(faults)} at fault\n")
-    return 1 if faults else 0
+    return tell(run(args.seed, args.count, args.keep, args.first), f"{args.count:,} inputs", began)
 
 
 if __name__ == "__main__":

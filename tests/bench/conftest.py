@@ -13,6 +13,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export.targets.mpich.base import embedded
+from tests.bench.preloading import Bench
 from tests.conftest import need
 
 
@@ -23,6 +24,18 @@ def installation(mpiexec: str) -> Installation:
     mpi = library.find()
     need(isinstance(mpi.library, OpenMpi), f"{mpiexec} is not of Open MPI")
     return mpi
+
+
+@pytest.fixture(scope="module")
+def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
+    """Builds programs with the compiler of Open MPI."""
+    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("built"))
+
+
+@pytest.fixture(scope="module")
+def program(bench: Bench) -> Path:
+    """Calls all collectives, and knows nothing of colltune."""
+    return bench.program("collectives")
 
 
 @pytest.fixture(scope="session")

@@ -64,16 +64,6 @@ DECISIONS = [
 
 
 @pytest.fixture(scope="module")
-def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("preload"))
-
-
-@pytest.fixture(scope="module")
-def program(bench: Bench) -> Path:
-    return bench.program("collectives")
-
-
-@pytest.fixture(scope="module")
 def preload(bench: Bench) -> Path:
     return bench.build("libcolltune.so", to_preload(DECISIONS, version=bench.version), *LIBRARY)
 

@@ -70,16 +70,6 @@ def cubes(decisions: list[DecisionFunction], sizes: tuple[int, ...] = PREPARED) 
 
 
 @pytest.fixture(scope="module")
-def bench(mpiexec: str, gcc: str, tmp_path_factory: pytest.TempPathFactory) -> Bench:
-    return Bench.of(Path(mpiexec), tmp_path_factory.mktemp("own"))
-
-
-@pytest.fixture(scope="module")
-def program(bench: Bench) -> Path:
-    return bench.program("collectives")
-
-
-@pytest.fixture(scope="module")
 def preload(bench: Bench) -> Path:
     text = to_preload(DECISIONS, cubes=cubes(DECISIONS), version=bench.version)
     return bench.build("libown.so", text, *LIBRARY)

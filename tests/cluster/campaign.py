@@ -65,9 +65,14 @@ def _parameters(file: Path, path: str) -> int:
     """Measure between two nodes, in a job of its own; its exit status, after what it wrote."""
     words = [sys.executable, "-m", "dashboard.cli", "bench", "parameters", "-o", str(file)]
     words += ["--launch", "mpiexec --map-by node", "--repetitions", "12", "--rounds", "2"]
+    return in_a_job(words, 2, path)
+
+
+def in_a_job(words: Sequence[str], nodes: int, path: str) -> int:
+    """Run a command in a job of its own; its exit status, after what it wrote."""
     environment = {**os.environ, **ENVIRONMENT, "PATH": path}
     with tempfile.NamedTemporaryFile("r") as log:
-        order = ["sbatch", "--wait", "--nodes=2", "--ntasks-per-node=1", f"--output={log.name}"]
+        order = ["sbatch", "--wait", f"--nodes={nodes}", "--ntasks-per-node=1", f"--output={log.name}"]
         order += [f"--chdir={Path.cwd()}", f"--wrap={shlex.join(words)}"]
         done = subprocess.run(order, env=environment, check=False)
         print(log.read(), flush=True)

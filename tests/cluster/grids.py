@@ -15,14 +15,13 @@ import argparse
 import os
 import shlex
 import shutil
-import subprocess
 import sys
 import tempfile
 from collections.abc import Sequence
 from pathlib import Path
 
 from tests.cluster import campaign
-from tests.cluster.scheduler import ENVIRONMENT, emulated
+from tests.cluster.scheduler import emulated
 
 NODES, MEGABITS, DELAY = 16, 100.0, 40.0
 #: Methods that run alone and inside of grids: the library's own, and what LAM-MPI had.
@@ -85,13 +84,7 @@ def _application(args: argparse.Namespace, path: str, file: str, words: Sequence
     if (results := args.folder / "results.jsonl").exists():
         order += ["--machine", str(results.resolve()), *_METHODS, "--method", f"allgather={_label(results)}"]
     print(f"$ colltune {shlex.join(order[3:])}", flush=True)
-    environment = {**os.environ, **ENVIRONMENT, "PATH": path}
-    with tempfile.NamedTemporaryFile("r") as log:
-        submit = ["sbatch", "--wait", f"--nodes={NODES}", "--ntasks-per-node=1", f"--output={log.name}"]
-        submit += [f"--chdir={Path.cwd()}", f"--wrap={shlex.join(order)}"]
-        done = subprocess.run(submit, env=environment, check=False)
-        print(log.read(), flush=True)
-    return done.returncode
+    return campaign.in_a_job(order, NODES, path)
 
 
 def _label(results: Path) -> str:

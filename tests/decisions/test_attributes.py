@@ -1,15 +1,13 @@
 """Attributes: what they are by definition, and what fixing one leaves of the others."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Node, Split, Test
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Node
 from dashboard.decisions.function.attributes import ATTRIBUTES, compute, compute_one, product, products, required
-from tests.decisions.trees import METHODS, follow, nodes, values_of
+from tests.decisions.trees import METHODS, binary, decision_of, follow, nodes, values_of
 
 TOP, BOTTOM = 2**63 - 1, -(2**63)
 NAMES = tuple(name for name in ATTRIBUTES if name != "collective")
@@ -19,14 +17,6 @@ PPN = np.array([-1, 0, 1, 2, 3, 4, 7, 16])
 int64 = st.one_of(
     st.integers(BOTTOM, TOP), st.integers(-3, 3), st.sampled_from([TOP, BOTTOM, 2**31, 2**32, 3037000500])
 )
-
-
-def binary(attribute: str, cut: float, yes: Node, no: Node) -> Split:
-    return Split((Test(attribute, cut),), (yes, no))
-
-
-def decision_of(root: Node, **more: Any) -> DecisionFunction:
-    return DecisionFunction("bcast", METHODS, root, **more)
 
 
 def bounded(bounds: dict[str, tuple[int | None, int | None]]) -> DecisionFunction:

@@ -1,7 +1,6 @@
 """The decision function: predictions, rules, counts."""
 
 import math
-from typing import Any
 
 import numpy as np
 import pytest
@@ -11,17 +10,9 @@ from hypothesis import strategies as st
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Node, Split, Test
 from dashboard.decisions.function import table as table_module
 from dashboard.decisions.grown.default import is_default
-from tests.decisions.trees import DERIVED, METHODS, decisions, follow, nodes, values_of
+from tests.decisions.trees import DERIVED, METHODS, binary, decision_of, decisions, follow, nodes, values_of
 
 COMM, MESSAGE = np.arange(-3, 24), np.array([-1, 0, 1, 2, 3, 5, 8, 19, 20, 21, 10**6, 10**6 + 1, 2**40])
-
-
-def binary(attribute: str, cut: float, yes: Node, no: Node) -> Split:
-    return Split((Test(attribute, cut),), (yes, no))
-
-
-def decision_of(root: Node, **more: Any) -> DecisionFunction:
-    return DecisionFunction("bcast", METHODS, root, **more)
 
 
 class TestPredict:

@@ -7,14 +7,10 @@ from hypothesis import given
 
 from dashboard.decisions import DecisionFunction, Leaf, Node, Split, Test, decision_map, quadtree
 from tests.cubes import synthetic_cube
-from tests.decisions.trees import DERIVED, METHODS, decisions, nodes
+from tests.decisions.trees import DERIVED, METHODS, binary, decisions, nodes
 
 COMM = np.arange(-3, 24)
 MESSAGE = np.array([-1, 0, 1, 2, 3, 4, 5, 8, 12, 19, 20, 21, 10**6, 10**6 + 1, 2**40])
-
-
-def binary(attribute: str, cut: float, yes: Node, no: Node) -> Split:
-    return Split((Test(attribute, cut),), (yes, no))
 
 
 def simplified(root: Node) -> Node:

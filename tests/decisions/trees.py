@@ -13,6 +13,14 @@ SIZES = ("comm_size", "message_size")
 DERIVED = (*SIZES, "total_size", "even", "power_of_two")
 
 
+def binary(attribute: str, cut: float, yes: Node, no: Node) -> Split:
+    return Split((Test(attribute, cut),), (yes, no))
+
+
+def decision_of(root: Node, **more: Any) -> DecisionFunction:
+    return DecisionFunction("bcast", METHODS, root, **more)
+
+
 def _cuts(attribute: str) -> st.SearchStrategy[float]:
     if attribute in {"even", "power_of_two"}:
         return st.sampled_from([-1.0, 0.0, 0.5, 1.0, math.inf])
