@@ -10,7 +10,6 @@ from typing import Any
 import holoviews as hv
 import panel as pn
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.families import FAMILIES
@@ -20,12 +19,12 @@ from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
-from dashboard.plots.backend import use_bokeh
 from dashboard.session.choice import Choice
-from dashboard.session.state import DATA, ResultsOrState, State
+from dashboard.session.state import DATA, ResultsOrState
 
 PAGE = "Frontier"
 #: Tables of more cells wait for the button.
@@ -42,19 +41,12 @@ def _looked_at(key: Any) -> bool:
     return any(asked == key and page.state.on_show(PAGE) for page, asked in list(_ASKED.items()))
 
 
-class FrontierPage(Viewer):
-    """What every way of deciding gives on these measurements; a tap on a point takes its settings over.
-
-    Parameters
-    ----------
-    shown
-        Results, or a state that other views follow too.
-    """
+class FrontierPage(Page):
+    """What every way of deciding gives on these measurements; a tap on a point takes its settings over."""
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self.frontier: Any = None
         self._advice: Recommendation | None = None
         self._asked: Any = None

@@ -8,7 +8,6 @@ from pathlib import PurePath
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.domain.units import format_count
 from dashboard.measuring import tunings
@@ -19,10 +18,10 @@ from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, Figure
 from dashboard.pages.tune.list import tuning_item
 from dashboard.plots import legend
-from dashboard.plots.backend import use_bokeh
 from dashboard.plots.coverage import coverage_table
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
@@ -55,7 +54,7 @@ _FACETS = ("system", "library", "library_version", "network", "device", "benchma
 _AROUND, _LISTED = 500, 4
 
 
-class HomePage(Viewer):
+class HomePage(Page):
     """Three cards, and what is open below them.
 
     Parameters
@@ -67,9 +66,8 @@ class HomePage(Viewer):
     """
 
     def __init__(self, shown: ResultsOrState, upload: Callable[[], None] | None = None) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         bold: dict[str, Any] = {"variant": "contained", "margin": (8, 0, 0, 0)}
         self.tune = Button(label="Tune this machine", color="primary", on_click=lambda _: self._go("Tune"), **bold)
         bold["variant"] = "outlined"

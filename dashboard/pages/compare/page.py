@@ -8,7 +8,6 @@ from typing import Any
 import panel as pn
 import xarray as xr
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.decisions.judged.compare import absent_methods
@@ -21,18 +20,18 @@ from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup, Select
 from dashboard.plots import comparison, legend
-from dashboard.plots.backend import use_bokeh
 from dashboard.session.choice import RULES, Choice, differences, titles
-from dashboard.session.state import DATA, DRAWN, ResultsOrState, State
+from dashboard.session.state import DATA, DRAWN, ResultsOrState
 
 PAGE = "Compare"
 MODES = {"Two trees": "trees", "Two campaigns": "campaigns"}
 MAPS = {"a": "A", "b": "B", "gap": "B against A"}
 
 
-class ComparePage(Viewer):
+class ComparePage(Page):
     """Tree A, which is the one of the page *Decisions*, beside tree B; or this campaign beside another one.
 
     Parameters
@@ -43,9 +42,8 @@ class ComparePage(Viewer):
     """
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self.maps = PairMaps(MAPS)
         self.mode = RadioButtonGroup(
             label="",

@@ -3,26 +3,19 @@
 from __future__ import annotations
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.views import Section
 from dashboard.plots.tiles import STYLE, Tile, tiles_html
 from dashboard.report.answer import answer
 from dashboard.session.state import State
 
 
-class Answer(Viewer):
-    """Tiles: rules, mean and worst penalty, against the library's default, how sure the best method is.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Answer(Section):
+    """Tiles: rules, mean and worst penalty, against the library's default, how sure the best method is."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         # To merge the rules of a large tree takes longer than its maps.
         self._made = Rested(self._show, 0.0, lambda: answer(state.view))
         self.html = pn.pane.HTML("", stylesheets=[STYLE], sizing_mode="stretch_width", margin=(6, 4))

@@ -10,7 +10,6 @@ import numpy as np
 import panel as pn
 import xarray as xr
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.decisions import select_ppn
 from dashboard.decisions.judged.penalty import given_of
@@ -18,6 +17,7 @@ from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
 from dashboard.domain.held_out import BETWEEN
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.pages.parts.later import Newest, Rested
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
@@ -28,18 +28,11 @@ from dashboard.session.state import State
 _OTHER: Mapping[SliceAxis, SliceAxis] = {"message_size": "comm_size", "comm_size": "message_size"}
 
 
-class Between(Viewer):
-    """Expected times with bands along one of the sizes, and who is chosen and fastest between the measured ones.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Between(Section):
+    """Expected times with bands along one of the sizes, and who is chosen and fastest between the measured ones."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._slicing: Slicing | None = None
         self._of: Any = None
         titles = {AXES[axis].capitalize(): axis for axis in _OTHER}

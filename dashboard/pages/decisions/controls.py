@@ -6,13 +6,13 @@ import math
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import widget_of
 from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, LiveFloatSlider, LiveIntSlider, MultiChoice, Select, Switch
 from dashboard.plots.colors import SCHEME_TITLES
 from dashboard.session.choice import QUADTREE, Choice
@@ -28,18 +28,11 @@ _RAIL = """
 """
 
 
-class Controls(Viewer):
-    """Widgets for what the state holds; both follow each other.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Controls(Section):
+    """Widgets for what the state holds; both follow each other."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._make_measured(state)
         self._make_tree(state)
         self._make_shown(state)

@@ -19,6 +19,7 @@ from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import held_out_note, statistics_table
@@ -115,18 +116,11 @@ class Statistics(Viewer):
         self._write()
 
 
-class Source(Viewer):
-    """Generated C source, to read, copy and download.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Source(Section):
+    """Generated C source, to read, copy and download."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self.view = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width")
         self.size = pn.pane.HTML("", margin=(14, 10))
         # Holds the text for the browser's clipboard; nobody sees it.
@@ -171,20 +165,14 @@ class Source(Viewer):
         self.download.filename = f"colltune_{self._state.collective}.c"
 
 
-class Table(Viewer):
+class Table(Section):
     """The maps as a table, a page of rows at a time.
 
     Plain HTML: it is read out well, and Panel's Tabulator keeps the browser busy while its tab is not shown.
-
-    Parameters
-    ----------
-    state
-        Choices.
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._frame = pd.DataFrame()
         self.view = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.order = Select(

@@ -8,11 +8,11 @@ from tempfile import TemporaryDirectory
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.domain.options import Option
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import UNLIMITED, common, widget_of
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import FileInput, FloatSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
@@ -34,18 +34,11 @@ def _widget(option: Option, value: Any) -> Any:
     return Select(options=_LEVELS, value=UNLIMITED if value is None else value, width=230, **common(option))
 
 
-class Noise(Viewer):
-    """Choices that take the noise seriously, and the outliers that were found.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Noise(Section):
+    """Choices that take the noise seriously, and the outliers that were found."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         options = {option.name: option for option in OPTIONS}
         self.tolerance = FloatSlider(
             label="Tie tolerance [%]",

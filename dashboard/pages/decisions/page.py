@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.pages.decisions.answer import Answer
@@ -21,11 +20,11 @@ from dashboard.pages.parts.fold import tabs
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button
-from dashboard.plots.backend import use_bokeh
 from dashboard.plots.maps import HEIGHT
 from dashboard.plots.sizes import growing
-from dashboard.session.state import DRAWN, ResultsOrState, State
+from dashboard.session.state import DRAWN, ResultsOrState
 
 #: As high as a map; what does not fit is scrolled to.
 _SIDE = {"overflow": "auto", "max-height": growing(HEIGHT)["min-height"]}
@@ -34,7 +33,7 @@ _FRAME = "@media (max-width: 1100px) { :host { flex-wrap: wrap; } }"
 _SHOWN = ":host { min-width: 0; } @media (max-width: 1100px) { :host { flex: 0 0 100% !important; } }"
 
 
-class DecisionsPage(Viewer):
+class DecisionsPage(Page):
     """Everything about one decision function.
 
     Parameters
@@ -44,9 +43,8 @@ class DecisionsPage(Viewer):
     """
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self.controls, self.answer = Controls(state), Answer(state)
         self.unpin = Button(label="Unpin", variant="text", size="small", on_click=self._unpin, visible=False)
         self.side = pn.Column(styles=_SIDE, stylesheets=[BESIDE], min_width=330, margin=4)

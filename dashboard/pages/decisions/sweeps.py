@@ -6,12 +6,12 @@ from typing import Any
 
 import panel as pn
 from panel.io import hold
-from panel.viewable import Viewer
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.units import format_share
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, Figure
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, swept, update_chart
@@ -25,20 +25,14 @@ _CHART: dict[str, Any] = {"min_width": 320, "margin": 4, "styles": {"flex": "1 1
 _OWN = {"penalty_mean": "Penalty", "leaves": "Leaves"}
 
 
-class Sweeps(Viewer):
+class Sweeps(Section):
     """What other depths and thresholds would give (Figures 6.10 and 6.11).
 
     The trees of a sweep are built beside the session, so that the sliders stay free meanwhile.
-
-    Parameters
-    ----------
-    state
-        Choices.
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._drawn: tuple[Any, ...] | None = None
         self._asked: tuple[Any, ...] | None = None
         self.live = LiveSources()

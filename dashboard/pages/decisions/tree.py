@@ -19,6 +19,7 @@ from dashboard.domain.units import format_count, format_share
 from dashboard.export.provenance import unsure
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.later import Rested
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import LiveIntSlider, Pagination
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
@@ -138,18 +139,11 @@ class TreeDiagram(Viewer):
         self._light(lit)
 
 
-class RulesTable(Viewer):
-    """The rules of the tree on show, a page of rows at a time: its diagram for those who read.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class RulesTable(Section):
+    """The rules of the tree on show, a page of rows at a time: its diagram for those who read."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._listing: tuple[DecisionFunction, MethodKey, list[Rule]] | None = None
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.pages = Pagination(count=1, value=0, visible=False)

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.function.cutting import without_slower
@@ -19,6 +18,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import exported, legend
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
@@ -48,18 +48,11 @@ class Gained:
         return sum(verdict.outcome == "slower" and not verdict.default for verdict in self.verdicts)
 
 
-class Gain(Viewer):
-    """Shows the gain of the tree on show, where the default was measured, and drops the rules that lose.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Gain(Section):
+    """Shows the gain of the tree on show, where the default was measured, and drops the rules that lose."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self.gained: Gained | None = None
         self._asked: Any = None
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)

@@ -7,7 +7,6 @@ from functools import partial
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionError
 from dashboard.export import TARGETS
@@ -26,17 +25,17 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs, clamped
-from dashboard.plots.backend import use_bokeh
 from dashboard.session.recipes import of_file, said
-from dashboard.session.state import DATA, TREE, ResultsOrState, State
+from dashboard.session.state import DATA, TREE, ResultsOrState
 from loaders.openmpi import DEFAULT_VERSION
 
 PAGE = "Export"
 _VERSIONED = ("4.1", "5.0")
 
 
-class ExportPage(Viewer):
+class ExportPage(Page):
     """Writes decisions for libraries and programs, and checks rules files.
 
     Parameters
@@ -47,9 +46,8 @@ class ExportPage(Viewer):
     """
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self._asked: Any = None
         self._made: Written | None = None
         titles = {target.title: name for name, target in TARGETS.items()}

@@ -7,7 +7,6 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS
@@ -15,6 +14,7 @@ from dashboard.export.bundle import bundle, files_of
 from dashboard.export.writing import Part, Written
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import FileDownload, Select
 from dashboard.plots import exported, legend, source
 from dashboard.session.state import State
@@ -27,7 +27,7 @@ _CHANGED = "The measurements, or how they are treated, have changed since this f
 _HTML = [legend.STYLE + exported.STYLE]
 
 
-class WrittenFile(Viewer):
+class WrittenFile(Section):
     """Shows one written file.
 
     Parameters
@@ -37,8 +37,7 @@ class WrittenFile(Viewer):
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self.written: Written | None = None
         #: What a bundle is to hold beside: names and texts.
         self.further: Callable[[], list[tuple[str, str]]] = list

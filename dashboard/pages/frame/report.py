@@ -7,13 +7,13 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions.grown.family import Progress
 from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
 from dashboard.report import Contents, to_html, to_story
 from dashboard.session.recipes import of_report
@@ -27,7 +27,7 @@ _WHAT = (
 )
 
 
-class Report(Viewer):
+class Report(Section):
     """Writes a report on the view, off the event loop, and offers it.
 
     Parameters
@@ -37,8 +37,7 @@ class Report(Viewer):
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._content = b""
         self.collectives = MultiChoice(
             label="Collectives in the report",

@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button
 from dashboard.session.state import State
 
@@ -15,18 +15,11 @@ from dashboard.session.state import State
 _PAGES = ("Decisions", "Compare", "Frontier", "Export")
 
 
-class Weighed(Viewer):
-    """Names the workload that weighs the figures on show, and takes it away.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+class Weighed(Section):
+    """Names the workload that weighs the figures on show, and takes it away."""
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self.text = pn.pane.Markdown("", margin=(0, 10), styles={"font-size": "14px"})
         self.unweigh = Button(label="No workload", variant="outlined", size="small", margin=(6, 4))
         self.unweigh.on_click(lambda _: state.weigh(None))

@@ -6,9 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
-import panel as pn
-from panel.viewable import Viewer
-
 from dashboard.benchmarks.campaigns.follow import Following, Sight
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.domain.errors import OptionError
@@ -22,10 +19,10 @@ from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page, once_loaded
 from dashboard.pages.parts.widgets import Alert, Button
-from dashboard.plots.backend import use_bokeh
 from dashboard.server.permission import Permission, may_launch
-from dashboard.session.state import ResultsOrState, State
+from dashboard.session.state import ResultsOrState
 
 #: Seconds between two looks: the map follows at most twice a second.
 EVERY = 0.5
@@ -45,7 +42,7 @@ class Question:
         return str(collective), self.ppn if self.ppn in plan.ppns else next(iter(plan.ppns), None)
 
 
-class Watching(Viewer):
+class Watching(Page):
     """A page that looks again and again, beside the session, at one campaign and at all there are.
 
     Parameters
@@ -63,9 +60,7 @@ class Watching(Viewer):
     MAY_LOOK: ClassVar[str]
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = State.of(shown)
+        super().__init__(shown)
         self.root = campaigns_root()
         self.following: Following | None = None
         self.doing = Doing(self.root, self._may, self._began, self._done)
@@ -87,11 +82,7 @@ class Watching(Viewer):
         self.state.param.watch(self._follow_address, self.ASKED)
         self.state.param.watch(self._follow, "page")
         self.state.param.watch(self._look_again, self.CHOSEN)
-        if pn.state.curdoc is None or pn.state.loaded:
-            self._open()
-        else:
-            # What changes while the browser is still building the page may be lost on it.
-            pn.state.onload(self._open)
+        once_loaded(self._open)
 
     def _open(self) -> None:
         self._search.ask()

@@ -25,15 +25,14 @@ from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
-from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.recipes import said
-from dashboard.session.state import DRAWN, ResultsOrState, State
+from dashboard.session.state import DRAWN, ResultsOrState
 
 PAGE = "Models"
 TABS = (
@@ -56,19 +55,12 @@ _NOTHING = "Choose at least one method and one model."
 VARIANTS = {"corrected": "corrected", "as published": "as_published"}
 
 
-class ModelsPage(Filling):
-    """Models against measurement, and what follows from them; works without measurements too.
-
-    Parameters
-    ----------
-    shown
-        Results, or a state that other views follow too.
-    """
+class ModelsPage(Page):
+    """Models against measurement, and what follows from them; works without measurements too."""
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self.choice = choice = ModelChoice(state)
         self._written = ""
         self._data: Any = None

@@ -21,9 +21,9 @@ from dashboard.models.parameter_text import read_parameters, write_parameters
 from dashboard.models.pingpong import LOGP_MPI, logp_table_of, parameters_of_pingpong, parameters_of_table, pingpong_of
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.knobs import KNOBS, Knob
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
+from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, LiveFloatSlider, Select, TextInput
 from dashboard.session.state import State
 from loaders.collectives import POINT_TO_POINT

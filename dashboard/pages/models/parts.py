@@ -14,8 +14,8 @@ from dashboard.domain.units import format_bytes
 from dashboard.models import MODEL_TITLES
 from dashboard.models.undetermined import Predict, resting, warning
 from dashboard.pages.models.choice import ModelChoice
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import outline
+from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Alert, DiscreteSlider, Figure, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources

@@ -15,8 +15,8 @@ from dashboard.domain.units import format_bytes
 from dashboard.online import course as courses
 from dashboard.online.course import Course
 from dashboard.pages.online.view import Pictured
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import outline
+from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Figure, MultiChoice, Select
 from dashboard.plots import legend, online, online_grids
 from dashboard.plots.colors import MethodKey

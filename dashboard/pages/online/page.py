@@ -29,16 +29,15 @@ from dashboard.pages.online.view import (
     write_view,
 )
 from dashboard.pages.parts.columns import columns
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import OptionFields
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.views import Page, once_loaded
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
-from dashboard.plots.backend import use_bokeh
 from dashboard.session.registry import Bounded, origin_of
-from dashboard.session.state import ResultsOrState, State
+from dashboard.session.state import ResultsOrState
 from loaders import LoadError
 
 PAGE = "Online"
@@ -67,7 +66,7 @@ class _Failed:
     why: str
 
 
-class OnlinePage(Filling):
+class OnlinePage(Page):
     """Settings of the learning on the left, what they give on the right.
 
     Parameters
@@ -78,9 +77,8 @@ class OnlinePage(Filling):
     """
 
     def __init__(self, shown: ResultsOrState) -> None:
-        super().__init__()
-        use_bokeh()
-        self.state = state = State.of(shown)
+        super().__init__(shown)
+        state = self.state
         self.root = campaigns_root()
         self.shown = Shown()
         self._kept: tuple[Any, Kept] | None = None
@@ -119,11 +117,7 @@ class OnlinePage(Filling):
         self.source.param.watch(self._set_source, "value")
         state.param.watch(self._follow, "page")
         state.param.watch(self._follow_address, "online")
-        if pn.state.curdoc is None or pn.state.loaded:
-            self._open()
-        else:
-            # What changes while the browser is still building the page may be lost on it.
-            pn.state.onload(self._open)
+        once_loaded(self._open)
 
     def __panel__(self) -> pn.viewable.Viewable:
         fields = self.fields.widgets

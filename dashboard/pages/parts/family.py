@@ -12,8 +12,8 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.family import Family
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
-from dashboard.pages.parts.filling import Filling
 from dashboard.pages.parts.options import common, fill, value_of, widget_of
+from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Select
 from dashboard.session.choice import Choice, titles
 from dashboard.session.state import State

@@ -19,6 +19,7 @@ from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.family import Cancelled, Progress
 from dashboard.domain.units import format_duration
 from dashboard.pages.parts.later import give_way, hand_over, live_session
+from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, LinearProgress
 from dashboard.session.choice import Choice
 from dashboard.session.state import DATA, TREE, State
@@ -241,7 +242,7 @@ def _run(future: Future[Any], work: Work, tell: Progress) -> None:
         future.set_exception(error)
 
 
-class Growing(Viewer):
+class Growing(Section):
     """Grows the tree that a state asks for, where that takes longer.
 
     Parameters
@@ -251,8 +252,7 @@ class Growing(Viewer):
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         #: Choices that wait for what follows from them.
         self._asked: dict[str, Any] = {}
         self.background = Background(again=self.ask)

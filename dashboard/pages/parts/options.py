@@ -13,7 +13,7 @@ import panel as pn
 
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
-from dashboard.pages.parts.filling import Filling
+from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import DiscreteSlider, FloatInput, IntInput, MultiChoice, Select, Switch, TextInput
 from dashboard.session.choice import read_values
 

@@ -1,0 +1,64 @@
+"""Pages and their parts: views of the choices of a session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import panel as pn
+from panel.viewable import Viewer
+
+from dashboard.plots.backend import use_bokeh
+from dashboard.session.state import ResultsOrState, State
+
+
+class Filling(Viewer):
+    """A view whose widgets are followed only where it does not set them itself."""
+
+    _filling = False
+
+    @contextmanager
+    def filling(self) -> Iterator[None]:
+        """While not somebody but the page itself sets them."""
+        before, self._filling = self._filling, True
+        try:
+            yield
+        finally:
+            self._filling = before
+
+
+class Section(Viewer):
+    """A part of a page.
+
+    Parameters
+    ----------
+    state
+        Choices.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__()
+        self._state = state
+
+
+class Page(Filling):
+    """A page.
+
+    Parameters
+    ----------
+    shown
+        Results, or a state that other views follow too.
+    """
+
+    def __init__(self, shown: ResultsOrState) -> None:
+        super().__init__()
+        use_bokeh()
+        self.state = State.of(shown)
+
+
+def once_loaded(work: Callable[[], None]) -> None:
+    """Do what changes a page: at once, or once the browser has built it, which may lose what comes meanwhile."""
+    if pn.state.curdoc is None or pn.state.loaded:
+        work()
+    else:
+        pn.state.onload(work)
