@@ -74,7 +74,7 @@ class PointToPoint(ABC):
     gamma: float
     delta: float
 
-    def _check(self) -> None:
+    def __post_init__(self) -> None:
         for name, allowed in self.ranges().items():
             value = getattr(self, name)
             if isinstance(value, bool) or not isinstance(value, int | float | np.number):
@@ -129,9 +129,6 @@ class Hockney(PointToPoint):
     gamma: float = _parameter("gamma", per_byte=True, zero=True, default=0.0)
     delta: float = _parameter("delta", per_byte=True, zero=True, default=0.0)
 
-    def __post_init__(self) -> None:
-        self._check()
-
     def message_time(self, size: npt.ArrayLike) -> FloatArray:
         """Equation 4.1."""
         return self.alpha + self.beta * np.asarray(size, dtype=float)
@@ -162,9 +159,6 @@ class LogGP(PointToPoint):
     gap_per_byte: float = _parameter("G", per_byte=True, zero=True, default=0.0)
     gamma: float = _parameter("gamma", per_byte=True, zero=True, default=0.0)
     delta: float = _parameter("delta", per_byte=True, zero=True, default=0.0)
-
-    def __post_init__(self) -> None:
-        self._check()
 
     def message_time(self, size: npt.ArrayLike) -> FloatArray:
         """Equation 4.3; a message of no bytes takes L + 2 o."""
@@ -228,7 +222,7 @@ class PLogP(PointToPoint):
     delta: float = _parameter("delta", per_byte=True, zero=True, default=0.0)
 
     def __post_init__(self) -> None:
-        self._check()
+        super().__post_init__()
         sizes = _sizes(self.sizes)
         object.__setattr__(self, "sizes", tuple(sizes.tolist()))
         for name in ("gap", "send_overhead", "receive_overhead"):

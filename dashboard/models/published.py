@@ -121,50 +121,48 @@ def composed(single: Mapping[str, Runtime]) -> dict[str, Runtime]:
     return made
 
 
-def _clic() -> dict[str, Runtime]:
-    few, many = "CLiC {} up to 4 processes", "CLiC {} above 4 processes"
-    return composed(
+#: Published machines by name: runtime functions by collective.
+MACHINES: Mapping[str, Mapping[str, Runtime]] = {
+    "clic-lam": composed(
         {
             "bcast": up_to(
                 4,
-                Printed(few.format("bcast"), "linear", -0.085, 0.092),
-                Printed(many.format("bcast"), "logarithmic", 0.038, 0.474),
+                Printed("CLiC bcast up to 4 processes", "linear", -0.085, 0.092),
+                Printed("CLiC bcast above 4 processes", "logarithmic", 0.038, 0.474),
             ),
             "reduce": up_to(
                 4,
-                Printed(few.format("reduce"), "linear", -0.103, None),
-                Printed(many.format("reduce"), "floor_logarithmic", 0.141, 0.101),
+                Printed("CLiC reduce up to 4 processes", "linear", -0.103, None),
+                Printed("CLiC reduce above 4 processes", "floor_logarithmic", 0.141, 0.101),
             ),
             "gather": Printed("CLiC gather", "linear", -0.0825, 0.0929, 0.009),
             "scatter": Printed("CLiC scatter", "linear", -0.0730, 0.0897),
         }
-    )
-
-
-def _xeon() -> dict[str, Runtime]:
-    return composed(
+    ),
+    "xeon-scampi": composed(
         {
             "bcast": Printed("Xeon bcast", "logarithmic", -0.0005, 0.0042),
             "reduce": Printed("Xeon reduce", "floor_logarithmic", 0.0116, 0.0002),
             "gather": Printed("Xeon gather", "linear", -0.0056, 0.0040),
             "scatter": Printed("Xeon scatter", "linear", -0.0032, 0.0039),
         }
-    )
-
-
-def _t3e() -> dict[str, Runtime]:
-    small = Printed("T3E gather", "linear", -0.00134, 0.00308)
-    pieces: tuple[tuple[Callable[[int, float], bool], Runtime], ...] = (
-        # The column of processes is damaged in print; read so, the model gives the gains of Figure 12.
-        (lambda p, total: p <= 16 or total <= 8448 * _KB, small),
-        (lambda p, _: p <= 32, Printed("T3E gather", "linear", 0.0157, 0.00505, -0.020)),
-        (lambda p, _: p <= 128, Printed("T3E gather", "linear", 0.0265, 0.00617, -0.036)),
-    )
-    return {"gather": Pieces(pieces, 128), "scatter": Printed("T3E scatter", "linear", 0.0002453, 0.00297)}
-
-
-#: Published machines by name: runtime functions by collective.
-MACHINES: Mapping[str, Mapping[str, Runtime]] = {"clic-lam": _clic(), "xeon-scampi": _xeon(), "t3e": _t3e()}
+    ),
+    "t3e": {
+        "gather": Pieces(
+            (
+                # The column of processes is damaged in print; read so, the model gives the gains of Figure 12.
+                (
+                    lambda p, total: p <= 16 or total <= 8448 * _KB,
+                    Printed("T3E gather", "linear", -0.00134, 0.00308),
+                ),
+                (lambda p, _: p <= 32, Printed("T3E gather", "linear", 0.0157, 0.00505, -0.020)),
+                (lambda p, _: p <= 128, Printed("T3E gather", "linear", 0.0265, 0.00617, -0.036)),
+            ),
+            128,
+        ),
+        "scatter": Printed("T3E scatter", "linear", 0.0002453, 0.00297),
+    },
+}
 TITLES: Mapping[str, str] = {
     "clic-lam": "CLiC, LAM-MPI 6.3b2 (528 × Pentium III, Fast Ethernet)",
     "xeon-scampi": "Xeon cluster, ScaMPI 4.0.0 (16 × 2, SCI torus)",

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Protocol
+from collections.abc import Callable
+from typing import TypeAlias
 
 import numpy as np
 
@@ -11,13 +12,8 @@ from dashboard.domain.arrays import FloatArray
 
 #: Of the Brusselator: reaction and diffusion.
 _A, _B, _DIFFUSION = 1.0, 3.4, 0.002
-
-
-class Slopes(Protocol):
-    """y' = f(t, y) for some components."""
-
-    def __call__(self, t: float, y: FloatArray) -> FloatArray:
-        """Slopes of these components, of all values."""
+#: y' = f(t, y) for some components, of all values.
+Slopes: TypeAlias = Callable[[float, FloatArray], FloatArray]
 
 
 def linear(size: int, seed: int) -> tuple[FloatArray, FloatArray]:
