@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 import json
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from html import escape
 from typing import Any
@@ -14,7 +14,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.grown.family import Progress, part_of
 from dashboard.decisions.judged.frontier import Frontier
 from dashboard.decisions.judged.recommend import falls_below, recommend
 from dashboard.domain.held_out import sentences
@@ -94,7 +94,7 @@ class Contents:
                 raise DecisionError(f"a report on {name}: these results hold {', '.join(known) or 'nothing'}")
         twins = [view.beside(name) for name in names]
         sections = [
-            Section(str(twin.collective), tuple(self._parts(twin, _within(progress, number, len(twins)))))
+            Section(str(twin.collective), tuple(self._parts(twin, part_of(progress, number, len(twins)))))
             for number, twin in enumerate(twins)
         ]
         uncalled = [] if self.collectives else [name for name in known if name not in names]
@@ -154,12 +154,6 @@ def _lines(decision: DecisionFunction) -> int | None:
         return source_lines(decision)
     except ExportError:
         return None
-
-
-def _within(progress: Progress | None, number: int, count: int) -> Callable[[float, str], None] | None:
-    if progress is None:
-        return None
-    return lambda share, text: progress((number + share) / count, text)
 
 
 def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:

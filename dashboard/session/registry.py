@@ -16,7 +16,7 @@ from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Seq
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Generic, Protocol, TypeVar, runtime_checkable
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 import xarray as xr
@@ -202,19 +202,11 @@ _NAMED_BY = ("selected", "system", "library", "library_version")
 _RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES, lambda results: results.nbytes)
 
 
-@runtime_checkable
-class Weighed(Protocol):
-    """What knows how many bytes it holds, or will hold."""
-
-    @property
-    def nbytes(self) -> int:
-        """Bytes."""
-
-
 def _computed_bytes(value: Any) -> int:
+    # Some know how many bytes they hold, or will hold.
+    if hasattr(value, "nbytes"):
+        return int(value.nbytes)
     # What was computed from results refers to their arrays, which are held once, by the results.
-    if isinstance(value, Weighed):
-        return value.nbytes
     return footprint(value, elsewhere=set().union(*(results.arrays for results in _RESULTS.values())))
 
 

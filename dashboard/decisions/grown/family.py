@@ -19,6 +19,11 @@ class Cancelled(Exception):
     """A search was told to stop."""
 
 
+def part_of(progress: Progress | None, number: int, of: int) -> Progress | None:
+    """Progress of one part of several of the same length."""
+    return None if progress is None else lambda share, what: progress((number + share) / of, what)
+
+
 @dataclass(frozen=True)
 class Family:
     """A way of deciding.

@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.decisions.function.attributes import TESTED
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.grown.family import Family, Progress, part_of
 from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.domain.options import Option
 
@@ -62,14 +62,9 @@ def c45_many(
     from dashboard.decisions.grown.c45.learn import Learner  # noqa: PLC0415 - the compiler takes a while to import
 
     learner = Learner(problem)
-    return [learner.function(options, _part(progress, number, len(checked))) for number, options in enumerate(checked)]
-
-
-def _part(progress: Progress | None, number: int, of: int) -> Progress | None:
-    """Progress of one part of several."""
-    if progress is None:
-        return None
-    return lambda share, words: progress((number + share) / of, words)
+    return [
+        learner.function(options, part_of(progress, number, len(checked))) for number, options in enumerate(checked)
+    ]
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

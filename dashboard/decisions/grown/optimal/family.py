@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.grown.family import Family, Progress, part_of
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.decide import optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.measured.problem import Problem
@@ -79,7 +79,7 @@ def grow_many(
     def step() -> Progress | None:
         nonlocal done
         begun, done = done, done + 1
-        return None if progress is None else lambda share, what: progress((begun + share) / steps, what)
+        return part_of(progress, begun, steps)
 
     frontier = optimal_frontier(problem, max(counts), step()) if counts else None
     decisions = []
