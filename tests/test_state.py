@@ -35,9 +35,7 @@ def sample() -> Results:
 
 @pytest.fixture
 def state(sample: Results) -> State:
-    state = State()
-    state.show(sample)
-    return state
+    return State.of(sample)
 
 
 def test_a_new_state_has_nothing_to_decide_on() -> None:
@@ -96,8 +94,7 @@ def test_the_sweeps_hold_the_current_choice(state: State) -> None:
 
 
 def test_two_sessions_share_results_and_what_was_computed(sample: Results, state: State) -> None:
-    other = State()
-    other.show(sample)
+    other = State.of(sample)
     assert other.view.cube() is state.view.cube()
     assert other.view.decision() is state.view.decision()
 
@@ -121,16 +118,14 @@ def test_watchers_see_new_results_as_a_whole() -> None:
 
 
 def test_a_collective_that_new_results_have_too_stays_chosen() -> None:
-    state = State()
-    state.show(register(tree_of("bcast", "reduce")))
+    state = State.of(register(tree_of("bcast", "reduce")))
     state.collective = "reduce"
     state.show(register(tree_of("allreduce", "reduce", seed=2)))
     assert state.collective == "reduce"
 
 
 def test_the_processes_per_node_are_those_of_the_results() -> None:
-    state = State()
-    state.show(register(tree_of("bcast", ppn=True)))
+    state = State.of(register(tree_of("bcast", ppn=True)))
     assert state.param.ppn.objects == [None, 1, 4]
     state.ppn = 4
     cube, dmap = state.view.cube(), state.view.decision_map()
@@ -225,8 +220,7 @@ def test_an_address_brings_the_view_back(sample: Results, state: State) -> None:
         tolerance=2.5,
         pinned=(8, 1024),
     )
-    other = State()
-    other.show(sample)
+    other = State.of(sample)
     assert other.from_query(state.to_query()) == []
     assert other.to_query() == state.to_query()
     assert {name: getattr(other, name) for name in State.linked()} == {n: getattr(state, n) for n in State.linked()}

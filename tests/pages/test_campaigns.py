@@ -39,8 +39,7 @@ def test_a_single_campaign_can_be_set_beside_a_sample_which_its_address_names() 
     view.other.value = view.other.options["sample: Fast Ethernet, our own benchmark"]
     assert view.body.visible
     assert "On A the decision of B" in view.penalties.object
-    stranger = State()
-    stranger.show(register(campaign(1, "frodo")))
+    stranger = State.of(register(campaign(1, "frodo")))
     assert not stranger.from_query(state.to_query())
     assert stranger.against == "fast-ethernet-own"
 
@@ -135,8 +134,7 @@ def test_the_address_names_it_by_digest_and_says_when_it_is_not_there() -> None:
     state.against = next(iter(state.loaded))
     query = state.to_query()
     assert query["against"] == state.against
-    stranger = State()
-    stranger.show(register(campaign(2, "grig")))
+    stranger = State.of(register(campaign(2, "grig")))
     (message,) = stranger.from_query({"against": "0123abcd"})
     assert "load it on the page Data" in message
 

@@ -36,8 +36,7 @@ def results(fast_ethernet: xr.DataTree) -> Results:
 
 @pytest.fixture
 def state(results: Results) -> State:
-    state = State()
-    state.show(results)
+    state = State.of(results)
     state.collective = "bcast"
     return state
 

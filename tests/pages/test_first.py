@@ -25,9 +25,7 @@ pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationW
 
 @pytest.fixture
 def state() -> State:
-    state = State()
-    state.show(register(campaign(1, "frodo")))
-    return state
+    return State.of(register(campaign(1, "frodo")))
 
 
 def test_without_data_every_page_offers_the_next_step(tmp_path: Path) -> None:

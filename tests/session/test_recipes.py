@@ -35,8 +35,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory, fast_ethernet: xr.DataTree)
 def state(sample: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> State:
     """A page over the sample, in an empty folder."""
     monkeypatch.chdir(tmp_path)
-    shown = State()
-    shown.show(load_results([sample]))
+    shown = State.of(load_results([sample]))
     shown.param.update(collective="bcast", tolerance=2.0)
     shown.choose(Choice.of("cart", {"max_leaves": 4}))
     return shown

@@ -69,8 +69,7 @@ def answered(capsys: pytest.CaptureFixture[str], *words: str) -> list[str]:
 def test_every_way_gives_the_same_figures(
     sample: Path, collective: str, treatment: dict[str, Any], capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective=collective, **treatment)
     prepared = prepare(open_results([sample])[collective].to_dataset(), **treatment)
     for tree, options in TREES:
@@ -91,8 +90,7 @@ def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(
     file = tmp_path / "detail.out"
     rows = [f"{nodes} {2**n} {9 + n}.0(0.5) {30 - n * nodes}.0(0.5)" for nodes in (2, 4) for n in range(4)]
     file.write_text("\n".join(["#Nnodes Message_size linear pairwise", *rows]) + "\n")
-    state = State()
-    state.show(load_results([file], collective="alltoall", ppn=36))
+    state = State.of(load_results([file], collective="alltoall", ppn=36))
     state.choose(Choice.of("exact"))
     page = figures(state.view.statistics())
     *words, last = as_python(state).splitlines()
@@ -108,9 +106,8 @@ def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(
 def test_a_message_size_given_as_a_hint_is_given_by_the_command_too(
     samples: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state = State()
     file = samples / "skampi4" / "ompi-users-2006__alltoall_mpich127.txt"
-    state.show(load_results([file], algorithm="default", message_size="512"))
+    state = State.of(load_results([file], algorithm="default", message_size="512"))
     state.choose(Choice.of("exact"))
     command = shlex.split(as_command(state, "Decisions"))[1:]
     assert command[command.index("--bytes") + 1] == "512"
@@ -119,8 +116,7 @@ def test_a_message_size_given_as_a_hint_is_given_by_the_command_too(
 
 
 def test_the_lines_of_python_give_the_figures_of_the_page(sample: Path) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective="bcast", tolerance=5.0, without=("chain *",))
     state.choose(Choice.of("cart", {"max_leaves": 8}))
     *lines, last = as_python(state).splitlines()
@@ -142,8 +138,7 @@ def test_a_link_names_the_parameters_of_the_models_that_decide(
 def test_parameters_of_the_tree_are_said_once_and_are_its_own(
     sample: Path, capsys: pytest.CaptureFixture[str], complete: str | None, parameters: str
 ) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective="bcast", complete=complete, parameters=parameters)
     state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
     command = as_command(state, "Decisions")
@@ -155,8 +150,7 @@ def test_parameters_of_the_tree_are_said_once_and_are_its_own(
 def test_collectives_decided_together_are_the_same_for_page_and_command(
     sample: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective="bcast", together=("reduce",), tolerance=5.0)
     state.choose(Choice.of("cart", {"max_leaves": 12}))
     (line,) = answered(capsys, *shlex.split(as_command(state, "Decisions"))[1:], "--json")
@@ -170,8 +164,7 @@ def test_a_workload_weighs_the_page_as_it_weighs_the_command(
     calls.write_text(CALLS, encoding="utf-8")
     from loaders.workload import read_workload  # noqa: PLC0415
 
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.collective = "bcast"
     state.weigh(read_workload(calls))
     command = as_command(state, "Decisions").replace("WORKLOAD.csv", str(calls))
@@ -237,8 +230,7 @@ def test_rules_cost_what_they_do_as_a_tree(tmp_path: Path, capsys: pytest.Captur
 
 
 def test_the_command_of_the_page_export_writes_its_file(sample: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective="bcast", without=("pipeline 1KiB",))
     state.choose(Choice.of("cart", {"max_leaves": 8}))
     for changes in (
@@ -271,8 +263,7 @@ def test_of_several_processes_per_node_page_and_command_write_the_same(
     # More was measured with one: its map is the one on show, and a file is for the most.
     times[1, :, 3:, 1] = np.nan
     cube = cube_of(times, [4, 8, 16], 4 ** np.arange(6))
-    state = State()
-    state.show(load_results([save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "results.nc")]))
+    state = State.of(load_results([save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "results.nc")]))
     state.param.update(collective="bcast", target=target, **chosen)
     state.choose(Choice.of("cart", {"max_leaves": 6}))
     written = order_job(state, None)(None)
@@ -286,8 +277,7 @@ def _rules(text: str) -> list[str]:
 
 
 def test_the_command_of_the_page_frontier_leaves_out_what_the_page_does(sample: Path) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.collective = "bcast"
     state.from_query({**state.to_query(), "held_out": "comm_size", "criterion": "max"})
     assert (state.held_out, state.criterion) == ("comm_size", "max")
@@ -297,8 +287,7 @@ def test_the_command_of_the_page_frontier_leaves_out_what_the_page_does(sample: 
 
 
 def test_the_report_says_the_figures_of_the_page(sample: Path) -> None:
-    state = State()
-    state.show(load_results([sample]))
+    state = State.of(load_results([sample]))
     state.param.update(collective="bcast", tolerance=5.0, max_depth=3)
     html = to_html(state.view, Contents(("bcast",), frontier=False))
     assert f">{state.view.statistics()['leaves']:,}</td>" in html

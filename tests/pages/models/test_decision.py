@@ -60,8 +60,7 @@ def test_models_are_taken_as_the_decision_everywhere(page: ModelsPage, state: St
     assert models["parameters"]["hockney"]["alpha"] == pytest.approx(10**-4.5, rel=1e-3)
     assert models["encoded"]["tree"] == "cart"
     # The same view, and the same tree, from its address.
-    other = State()
-    other.show(Results(state.results, state.results_id))
+    other = State.of(Results(state.results, state.results_id))
     assert other.from_query(state.to_query()) == []
     assert other.choice() == state.choice()
     assert other.view.decision() == decision

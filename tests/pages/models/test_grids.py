@@ -36,8 +36,7 @@ def page_of(folder: Path, processes: int = 16, *, all_layouts: bool = False) -> 
                 named = {"grid": grid, "inner": "linear", "provider": "orthogonal"}
                 made = {"algorithm": "orthogonal", "parameters": named, "time": 1 - gain / 100}
                 writer.append({**point, **made, "message_size": size})
-    state = State()
-    state.show(load_results([path]))
+    state = State.of(load_results([path]))
     state.page = "Models"
     return ModelsPage(state)
 
