@@ -130,8 +130,7 @@ def dashboard(
     """Measure the dashboard with a map of one size; what was drawn, and the times."""
     side, noise, depth, first = case
     cube = synthetic_cube(side, side, 20, seed=1, noise=noise)
-    file = folder / f"{side}.nc"
-    save_results(xr.DataTree.from_dict({"bcast": cube}), file)
+    file = save_results(xr.DataTree.from_dict({"bcast": cube}), folder / f"{side}.nc")
     builder = QuadtreeBuilder(decision_map(cube))
     leaves = [builder.build(max_depth=depth, threshold=(first + step) / 100).leaves for step in (0, 19)]
     query = f"?depth={depth}&threshold={first / 100}"

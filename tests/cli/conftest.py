@@ -36,6 +36,7 @@ def results(tmp_path_factory: pytest.TempPathFactory) -> Path:
     gaps = synthetic_cube(6, 9, 5, seed=1, missing=0.6)
     gaps["time"][:, 2, 3] = np.nan
     cubes = {"bcast": gaps, "reduce": synthetic_cube(6, 9, 5, seed=2).assign_attrs(collective="reduce")}
-    path = tmp_path_factory.mktemp("results") / "two.nc"
-    save_results(xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()}), path)
-    return path
+    return save_results(
+        xr.DataTree.from_dict({f"/{name}": cube for name, cube in cubes.items()}),
+        tmp_path_factory.mktemp("results") / "two.nc",
+    )

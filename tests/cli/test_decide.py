@@ -181,8 +181,7 @@ class TestSeveralTables:
         first, second = np.full((2, 3, 2), 1.0), np.full((2, 3, 2), 1.0)
         first[1], second[0] = 2.0, 2.0
         cube = cube_of(np.stack([first, second], axis=-1), [2, 4, 8], [1, 8])
-        save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "ppn.nc")
-        return tmp_path / "ppn.nc"
+        return save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "ppn.nc")
 
     @pytest.mark.slow
     @pytest.mark.parametrize("tree", ["octree", "c45", "cart", "search"])

@@ -43,8 +43,7 @@ def test_the_only_collective_needs_no_choice(colltune: Run, bcast_files: Sequenc
 def close_race(tmp_path: Path) -> Path:
     """Two methods within 2 % of each other: each is the fastest in turn, so that the map is frayed."""
     times = np.array([[[1.00, 1.02, 1.00, 1.02]], [[1.02, 1.00, 1.02, 1.00]]])
-    save_results(xr.DataTree.from_dict({"/bcast": cube_of(times, [4], [1, 2, 4, 8])}), tmp_path / "race.nc")
-    return tmp_path / "race.nc"
+    return save_results(xr.DataTree.from_dict({"/bcast": cube_of(times, [4], [1, 2, 4, 8])}), tmp_path / "race.nc")
 
 
 def test_ties_are_counted_and_drawn_as_ties(colltune: Run, close_race: Path) -> None:
@@ -101,8 +100,7 @@ def test_trees_learn_the_simplest_map_and_are_judged_by_the_fastest(colltune: Ru
 
 def test_uncertainty_marks_cells_whose_method_may_not_be_the_fastest(colltune: Run, tmp_path: Path) -> None:
     cube = cube_of([[[1.0, 1.0]], [[1.0, 2.0]]], [2], [8, 4096])
-    path = tmp_path / "mine.nc"
-    save_results(xr.DataTree.from_dict({"bcast": cube.assign_attrs(collective="bcast")}), path)
+    path = save_results(xr.DataTree.from_dict({"bcast": cube.assign_attrs(collective="bcast")}), tmp_path / "mine.nc")
     sure = colltune("map", path, "--uncertainty", "--json").json["sureness"][0]
     assert 0.5 < sure[0] < sure[1] <= 1
     assert "? = the method of 0 cells" in colltune("map", path, "--uncertainty").out

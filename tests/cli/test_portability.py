@@ -19,10 +19,8 @@ from tests.cubes import opposed_cubes, synthetic_cube
 
 @pytest.fixture
 def other(tmp_path: Path) -> Path:
-    path = tmp_path / "other.nc"
     cube = synthetic_cube(6, 9, 5, seed=7).assign_attrs(system="grig")
-    save_results(xr.DataTree.from_dict({"/bcast": cube}), path)
-    return path
+    return save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "other.nc")
 
 
 def test_it_tells_what_a_decision_costs_elsewhere(colltune: Run, results: Path, other: Path) -> None:
@@ -39,9 +37,8 @@ def test_it_tells_what_a_decision_costs_elsewhere(colltune: Run, results: Path, 
 
 
 def test_it_says_where_methods_of_one_campaign_are_left_out(colltune: Run, other: Path, tmp_path: Path) -> None:
-    fewer = tmp_path / "fewer.nc"
     cube = open_results([other])["bcast"].to_dataset().isel(method=slice(3))
-    save_results(xr.DataTree.from_dict({"/bcast": cube}), fewer)
+    fewer = save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "fewer.nc")
     words = "among the 3 methods that both have (--all-methods compares with all)"
     assert words in colltune("portability", fewer, "--against", other).out
     assert "both have (--all" not in colltune("portability", fewer, "--against", other, "--all-methods").out

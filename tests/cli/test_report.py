@@ -46,8 +46,7 @@ def test_it_is_for_the_processes_per_node_that_are_asked_for(
 
 
 def test_processes_per_node_that_were_not_measured_are_one_clear_line(colltune: Run, tmp_path: Path) -> None:
-    results = tmp_path / "results.nc"
-    save_results(xr.DataTree.from_dict(opposed_cubes()), results)
+    results = save_results(xr.DataTree.from_dict(opposed_cubes()), tmp_path / "results.nc")
     answer = colltune("report", results, "--ppn", "3", "-o", tmp_path / "report.html")
     assert_one_clear_line(answer, "ppn is 3", "1, 2 processes per node")
 
@@ -70,9 +69,8 @@ def test_bad_usage_is_one_clear_line(colltune: Run, results: Path, arguments: li
 def test_what_a_report_cannot_hold_is_refused(colltune: Run, results: Path, tmp_path: Path) -> None:
     asked = ["-c", "bcast", "--held-out", "lines", "--models", "--title", "A", "--to", "c", "-o", tmp_path / "r.zip"]
     assert_one_clear_line(colltune("report", results, *asked), "--held-out, --models, --title, --to", ".html")
-    ping_pong = tmp_path / "pt2pt.nc"
     cubes = {name: synthetic_cube(2, 3, 2, 0).assign_attrs(collective=name) for name in ("bcast", "pt2pt")}
-    save_results(xr.DataTree.from_dict(cubes), ping_pong)
+    ping_pong = save_results(xr.DataTree.from_dict(cubes), tmp_path / "pt2pt.nc")
     answer = colltune("report", ping_pong, "-c", "pt2pt", "-o", tmp_path / "r.html")
     assert_one_clear_line(answer, "-c pt2pt", "can be decided on")
     assert not list(tmp_path.glob("r.*"))

@@ -18,9 +18,7 @@ RULES = "1\n7\n1\n0\n2\n0 6 0 0\n4096 3 0 8192\n"
 @pytest.fixture(scope="module")
 def measured(fast_ethernet: xr.DataTree, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The sample data in one file."""
-    path = tmp_path_factory.mktemp("measured") / "fast-ethernet.nc"
-    save_results(fast_ethernet, path)
-    return path
+    return save_results(fast_ethernet, tmp_path_factory.mktemp("measured") / "fast-ethernet.nc")
 
 
 @pytest.fixture

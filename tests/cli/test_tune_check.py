@@ -22,9 +22,7 @@ RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
 def measured(tmp_path: Path) -> Path:
     """Twice as fast where small, at half the speed where large."""
     cube = named(cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096]), ["default", "tuned"])
-    path = tmp_path / "measured.nc"
-    save_results(xr.DataTree.from_dict({"bcast": cube}), path)
-    return path
+    return save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "measured.nc")
 
 
 @pytest.fixture

@@ -55,8 +55,7 @@ def test_results_that_were_saved_need_no_pattern_where_they_are_named(tmp_path: 
     folder, pattern = tmp_path / "files", "{collective}-{algorithm}.sko"
     folder.mkdir()
     skampi(folder / "bcast-linear.sko", (2, 1, 5.0, 0, 5))
-    saved = tmp_path / "saved.nc"
-    save_results(open_results(folder, pattern=pattern), saved)
+    saved = save_results(open_results(folder, pattern=pattern), tmp_path / "saved.nc")
     run = tmp_path / "results.jsonl"
     with RunWriter(run, {}) as writer:
         writer.append({"collective": "bcast", "algorithm": "chain", "comm_size": 2, "message_size": 1, "time": 6e-6})

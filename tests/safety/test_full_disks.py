@@ -325,8 +325,7 @@ def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
 
 
 def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    copy = tmp_path / "results.csv"
-    save_results(open_results(saved), copy)
+    copy = save_results(open_results(saved), tmp_path / "results.csv")
     content = copy.read_bytes()
     (tmp_path / "link.csv").symlink_to(copy)
     for output in (copy, tmp_path / "link.csv"):

@@ -47,10 +47,8 @@ TREES: tuple[tuple[str, dict[str, Any]], ...] = (
 @pytest.fixture(scope="module")
 def sample(tmp_path_factory: pytest.TempPathFactory, fast_ethernet: xr.DataTree) -> Path:
     """Every second message size of the sample campaign, in a file that says everything."""
-    path = tmp_path_factory.mktemp("sample") / "results.nc"
     cubes = {name: fast_ethernet[name].to_dataset().isel(message_size=slice(0, None, 2)) for name in COLLECTIVES}
-    save_results(xr.DataTree.from_dict(cubes), path)
-    return path
+    return save_results(xr.DataTree.from_dict(cubes), tmp_path_factory.mktemp("sample") / "results.nc")
 
 
 def figures(answer: dict[str, Any]) -> dict[str, Any]:
