@@ -10,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -186,6 +186,13 @@ def until(what: Callable[[], Any], explanation: Callable[[], Any] = str, seconds
         assert time.monotonic() < end, f"waited in vain: {explanation()}"
         time.sleep(0.02)
     return value
+
+
+def ran(command: Sequence[Any], **options: Any) -> subprocess.CompletedProcess[str]:
+    """Run a command, which must end well; what it printed."""
+    done = subprocess.run(command, capture_output=True, text=True, check=False, **options)
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr[-2000:]
+    return done
 
 
 @pytest.fixture(scope="session")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import shutil
-import subprocess
 import sys
 import weakref
 from collections.abc import Callable, Iterator
@@ -27,7 +26,7 @@ from dashboard.session.registry import load_results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import PAGES, State
 from loaders import save_results
-from tests.conftest import FAST_ETHERNET, ROOT
+from tests.conftest import FAST_ETHERNET, ROOT, ran
 from tests.cubes import synthetic_cube
 from tests.states import sample_state
 
@@ -225,16 +224,7 @@ def test_a_closed_session_is_forgotten(monkeypatch: pytest.MonkeyPatch, tmp_path
 def test_panel_serve_can_run_a_copy_of_main_from_elsewhere(tmp_path: Path) -> None:
     # `panel serve dashboard` executes main.py; the packages come from where they are installed.
     shutil.copy(ROOT / "dashboard" / "main.py", tmp_path / "main.py")
-    done = subprocess.run(
-        [sys.executable, "main.py"],
-        cwd=tmp_path,
-        env={"PYTHONPATH": str(ROOT), "PATH": ""},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=120,
-    )
-    assert done.returncode == 0, done.stderr
+    ran([sys.executable, "main.py"], cwd=tmp_path, env={"PYTHONPATH": str(ROOT), "PATH": ""}, timeout=120)
 
 
 @pytest.fixture

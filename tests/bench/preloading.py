@@ -11,7 +11,7 @@ from pathlib import Path
 from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from loaders.openmpi import DEFAULT_VERSION, series
-from tests.conftest import need
+from tests.conftest import need, ran
 
 HERE = Path(__file__).parent
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-pthread")
@@ -45,8 +45,7 @@ class Bench:
         file = made.with_suffix(".c")
         file.write_text(source, encoding="ascii")
         command = [str(self.mpiexec.with_name("mpicc")), *STRICT, *options, "-o", str(made), str(file), "-lm"]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        assert done.returncode == 0, done.stderr
+        ran(command)
         return made
 
     def program(self, name: str, *options: str) -> Path:
@@ -60,11 +59,7 @@ class Bench:
         environment = {**os.environ, **self.environment, **(said or {})}
         given = ["-x", f"LD_PRELOAD={preload}"] if preload else []
         command = [str(self.mpiexec), "-n", str(ranks), *given, *map(str, program)]
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=_SECONDS, env=environment, cwd=self.folder
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
-        return done
+        return ran(command, timeout=_SECONDS, env=environment, cwd=self.folder)
 
     def graphs(
         self, ranks: int, *calls: str, program: Path, preload: Path | None = None, said: Mapping[str, str] | None = None

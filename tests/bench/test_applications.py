@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
 from dashboard.models.applications import answers_in
+from tests.conftest import ran
 
 pytestmark = pytest.mark.slow
 
@@ -57,8 +57,7 @@ def results(
     program = [str(folder / name) for name in ("program.py", "orders.json", "results.json")]
     command = [str(installation.mpiexec), "-n", "8", sys.executable, "-m", "mpi4py", *program]
     environment = {**mpirun_environment, "PYTHONPATH": str(Path(__file__).parents[2])}
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=180, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    ran(command, env=environment, timeout=180)
     read: list[dict[str, Any]] = json.loads((folder / "results.json").read_text(encoding="utf-8"))
     return read
 

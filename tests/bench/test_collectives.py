@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,6 +11,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export import ExportError, to_collectives
 from dashboard.export.targets.collectives import choice_of
+from tests.conftest import ran
 
 OWN = {"provider": "own"}
 GRID = Method("grid", "orthogonal", 0, {"provider": "orthogonal", "grid": "2x2", "inner": "linear"})
@@ -114,8 +114,7 @@ def test_a_program_gets_what_mpi_promises_from_all_of_them(
     program.write_text(PROGRAM, encoding="utf-8")
     environment = {**mpirun_environment, "PYTHONPATH": f"{tmp_path}:{Path(__file__).parents[2]}"}
     command = [str(installation.mpiexec), "-n", "4", sys.executable, "-m", "mpi4py", str(program)]
-    done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=120, check=False)
-    assert done.returncode == 0, done.stderr[-2000:]
+    done = ran(command, env=environment, timeout=120)
     assert sorted(done.stdout.split()) == sorted(["right", "0", "right", "1", "right", "2", "right", "3"])
 
 

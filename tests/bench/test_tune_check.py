@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +25,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.mpich.selection import to_mpich
 from loaders import open_results
 from tests.cli.command import Answer
-from tests.conftest import ROOT
+from tests.conftest import ROOT, ran
 
 pytestmark = pytest.mark.slow
 
@@ -132,8 +131,7 @@ def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, sel
     rules.write_text(to_mpich([bcast], base=selection))
     colltune = (mpich.parent / "python", "-m", "dashboard.cli", "tune-check", rules, "--folder", tmp_path / "campaign")
     grid = ("--ranks", "2", "--message-sizes", "64,1024", "--repetitions", "5-6", "--drop-slower", "-o", kept)
-    done = subprocess.run([*colltune, *grid, "--json"], capture_output=True, text=True, check=False, cwd=ROOT)
-    assert done.returncode == 0, done.stderr
+    done = ran([*colltune, *grid, "--json"], cwd=ROOT)
     answer = json.loads(done.stdout)
     assert list(answer["collectives"]) == ["bcast"]
     assert [rule["default"] for rule in answer["collectives"]["bcast"]["rules"]] == [False, True]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
 import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -23,6 +22,7 @@ from dashboard.export import TARGETS, Target
 from loaders import FORMATS
 from loaders.source import Format, Source
 from tests.cli.command import Run
+from tests.conftest import ran
 
 MEASURED = "!trial bcast\nlinear 2 8 3e-6\nbinomial 2 8 1e-6\nlinear 4 8 2e-6\nbinomial 4 8 5e-6\nbinomial 4 8\n"
 
@@ -109,9 +109,6 @@ def methods(collective: str, variants: Variants) -> list[Method]:
 def test_a_provider_is_asked_for_by_its_name(tmp_path: Path) -> None:
     words = ["bench", "plan", tmp_path / "campaign", "-c", "bcast", "--ranks", "2", "--message-sizes", "8"]
     words += ["--provider", "library,trial"]
-    done = subprocess.run(
-        [sys.executable, "-c", _PROVIDED, *map(str, words)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    ran([sys.executable, "-c", _PROVIDED, *map(str, words)])
     plan = json.loads((tmp_path / "campaign" / "plan.json").read_text())
     assert plan["methods"]["bcast"][-1]["parameters"] == {"provider": "trial"}

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, decision_map, exact, quadtree
+from tests.conftest import ran
 from tests.cubes import synthetic_cube
 
 STRICT = "-std=c99 -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Wmissing-prototypes -Wmissing-declarations -Werror"
@@ -34,13 +35,7 @@ class Compiler:
         """Compile; a warning fails the test."""
         file, made = self.folder / f"{name}.c", self.folder / name
         file.write_text(source, encoding="ascii")
-        done = subprocess.run(
-            [self.gcc, *STRICT.split(), *options, "-o", str(made), str(file)],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
-        assert done.returncode == 0, done.stderr
+        ran([self.gcc, *STRICT.split(), *options, "-o", str(made), str(file)])
         return made
 
     def answers(self, source: str, *columns: np.ndarray) -> np.ndarray:

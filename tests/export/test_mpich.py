@@ -19,7 +19,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base
 from dashboard.export.targets.mpich.selection import to_mpich
-from tests.conftest import need
+from tests.conftest import need, ran
 from tests.export.trees import random_decision, random_sizes
 
 NAMES = {
@@ -196,7 +196,6 @@ def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexe
     calls += "; [c.Alltoall(bytearray(3 * n), bytearray(3 * n)) for n in (1, 9999)]"
     job = [mpiexec, "-n", "3", python, "-c", f"from mpi4py import MPI; {calls}; print('done')"]
     env = {**os.environ, "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path), "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
-    done = subprocess.run(job, capture_output=True, text=True, check=False, timeout=120, env=env)
-    assert done.returncode == 0, done.stderr
+    done = ran(job, timeout=120, env=env)
     # Lines of ranks that end at once may run into each other.
     assert "".join(done.stdout.split()) == "done" * 3

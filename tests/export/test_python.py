@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ast
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ import numpy as np
 
 from dashboard.decisions import DecisionFunction, Leaf, Split, Test, decision_map, exact
 from dashboard.export import to_python
+from tests.conftest import ran
 from tests.cubes import synthetic_cube
 from tests.export.compiling import (
     LETTERS,
@@ -60,9 +60,7 @@ def test_run_as_a_program_it_answers_lines_of_sizes(tmp_path: Path) -> None:
     ]
     file = tmp_path / "decide.py"
     file.write_text(to_python(decisions), encoding="ascii")
-    done = subprocess.run(
-        [sys.executable, "-I", "-S", file], input="4 25\n4 26\n", capture_output=True, text=True, check=True
-    )
+    done = ran([sys.executable, "-I", "-S", file], input="4 25\n4 26\n")
     assert done.stdout == "1 0\n2 0\n"
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import ctypes
-import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +18,7 @@ from dashboard.online.selection import Calls, Choice, SelectionModel
 from dashboard.online.table import default_table, need_of
 from dashboard.online.vectors import prefix, probabilities
 from tests.bench.preloading import LIBRARY, STRICT
+from tests.conftest import ran
 
 INSTANCES = 250_000
 HARNESS = """
@@ -87,10 +87,7 @@ def look_up(tmp_path_factory: pytest.TempPathFactory, gcc: str) -> Any:
     folder = tmp_path_factory.mktemp("lookup")
     source, library = folder / "lookup.c", folder / "lookup.so"
     source.write_text(HARNESS.format(lookup=LOOKUP.read_text(encoding="ascii")), encoding="ascii")
-    done = subprocess.run(
-        [gcc, *STRICT, *LIBRARY, "-o", str(library), str(source)], capture_output=True, text=True, check=False
-    )
-    assert done.returncode == 0, done.stderr
+    ran([gcc, *STRICT, *LIBRARY, "-o", str(library), str(source)])
     return ctypes.CDLL(str(library)).all
 
 

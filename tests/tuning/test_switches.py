@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from dashboard.tuning import switches
+from tests.conftest import ran
 
 FILE = "coll_tuned_dynamic_rules_filename"
 SHELLS = [
@@ -29,9 +29,7 @@ def bundle(tmp_path: Path) -> Path:
 def sourced(shell: str, bundle: Path, *words: str, there: Path | None = None) -> tuple[list[str], str]:
     """Variables of Open MPI's after the script was sourced with each of the words, and what it said."""
     lines = [f". '{bundle}/colltune.sh' {word}" for word in words]
-    done = subprocess.run(
-        [shell, "-c", "\n".join([*lines, "env"])], cwd=there or bundle, capture_output=True, text=True, check=True
-    )
+    done = ran([shell, "-c", "\n".join([*lines, "env"])], cwd=there or bundle)
     return [line for line in done.stdout.splitlines() if FILE in line], done.stderr
 
 
