@@ -105,7 +105,8 @@ def test_unknown_options_are_refused(name: str) -> None:
 
 
 def test_a_search_can_be_stopped(name: str) -> None:
-    def stop(_share: float, _what: str) -> None:
+    def stop(_share: float, what: str) -> None:
+        assert what
         raise Cancelled
 
     with pytest.raises(Cancelled):

@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, OptionError
 from dashboard.decisions.grown.cart import cart
-from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.grown.optimal import optimal, optimal_depth
 from dashboard.decisions.grown.search import FAMILY, search
 from dashboard.decisions.grown.search.branching import OutOfTime, Search, Watch
@@ -176,15 +175,6 @@ def test_without_time_it_is_cart_and_says_so() -> None:
 def test_a_proven_tree_is_the_same_at_each_run() -> None:
     problem = problem_of(9, 12, 6, 5, 0.1)
     assert search(problem, attributes=COMPOSITE, seconds=None) == search(problem, attributes=COMPOSITE, seconds=None)
-
-
-def test_it_can_be_told_to_stop() -> None:
-    def progress(_share: float, words: str) -> None:
-        assert words
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        search(problem_of(9, 12, 6, 5, 0.0), progress=progress)
 
 
 def test_progress_ends_at_one() -> None:

@@ -22,7 +22,6 @@ from dashboard.decisions.grown.c45.convert import to_node, training_table
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.families import FAMILIES
-from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
@@ -256,19 +255,12 @@ def test_an_attribute_that_the_results_do_not_have_is_refused() -> None:
         c45(Problem.of(synthetic_cube(3, 3, 2, 1)), attributes=["ppn"])
 
 
-def test_progress_is_told_and_may_cancel() -> None:
+def test_progress_is_told() -> None:
     problem = Problem.of(synthetic_cube(20, 30, 8, 5, noise=0.4))
     shares: list[float] = []
     c45_many(problem, [{}, {"min_cases": 4}], progress=lambda share, _words: shares.append(share))
-
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] == 1
-
-    def cancel(_share: float, _words: str) -> None:
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        c45(problem, progress=cancel)
 
 
 def test_the_family_is_there_without_the_compiler() -> None:

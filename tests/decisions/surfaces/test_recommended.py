@@ -9,7 +9,6 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, OptionError
-from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.heldout import heldout_many
 from dashboard.decisions.measured.problem import Problem
@@ -132,16 +131,9 @@ def test_how_far_it_is_goes_up_by_small_steps() -> None:
     assert any(what.startswith("trees without some sizes, 10 of ") for _, what in steps)
 
 
-def test_it_can_be_stopped_and_refuses_no_leaves() -> None:
-    problem = Problem.of(crossing(2048.0))
-
-    def stop(_share: float, _what: str) -> None:
-        raise Cancelled
-
-    with pytest.raises(Cancelled):
-        recommended(problem, progress=stop)
+def test_it_refuses_no_leaves() -> None:
     with pytest.raises(OptionError, match="leaves"):
-        recommended(problem, leaves=0)
+        recommended(Problem.of(crossing(2048.0)), leaves=0)
 
 
 @pytest.mark.soak
