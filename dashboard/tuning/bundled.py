@@ -243,8 +243,8 @@ def _switching(summary: Mapping[str, Any]) -> list[str]:
         f"    . ./{_SCRIPT}            # on",
         f"    . ./{_SCRIPT} off        # off",
         "",
-        "As a module: copy this folder to a place of your MODULEPATH. The rules must lie beside the modulefile:",
-        f"`{_LMOD}` is for Lmod, `{_TCL}` for Tcl modules; `module load` switches on, `module unload` off.",
+        "As a module: `module use` this folder, or a copy of it as a whole, then `module load colltune` switches on,",
+        f"`module unload colltune` off. `{_LMOD}` is for Lmod, `{_TCL}` for Tcl modules; the rules must lie beside it.",
     ]
     if any(name.startswith("OMPI_MCA_") for name in summary["variables"]):
         lines.append(f"For everybody: append `{_MCA}` to the library's `etc/openmpi-mca-params.conf`.")
