@@ -94,7 +94,7 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         prog="colltune",
         description="From MPI benchmark files to decision functions for collective operations.",
         epilog="Every subcommand has its own --help. Exit status: 0 success, 2 bad usage or input, 1 internal fault, "
-        "or an export that loses more than --allow-loss.",
+        "or an export that loses more than --allow-loss; what else one ends with, its --help says.",
     )
     parser.add_argument("--version", action=_Version, nargs=0, help="print the version and leave")
     commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True)
@@ -265,7 +265,8 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
         type=cli_values.percent,
         default=0.0,
         metavar="PCT",
-        help="points that the file's mean penalty may be above that of the tree; where it is more the exit status is 1",
+        help="points that the file's mean penalty may be above that of the tree; where it is more the file is written "
+        "all the same, and the exit status is 1 (default 0)",
     )
     cli_arguments.base(group)
     cli_beyond.add_option(group)

@@ -48,7 +48,7 @@ OPTIONS: tuple[Option, ...] = (
     Option(
         "comm_sizes",
         "communicator sizes",
-        "Processes to choose from, such as 2-16 or 8,64; without it all up to the ranks.",
+        "Processes to choose from, such as 2-16 or 8,64; without it all up to 16, of more powers of two and halfway.",
         "",
         "name",
         metavar="GRID",
