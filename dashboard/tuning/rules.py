@@ -12,6 +12,7 @@ import numpy as np
 from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.proof.report import lines_of
 from dashboard.benchmarks.proof.verdict import Proof, Verdict
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.cutting import CUT, DROPPED, without
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
@@ -36,6 +37,8 @@ NAMES = {"openmpi": "rules.conf", "openmpi-nodes": "rules.conf", "mpich": "rules
 _REPORT = "proof.txt"
 #: Across nodes fewer of them may all be on the first ones.
 _PROVEN_ACROSS = 256
+#: What a tree remembers of its measurements.
+_DATA = ("digest", "cells", COMM_SIZE, MESSAGE_SIZE)
 #: Target of the two files, tuned's and HAN's.
 ACROSS = "openmpi-nodes"
 _PROOF_S = 300.0
@@ -118,6 +121,8 @@ def as_decided(work: Work, decisions: Sequence[DecisionFunction]) -> list[Decisi
         facts = {name: value for name, value in decision.provenance.items() if name not in (DROPPED, CUT)}
         tree = trees.get(decision.collective, decision)
         facts["left_to_the_library"] = words
+        # Whoever proves and compares the file takes as many processes as were measured.
+        facts |= {name: tree.provenance[name] for name in _DATA if name in tree.provenance}
         made.append(decision.changed(kind=tree.kind, options=tree.options, provenance=facts))
     return made
 

@@ -14,6 +14,7 @@ import xarray as xr
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT
+from dashboard.commands.beyond import measured_ranks
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import (
@@ -50,6 +51,7 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
     # The head says of which trees they are left, and at how many sizes the library decides now.
     head = (tmp_path / "bundle" / "rules.conf").read_text()
     assert head.count("# Decision: Recommended, most leaves 15.") == len(rules_file.decisions) == 1
+    assert measured_ranks(head) == max(work_in(tmp_path).asked.rows)
     decision = rules_file.decisions["allreduce"]
     chosen = decision.predict(*np.meshgrid(work_in(tmp_path).asked.rows, work_in(tmp_path).asked.columns))
     left = sum(decision.methods[place].algorithm == "default" for place in chosen.ravel())

@@ -24,6 +24,7 @@ from dashboard.domain.campaign import BY_NAME
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.libraries.library import Installation
+    from dashboard.decisions import DecisionFunction
     from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 _FOLDER = "tune-check"
@@ -287,7 +288,7 @@ def _left(
     changed, gone, cut = [], {}, {}
     for name, decision in rules.decisions.items():
         kept, dropped, lost = without_slower(decision, verdicts.get(name, []), improvements.get(name))
-        changed.append(kept)
+        changed.append(_with_data(kept, improvements.get(name)))
         gone[name], cut[name] = len(dropped), len(lost)
     total, parts = sum(gone.values()), sum(cut.values())
     what = f"{total} rule that was slower is" if total == 1 else f"{total} rules that were slower are"
@@ -300,6 +301,15 @@ def _left(
         write(name, text)
     say(f"wrote {' and '.join(name for name, _ in files)}: {what} left to the library's own decision")
     return _Left(replace(left, comm_sizes=rules.comm_sizes, message_sizes=rules.message_sizes), gone, cut)
+
+
+def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> DecisionFunction:
+    """The decision, and the sizes that it was compared at, if any."""
+    if improvement is None:
+        return decision
+    sizes = {name: improvement.cells[name].values for name in ("comm_size", "message_size")}
+    ends = {name: [int(values.min()), int(values.max())] for name, values in sizes.items()}
+    return decision.changed(provenance={**decision.provenance, **ends})
 
 
 def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:
