@@ -36,7 +36,9 @@ def connect(address: str) -> None:
     try:
         from distributed import Client  # noqa: PLC0415 - an extra, wanted only here
     except ImportError as error:
-        raise LoadError("scheduler: dask.distributed is not installed; pip install 'colltune[distributed]'") from error
+        raise LoadError(
+            "scheduler: dask.distributed is not installed; pip install '.[distributed]' in the folder of colltune"
+        ) from error
     disconnect()
     try:
         _client = Client(address, timeout=_SECONDS)  # type: ignore[no-untyped-call]

@@ -35,6 +35,8 @@ _LIBRARIES = {
 }
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
+#: How `limits` begins.
+RIGHT_ONLY = "Right only for operations that commute"
 _WRONG = "wrong for operations of a program's own that do not commute"
 
 
@@ -185,7 +187,7 @@ def limits(limited: Mapping[str, Sequence[str]]) -> str:
     """
     named = ", ".join(f"{name} ({', '.join(labels)})" for name, labels in limited.items() if labels)
     return named and (
-        f"Right only for operations that commute, as all of MPI's own do: {named}. They are {_WRONG} (MPI_Op_create "
+        f"{RIGHT_ONLY}, as all of MPI's own do: {named}. They are {_WRONG} (MPI_Op_create "
         "with commute = 0): a program that calls these collectives with such an operation must run without these rules."
     )
 

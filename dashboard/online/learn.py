@@ -182,7 +182,9 @@ def _machine(learner: str, rounds: int) -> Any:
         try:
             from xgboost import XGBRegressor  # noqa: PLC0415
         except ImportError:
-            raise OnlineError("the learner xgboost is not installed: pip install 'colltune[online-xgboost]'") from None
+            raise OnlineError(
+                "the learner xgboost is not installed: pip install '.[online-xgboost]' in the folder of colltune"
+            ) from None
         return XGBRegressor(n_estimators=rounds, objective="reg:tweedie", tweedie_variance_power=1.5)
     from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415
 

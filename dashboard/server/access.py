@@ -148,7 +148,7 @@ class Access:
             from cryptography.fernet import Fernet  # noqa: PLC0415 - needed for this alone
         except ImportError:
             raise AccessError(
-                "--oauth-provider needs the package cryptography: pip install 'colltune[oauth]'"
+                "--oauth-provider needs the package cryptography: pip install '.[oauth]' in the folder of colltune"
             ) from None
         try:
             state.encryption = Fernet(config.oauth_encryption_key)

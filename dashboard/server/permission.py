@@ -75,8 +75,9 @@ def at_start() -> Permission:
     addresses = [] if reach.authenticates() else reach.open_addresses()
     if not addresses:
         return _allowed()
-    why = f"{', '.join(addresses)} can be reached without a log-in; {REMEDY}"
-    return _refused(why) if reach.address_named() else _allowed(why)
+    if reach.address_named():
+        return _refused(f"{', '.join(addresses)} can be reached without a log-in; {REMEDY}")
+    return _allowed(f"it listens on {', '.join(addresses)} without a log-in and refuses other machines; {REMEDY}")
 
 
 def launchers() -> frozenset[str]:

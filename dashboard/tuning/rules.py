@@ -26,6 +26,7 @@ from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.openmpi.nodes import joined
+from dashboard.export.unsafe import RIGHT_ONLY
 from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
@@ -92,7 +93,8 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
     put(file, made.text)
     facts = {
         "losses": {part.source.collective: round(part.loss, 4) for part in made.parts if part.loss},
-        "notes": [f"{part.source.collective}: {note}" for part in made.parts for note in part.notes]
+        # What the rules that are left in the end are right for, the bundle says.
+        "notes": [f"{part.source.collective}: {n}" for part in made.parts for n in part.notes if RIGHT_ONLY not in n]
         + [f"{name}: {why}" for name, why in made.left_out.items()],
     }
     return read(work, made.text), facts

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.function.cutting import within_measured
 from dashboard.export.target import ExportError
 from dashboard.export.targets.forced import to_mpirun
 from tests.cubes import cube_of, named
@@ -20,6 +22,13 @@ def leaf(collective: str, method: Method, **facts: str) -> DecisionFunction:
 
 def section(text: str, title: str) -> str:
     return next(part for part in text.split("\n\n") if part.startswith(f"# {title}"))
+
+
+def test_what_lies_beyond_the_measured_sizes_cannot_be_left_to_the_library() -> None:
+    facts: dict[str, Any] = {**OPEN_MPI, "comm_size": [2, 8], "message_size": [8, 4096]}
+    decision = DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0), provenance=facts)
+    with pytest.raises(ExportError, match=r"taken at all sizes: .*--beyond nearest"):
+        to_mpirun(within_measured(decision))
 
 
 def test_each_library_is_told_in_its_own_words() -> None:

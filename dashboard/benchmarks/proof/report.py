@@ -49,8 +49,8 @@ def _too_large(proof: Proof) -> list[str]:
         if verdict.region.needs:
             needs.setdefault(verdict.region.collective, []).append(verdict.region.needs)
     return [
-        f"{name}: {len(each):,} regions not run: they need {_between(min(each), max(each))} processes or more, "
-        f"{proof.ranks} are allowed (--ranks)"
+        f"{name}: {format_count(len(each), 'region')} not run: {_between(min(each), max(each))} processes or more "
+        f"needed, {proof.ranks} are allowed (--ranks)"
         for name, each in needs.items()
     ]
 
@@ -74,9 +74,10 @@ def _head(proof: Proof) -> list[str]:
 def _summary(proof: Proof) -> str:
     counts = ", ".join(f"{count} {_word(proof, state)}" for state in STATES if (count := proof.count(state)))
     verdict = proof.outcome.upper()
+    verdict += " WHERE RUN" if proof.holds and proof.count("not run") else ""
     verdict += f", {len(proof.unsafe)} unsafe" if proof.unsafe else ""
     verdict += f", {format_count(proof.errors, 'error')} in the file" if proof.errors else ""
-    return f"{verdict}: {len(proof.verdicts):,} regions: {counts or 'none'}"
+    return f"{verdict}: {format_count(len(proof.verdicts), 'region')}: {counts or 'none'}"
 
 
 def _word(proof: Proof, state: State) -> str:

@@ -13,13 +13,14 @@ from typing import Any
 
 import xarray as xr
 
+from dashboard.decisions.function.cutting import is_within_measured
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Method
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.library_names import COMPARED, algorithm_names, measured_with, radix_of
+from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
@@ -80,10 +81,13 @@ def to_mpirun(
     Raises
     ------
     ExportError
-        When a decision function has several methods and there are no measurements, or no library has any.
+        When a decision function has several methods and there are no measurements, or no library has any; or when
+        it leaves what lies beyond the measured sizes to the library.
     """
     wanted = series_of(version)
     parts = per_collective(decisions)
+    if any(map(is_within_measured, parts)):
+        raise ExportError(f"a method that is forced is taken at all sizes: {NEAREST}, or write a rules file")
     lines = ["One method for each collective, forced for all sizes on the command line."]
     lines += ["P stands for the number of processes, PROGRAM for the program with its arguments."]
     text = hashed(lines)

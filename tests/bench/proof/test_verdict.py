@@ -106,7 +106,7 @@ def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> N
     assert not proof(GOOD, answer="no").holds
     unseen = proof(GOOD, answer="no difference")
     assert (unseen.holds, unseen.outcome, proof(GOOD).outcome) == (True, "no difference", "proven")
-    assert lines_of(unseen)[-1] == "NO DIFFERENCE: 1 regions: 1 as without rules"
+    assert lines_of(unseen)[-1] == "NO DIFFERENCE: 1 region: 1 as without rules"
     assert facts_of(unseen)["said"] == "no difference: 1 of 1 regions run as asked"
     wrong = replace(proof(GOOD, FAR), errors=2)
     assert not wrong.holds
@@ -117,8 +117,10 @@ def test_the_report_tells_all_of_it() -> None:
     text = "\n".join(lines_of(proof(GOOD, OTHER, FAR)))
     assert "3 to 8" in text
     assert "seen: pipeline, at 4 processes, 10 B" in text
-    assert "bcast: 1 regions not run: they need 16 processes or more, 8 are allowed (--ranks)" in text
+    assert "bcast: 1 region not run: 16 processes or more needed, 8 are allowed (--ranks)" in text
     assert text.endswith("NOT PROVEN: 3 regions: 1 proven, 1 other, 1 not run")
+    assert lines_of(proof(GOOD, FAR))[-1] == "PROVEN WHERE RUN: 2 regions: 1 proven, 1 not run"
+    assert lines_of(proof(GOOD))[-1] == "PROVEN: 1 region: 1 proven"
     assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(GOOD))
     record = json.loads(json.dumps(proof(GOOD, FAR).to_dict(), allow_nan=False))
     assert record["counts"]["proven"] == 1
