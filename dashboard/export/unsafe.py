@@ -14,7 +14,7 @@ from dashboard.decisions.function.improve import without
 from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
-from dashboard.export.known_faults import KnownFault, known_fault
+from dashboard.export.known_faults import FAULTS, KnownFault, known_fault
 from dashboard.export.library_names import OPEN_MPI, measured_with
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
@@ -71,13 +71,25 @@ def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
     Returns
     -------
     xarray.Dataset
-        The cube without them. ``attrs["unsafe"]`` says why, also of what the campaign did not even time.
+        The cube without them. ``attrs["unsafe"]`` says why, also of what the campaign did not even time; of results
+        that name no library which are kept though a library has unsafe ones of their names.
     """
     known = unsafe_methods(cube)
     reasons = known | {label: why for label, why in _campaign_faults(cube).items() if label not in known}
     cube = without_methods(cube, (*names, *known))
+    said = "left out"
+    if not reasons and not cube.attrs.get("library"):
+        reasons, said = _namesakes(cube), "kept, since these results name no library (hint library)"
     remark = "; ".join(f"{label}, {why}" for label, why in reasons.items())
-    return cube.assign_attrs({LEFT_OUT: f"left out: {remark}"}) if reasons else cube
+    return cube.assign_attrs({LEFT_OUT: f"{said}: {remark}"}) if reasons else cube
+
+
+def _namesakes(cube: xr.Dataset) -> dict[str, str]:
+    """Labels that are those of an unsafe method of some library, with the reason."""
+    reasons: dict[str, str] = {}
+    for library in dict.fromkeys(fault.library for fault in FAULTS):
+        reasons |= unsafe_methods(cube.assign_attrs(library=library, library_version=""))
+    return reasons
 
 
 def _campaign_faults(cube: xr.Dataset) -> dict[str, str]:

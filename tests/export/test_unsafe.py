@@ -96,6 +96,14 @@ def test_results_of_a_faulty_library_leave_the_method_out_and_say_why() -> None:
     assert unsafe_methods(measured(["sparbit", "ring"], library_version="4.1.4")) == {}
 
 
+def test_results_that_name_no_library_keep_a_method_of_the_name_of_an_unsafe_one_and_say_so() -> None:
+    kept = without_unsafe(measured(["sparbit", "ring"], library="", library_version=""))
+    assert list(kept["method"].values) == ["sparbit", "ring"]
+    assert kept.attrs[LEFT_OUT].startswith("kept, since these results name no library (hint library): sparbit, ")
+    assert LEFT_OUT not in without_unsafe(measured(["sparbit"], library="Another MPI")).attrs
+    assert LEFT_OUT not in without_unsafe(measured(["ring"], library="", library_version="")).attrs
+
+
 def test_what_campaigns_found_is_left_out_also_where_several_were_joined() -> None:
     def finding(label: str, *, excluded: bool = True) -> str:
         case = {"collective": "allgather", "label": label, "case": "in place", "effect": "wrong", "excluded": excluded}
