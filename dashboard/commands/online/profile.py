@@ -25,7 +25,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], hints: argparse.Arg
     profile.add_argument("--ppn", type=cli_values.count, metavar="N", help="of the measurements, if there are several")
     profile.add_argument("--weights", metavar="FILE", help="write the calls as a workload for --weights")
     skeleton = add("skeleton", "Write a C program with the call mix of an application.")
-    skeleton.add_argument("name", metavar="NAME")
+    skeleton.add_argument("name", metavar="NAME", help="of the application, such as miniAMR; any other name lists them")
     skeleton.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
 
 
