@@ -13,6 +13,9 @@ from dashboard.benchmarks.adaptive.chooser import Chooser
 from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.adaptive.refine import known_of
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.ranks.again import label
+from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.trust import without_doubtful
 from dashboard.export.unsafe import without_unsafe
@@ -20,11 +23,11 @@ from loaders import LoadError, open_results
 
 
 def decided_loss(results: Sequence[Path], plan: Plan) -> dict[str, float | None]:
-    """Expected loss of the decision over the grid of a plan, as ``bench refine`` tells it of this grid.
+    """Expected loss of the decision over the grid of a plan.
 
     Times that cannot be trusted decide nothing, and tell nothing here. While a campaign chooses its points they do:
-    they may be measured again, and are better than none. What results alone do not tell, methods of the plan that were
-    never measured and may be better, counts.
+    they may be measured again, and are better than none. What results alone do not tell counts: sizes of the plan that
+    were never measured, and methods that were not measured there and may be better.
 
     Parameters
     ----------
@@ -46,13 +49,13 @@ def decided_loss(results: Sequence[Path], plan: Plan) -> dict[str, float | None]
     except LoadError:
         children = {}
     return {
-        name: _loss(children[name].to_dataset(), known) if name in children else None
+        name: _loss(children[name].to_dataset(), known, plan.methods[name]) if name in children else None
         for name, known in chooser.known().items()
     }
 
 
-def _loss(cube: xr.Dataset, by_all: Known) -> float | None:
-    """Expected loss in percent by the times of a cube that can be trusted, given what all times tell."""
+def _loss(cube: xr.Dataset, by_all: Known, methods: Sequence[Method]) -> float | None:
+    """Expected loss in percent by the times of a cube that can be trusted, given what all times of methods tell."""
     cube = without_unsafe(cube)
     every, ppn = select_ppn(cube)
     trusted = select_ppn(without_doubtful(cube), ppn)[0]
@@ -60,7 +63,11 @@ def _loss(cube: xr.Dataset, by_all: Known) -> float | None:
         return None
     known = known_of(trusted, by_all.comm_sizes.tolist(), by_all.message_sizes.tolist(), every=every)
     new = ~by_all.measured.any(axis=(1, 2))
+    # What the plan has and nobody measured may be better there, however far from what was measured: it counts, too.
+    missing = {label(method): able for method, able in zip(methods, by_all.able & ~by_all.measured, strict=True)}
     able = np.concatenate([known.able, by_all.able[new]])
+    for place, name in enumerate(competing(trusted)["method"].values.tolist()):
+        able[place] |= missing.get(name, False)
     return replace(
         known,
         logs=np.concatenate([known.logs, by_all.logs[new]]),
