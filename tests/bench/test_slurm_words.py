@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import time
@@ -79,6 +80,7 @@ def job_of(says: Says, text: str) -> Told:
         (DONE, "finished", "", 0),
         (FAILED, "failed", "exit code 7", 7),
         (KILLED, "failed", "ended by signal 9 (JobLaunchFailure)", -9),
+        (KILLED.replace("0:9", "0:53"), "failed", "Slurm could not begin its log: nodes must see the campaign's", -53),
         (LOST, "failed", "a node of the job failed (NODE_FAIL, node[01-02])", 1),
         (LATE, "timed out", "ended by Slurm at its time limit of 00:01:00 (TIMEOUT)", -15),
         (LATE.replace("TIMEOUT", "OUT_OF_MEMORY"), "failed", "the job ran out of memory (OUT_OF_MEMORY)", -15),
@@ -172,6 +174,25 @@ def test_of_a_forgotten_job_its_own_word_counts_or_the_accounts(says: Says, tmp_
     # It stays so, whatever Slurm says later of a job that got the same number.
     says("scontrol", DONE)
     assert launcher.status(handle).state == "failed"
+
+
+def test_on_a_full_disk_it_is_said_all_the_same_how_a_job_ended(
+    says: Says, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    launcher, handle, order = launched(says, tmp_path)
+    says("scontrol", FAILED.replace("JobId=2", "JobId=17"))
+
+    def full(path: Path, _: object) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC), str(path))
+
+    with monkeypatch.context() as patched:
+        patched.setattr("dashboard.benchmarks.launchers.slurm.write_json", full)
+        now = launcher.status(handle)
+    assert (now.state, now.reason) == ("failed", f"exit code 7; {order.parent}: No space left on device")
+    # Once there is room it is kept, as of any other job.
+    assert launcher.status(handle).reason == "exit code 7"
+    says("scontrol", err=FORGOTTEN, code=1)
+    assert launcher.status(handle).reason == "exit code 7"
 
 
 def test_a_job_whose_submitter_was_killed_is_found_by_its_name(says: Says, tmp_path: Path) -> None:

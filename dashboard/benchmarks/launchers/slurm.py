@@ -13,7 +13,7 @@ import shutil
 import time
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -265,7 +265,12 @@ def _final(task: Mapping[str, Any]) -> Status | None:
 def _write_final(task: Mapping[str, Any], status: Status) -> Status:
     if final := _final(task):
         return final
-    write_json(final_of(Path(task["order"])), asdict(status))
+    kept = final_of(Path(task["order"]))
+    try:
+        write_json(kept, asdict(status))
+    except OSError as error:
+        # On a full disk, which may be what ended it, its state is said all the same.
+        return replace(status, reason=f"{status.reason or status.state}; {kept.parent}: {error.strerror}")
     return status
 
 

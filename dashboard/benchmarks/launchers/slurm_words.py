@@ -50,6 +50,8 @@ _WAITS = {
     "DependencyNeverSatisfied": "an earlier job can never end as it should: it will not start",
 }
 _FORGOTTEN = "Invalid job id"
+#: Exit code of a job whose log Slurm could not open on its node.
+_NO_LOG = -53
 _FIELD = re.compile(r"(?:^|\s)([A-Za-z/:]+)=(\S*)")
 
 
@@ -167,6 +169,8 @@ def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None, 
 
 
 def _code(code: int | None) -> str:
+    if code == _NO_LOG:
+        return "Slurm could not begin its log: nodes must see the campaign's folder, with room in it"
     return f"ended by signal {-code}" if code is not None and code < 0 else f"exit code {code}"
 
 
