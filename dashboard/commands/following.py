@@ -119,6 +119,8 @@ def _export(args: argparse.Namespace) -> list[str]:
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
     target, suffix = _TARGETS.get(getattr(args, "measured_with", ""), ("openmpi", ".conf"))
+    if target == "openmpi" and getattr(args, "on_nodes", False):
+        target = _ACROSS
     if getattr(args, "runs_own", False):
         # No rules can name what runs over the library.
         target, suffix = "preload-mpich" if target == "mpich" else "preload", ".c"

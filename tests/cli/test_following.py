@@ -137,6 +137,21 @@ def test_what_was_decided_is_exported_for_the_library_that_was_measured(
     assert "next:" not in capsys.readouterr().err
 
 
+def test_what_was_decided_across_nodes_is_exported_with_the_rules_of_han(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run = tmp_path / "results.jsonl"
+    with RunWriter(run, {"library": "Open MPI", "library_version": "5.0.11", "nodes": 4}) as writer:
+        for name, time in (("default", 3e-6), ("han", 2e-6), ("binomial", 1e-6)):
+            point = {"collective": "bcast", "algorithm": name, "comm_size": 8, "message_size": 64, "ppn": 2}
+            writer.append({**point, "component": "tuned" if name == "binomial" else "han", "samples": [time]})
+    assert cli.main(["decide", str(run), "-c", "bcast", "--tree", "exact"]) == 0
+    words = following(capsys.readouterr().err)
+    assert words[-3:] == ["openmpi-nodes", "-o", "bcast.conf"]
+    assert cli.main([*words[:-1], str(tmp_path / words[-1])]) == 0
+    assert (tmp_path / "bcast-han.conf").exists()
+
+
 def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     run = tmp_path / "results.jsonl"
     with RunWriter(run, {"library": "Open MPI"}) as writer:
