@@ -15,6 +15,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.default import FAMILY as DEFAULT
 from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.folds import with_cubes
+from dashboard.decisions.judged.penalty import summarise
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
@@ -134,8 +135,8 @@ def decisions_of(work: Work) -> list[DecisionFunction]:
 
 
 def mean_penalty(problem: Problem, decision: DecisionFunction) -> float | None:
-    """Mean penalty over the measured cells, percent, each counted once; None where there are none."""
-    mean = float(problem.penalties(decision)[0]["penalty"].mean())
+    """Mean penalty over the measured cells, percent, by the workload if there is one; None where there are none."""
+    mean = summarise(problem.penalties(decision)[0]).mean
     return round(mean, 4) if np.isfinite(mean) else None
 
 

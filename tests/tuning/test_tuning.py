@@ -39,6 +39,7 @@ from dashboard.tuning import (
     rules,
     tune,
 )
+from loaders import open_results
 from tests.tuning.machine import INSTALLATION, Machine, Times, better, default_best, summary, work_in
 
 pytestmark = pytest.mark.slow
@@ -185,6 +186,18 @@ def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machi
     done = tune(work_in(tuned, collectives=["allreduce"]))
     assert done["measure"]
     assert Campaign(tuned / "measure-2").plan().methods.keys() == {"allreduce"}
+
+
+def test_what_a_decision_loses_is_said_by_the_calls_of_the_workload(tuned: Path, machine: Machine) -> None:
+    calls = tuned / "calls.csv"
+    calls.write_text("collective,comm_size,message_size,calls\nbcast,4,64,10\nallreduce,4,262144,5\n")
+    work = work_in(tuned, workload=str(calls))
+    tune(work)
+    for name, size in (("bcast", 64), ("allreduce", 262144)):
+        times = open_results(work.folder.results)[name]["time"].sel(comm_size=4, message_size=size).squeeze()
+        lost = 100 * float(times.sel({"method": "default"}) / times.min() - 1)
+        facts = work.folder.facts("decide")["collectives"][name]
+        assert facts["penalty_of_default"] == pytest.approx(lost, abs=1e-4)
 
 
 def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
