@@ -172,9 +172,8 @@ def _given(args: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:
         given |= {"slurm": bench_submit.request(args, launching.site_of(args), kept).record(), "launch": ""}
     elif args.here or args.launch:
         given |= {"slurm": None, "launch": args.launch or "here"}
-    if args.site:
-        given["site"] = str(Path(args.site).absolute())
-    return given
+    # What is kept is read wherever the command goes on.
+    return given | {name: str(Path(file).absolute()) for name in ("site", "workload") if (file := getattr(args, name))}
 
 
 def _installation(args: argparse.Namespace) -> Installation:

@@ -333,6 +333,20 @@ def test_the_command_says_the_stages_and_leaves_with_the_status(
     assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
 
 
+def test_a_workload_is_found_again_wherever_the_command_goes_on(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "find", lambda: INSTALLATION)
+    monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, _names, file: file.write_text("report"))
+    (tmp_path / "calls.csv").write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
+    monkeypatch.chdir(tmp_path)
+    words = ["-c", "allreduce", "--ranks", "4", "--budget", "30s", "--workload", "calls.csv"]
+    assert cli.main(["tune", "t", *words, "--json"]) == 0
+    (tmp_path / "elsewhere").mkdir()
+    monkeypatch.chdir(tmp_path / "elsewhere")
+    assert cli.main(["tune", "../t", "--json"]) == 0
+
+
 def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
