@@ -46,9 +46,12 @@ def say_following(args: argparse.Namespace) -> None:
     if words:
         typed = (word if isinstance(word, _Wildcard) else shlex.quote(word) for word in words)
         say(f"next: colltune {' '.join(typed)}")
-        if words[:2] == ["bench", "resume"] and args.ended["state"] == "failed" and _was_asked_of_slurm(words[2]):
-            say(f"  (or, where what was asked of Slurm is at fault: colltune bench submit {shlex.quote(words[2])}")
-            say("  with other options, such as --partition NAME; what is not given again stays as it was)")
+        refused = words[:2] == ["bench", "resume"] and args.ended["state"] == "failed" and _was_asked_of_slurm(words[2])
+        if refused or words[:2] == ["bench", "cancel"]:
+            before = "or, where what was asked of Slurm is at fault" if refused else "and then"
+            say(f"  ({before}: colltune bench submit {shlex.quote(words[2])}")
+            say("  with other options, such as --partition NAME or --time-limit TIME;")
+            say("  what else was asked of Slurm stays as it was)")
         examples = [value for name, value in getattr(args, "suggested", {}).items() if name != "select"]
         if examples:
             say(f"  (with what is right in place of {' and '.join(examples)})")
@@ -285,7 +288,10 @@ def _was_asked_of_slurm(folder: str) -> bool:
 def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:
     """What comes after a campaign that was stopped: what is missing of it, or where nothing is, its results."""
     from dashboard.benchmarks.campaigns.campaign import STOPPED
+    from dashboard.benchmarks.launchers.slurm import NEVER
 
+    if now["state"] == "queued" and NEVER in now["reason"]:
+        return ["bench", "cancel", folder]
     if now["state"] not in STOPPED:
         return None
     missing = now["measured"] + now["refused"] < now["points"]

@@ -210,6 +210,22 @@ def test_what_is_refined_is_measured_as_its_campaign_was(tmp_path: Path, monkeyp
     assert after_bench(args) == ["bench", "submit", "new", *placed]
 
 
+def test_a_job_that_will_not_start_is_cancelled_and_asked_for_otherwise(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    now: dict[str, object] = {"state": "queued", "measured": 0, "refused": 0, "points": 2}
+    now["reason"] = "a longer time limit than the partition allows: it will not start (PartitionTimeLimit)"
+    args = argparse.Namespace(command="bench", order="status", folder=str(tmp_path), ended=now)
+    say_following(args)
+    said = capsys.readouterr().err
+    assert following(said) == ["bench", "cancel", str(tmp_path)]
+    assert f"(and then: colltune bench submit {tmp_path}\n" in said
+    assert "--time-limit" in said
+    args.ended = {**now, "reason": "waits for free nodes (Resources)"}
+    say_following(args)
+    assert capsys.readouterr().err == ""
+
+
 @pytest.mark.parametrize("jobs", [2, 12])
 def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
     tmp_path: Path, jobs: int, capsys: pytest.CaptureFixture[str]

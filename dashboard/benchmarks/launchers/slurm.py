@@ -32,10 +32,10 @@ from dashboard.benchmarks.launchers.launch import (
     write_order,
 )
 from dashboard.benchmarks.launchers.slurm_script import GRACE_S, Naming, Request, minutes, script
-from dashboard.benchmarks.launchers.slurm_words import Told, partitions
+from dashboard.benchmarks.launchers.slurm_words import NEVER, Told, partitions
 from loaders import disk
 
-__all__ = ["Request", "SlurmLauncher", "available", "partitions"]
+__all__ = ["NEVER", "Request", "SlurmLauncher", "available", "partitions"]
 
 #: An answer of Slurm is good for so long: who watches asks often, and every question is work for all users' Slurm.
 _FRESH_S = 1.0

@@ -32,6 +32,8 @@ _ENDED: Mapping[str, tuple[State, str]] = {
 }
 #: Words that say no more than what the job wrote down itself.
 PLAIN = ("COMPLETED", "FAILED")
+#: Of a job in the queue that has to be asked for otherwise.
+NEVER = "it will not start"
 _WAITS = {
     "Resources": "waits for free nodes",
     "Priority": "waits behind other jobs",
@@ -40,14 +42,14 @@ _WAITS = {
     "JobArrayTaskLimit": "waits for other jobs of its array",
     "PartitionDown": "the partition is down",
     "PartitionInactive": "the partition is inactive",
-    "PartitionConfig": "more than the partition has: it will not start",
-    "BadConstraints": "no node has what is asked for: it will not start",
-    "PartitionNodeLimit": "more nodes than the partition allows: it will not start",
-    "PartitionTimeLimit": "a longer time limit than the partition allows: it will not start",
+    "PartitionConfig": f"more than the partition has: {NEVER}",
+    "BadConstraints": f"no node has what is asked for: {NEVER}",
+    "PartitionNodeLimit": f"more nodes than the partition allows: {NEVER}",
+    "PartitionTimeLimit": f"a longer time limit than the partition allows: {NEVER}",
     "ReqNodeNotAvail": "nodes that it needs are not available",
     "JobHeldUser": "held by its user",
     "JobHeldAdmin": "held by the administrator",
-    "DependencyNeverSatisfied": "an earlier job can never end as it should: it will not start",
+    "DependencyNeverSatisfied": f"an earlier job can never end as it should: {NEVER}",
 }
 _FORGOTTEN = "Invalid job id"
 #: Exit code of a job whose log Slurm could not open on its node.
