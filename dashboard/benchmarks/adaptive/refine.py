@@ -22,7 +22,7 @@ from dashboard.benchmarks.campaigns.plan import Only
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.campaigns.wish import Wish
-from dashboard.benchmarks.libraries.methods import Method, Variants
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, Method, Variants
 from dashboard.benchmarks.providers import NAMES
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.measured.doubles import competing
@@ -30,6 +30,7 @@ from dashboard.decisions.measured.map import DIMS, methods_of
 from dashboard.decisions.surfaces import Surfaces, folding_of
 from dashboard.decisions.surfaces.order import kind_number
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.export.components import SERVES
 
 
 @dataclass(frozen=True)
@@ -275,8 +276,10 @@ def wish_of(known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset], ranks: 
     rows = np.unique(np.concatenate([grid.comm_sizes for grid in known.values()])).tolist()
     columns = np.unique(np.concatenate([grid.message_sizes for grid in known.values()])).tolist()
     choices: dict[str, set[int]] = {"segment_size": {0}, "fan_out": {4}, "radix": {4}}
+    parts = False
     for name in known:
         for method in methods_of(cubes[name]):
+            parts = parts or method.algorithm in SERVES
             choices["segment_size"].add(method.segment_size)
             for parameter in ("fan_out", "radix"):
                 if isinstance(value := method.parameters.get(parameter), int):
@@ -290,6 +293,7 @@ def wish_of(known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset], ranks: 
             segment_sizes=tuple(sorted(choices["segment_size"])),
             fan_outs=tuple(sorted(choices["fan_out"])),
             radixes=tuple(sorted(choices["radix"])),
+            components=(ALL_COMPONENTS,) if parts else (),
         ),
         providers=NAMES,
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,20 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
                     samples = [time, 1.01 * time, 0.99 * time]
                     writer.append({**point, "comm_size": comm_size, "message_size": size, "samples": samples})
     return path
+
+
+def test_components_that_were_measured_are_measured_again(
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    here = replace(OPEN_MPI, components=("han", "tuned"))
+    monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), here))
+    across = results.with_name("across.jsonl")
+    across.write_text(results.read_text().replace("basic_linear", "han"))
+    assert cli.main(["bench", "refine", str(across), "-o", str(tmp_path / "next"), "--json"]) == 0
+    answer = json.loads(capsys.readouterr().out)
+    assert "han" in {name for step in answer["steps"] for cell in step["cells"] for name in cell["methods"]}
+    assert answer["plan"]["lacking"] == {"bcast": ["unheard_of"]}
+    assert "han" in Campaign(tmp_path / "next").plan().components
 
 
 def test_the_command_writes_a_plan_of_what_it_lists(
