@@ -124,8 +124,9 @@ def _known(args: argparse.Namespace, name: str, cube: xr.Dataset, trusted: xr.Da
 
 
 def _ppn(cube: xr.Dataset) -> int | None:
-    """Processes per node of results that tell them point by point, as what is loaded with them must, too."""
-    return int(cube["ppn"]) if "ppn" in cube.coords else None
+    """Processes per node of results that tell them, in points or of all, as what is loaded with them must, too."""
+    ppn = cube["ppn"] if "ppn" in cube.coords else cube.attrs.get("ppn")
+    return None if ppn is None else int(ppn)
 
 
 def _as_json(advice: Advice, known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]) -> dict[str, Any]:

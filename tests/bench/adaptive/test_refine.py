@@ -194,6 +194,10 @@ def test_what_was_measured_at_some_processes_per_node_is_measured_at_as_many(
     assert plan.ppns == (2,)
     assert {cell.ppn for cell, _ in missing(plan, ())} == {2}
     assert all(cell.comm_size % 2 == 0 for cell, _ in missing(plan, ()))
+    alone = results.with_name("alone.jsonl")
+    alone.write_text("".join(f"{json.dumps(each)}\n" for each in [lines[0], *(p for p in points if p["ppn"] == 2)]))
+    assert cli.main(["bench", "refine", str(alone), "--points", "12", "-o", str(tmp_path / "alone")]) == 0
+    assert Campaign(tmp_path / "alone").plan().ppns == (2,)
     capsys.readouterr()
     assert cli.main(["bench", "refine", str(results)]) == 0
     assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
