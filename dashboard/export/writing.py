@@ -15,11 +15,13 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
+from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
+from dashboard.export.components import HAN
 from dashboard.export.holds import unsaid
 from dashboard.export.library_names import COMPARED, measured_series, naming_remedy
 from dashboard.export.naming import lacking
@@ -37,6 +39,10 @@ from dashboard.export.targets.settings import intel_bands
 from dashboard.export.unsafe import limits, not_written, of_other_library, only_commutative, safe
 from loaders.openmpi import DEFAULT_VERSION
 
+_HAN_FIRST = (
+    "Across nodes HAN answers before these rules, which act where it is switched off (--mca coll ^han); rules of both "
+    "are written for openmpi-nodes."
+)
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
 #: Points of a mean penalty that are rounding.
 _ROUNDING = 1e-9
@@ -334,6 +340,10 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
         yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
+        measured = order.cubes.get(decision.collective)
+        methods = decision.methods if measured is None else (*decision.methods, *methods_of(measured))
+        if not across and any(method.algorithm == HAN for method in methods):
+            yield _HAN_FIRST
     elif TARGETS[order.target].readable:
         name = decision.collective
         if order.target == "intel":

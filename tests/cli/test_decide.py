@@ -290,7 +290,7 @@ def test_a_workload_weighs_everything(colltune: Run, tmp_path: Path) -> None:
     assert plain["penalty"]["mean"] == pytest.approx(100 / 3)  # always the second method
     assert answer.json["penalty"]["mean"] == pytest.approx(0.2 * 100)  # always the first
     assert "10 calls" in answer.err
-    assert "Its calls of reduce are not decided on" in answer.err
+    assert "Its calls of reduce weigh nothing here" in answer.err
     nothing = colltune(*common, "--weights", tmp_path / "none.csv")
     assert_one_clear_line(nothing, "none.csv", "cannot be read")
 

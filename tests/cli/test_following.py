@@ -150,6 +150,10 @@ def test_what_was_decided_across_nodes_is_exported_with_the_rules_of_han(
     assert words[-3:] == ["openmpi-nodes", "-o", "bcast.conf"]
     assert cli.main([*words[:-1], str(tmp_path / words[-1])]) == 0
     assert (tmp_path / "bcast-han.conf").exists()
+    assert "HAN answers before" not in capsys.readouterr().err
+    words[words.index("openmpi-nodes")] = "openmpi"
+    cli.main([*words[:-1], str(tmp_path / words[-1])])
+    assert "HAN answers before these rules, which act where it is switched off" in capsys.readouterr().err
 
 
 def test_own_methods_are_exported_as_a_library_to_preload(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

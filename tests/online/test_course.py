@@ -135,6 +135,11 @@ def test_the_command_shows_the_course_by_other_settings(folder: Folder, capsys: 
     course = Kept.of(folder).course(replace(folder.learning, bins="seen"), blocked)
     assert answer["course"] == json.loads(json.dumps(course.to_dict()))
     assert answer["learning"]["bins"] == "seen"
+    assert main(["online", "show", str(folder.path)]) == 0
+    *_, row, note = capsys.readouterr().out.splitlines()
+    # Calls took as long by both, and so did the run.
+    assert row.split()[2:] == ["1.000", "s", "1.000", "s", "1.000"] * 2
+    assert "summed" in note
     assert main(["online", "show", str(folder.path), "--course"]) == 0
     assert "tuned/best, median" in capsys.readouterr().out
     assert main(["online", "show", str(folder.path), "--course", "--block", "bcast:no"]) == 2

@@ -200,7 +200,7 @@ def in_words(facts: Mapping[str, Any] | None) -> list[str]:
     counts = ", ".join(f"{facts[name]:,.12g} {text}" for name, text in _WORDS.items() if facts[name])
     said = [f"Sizes are weighed by {facts['calls']:,.12g} calls of a workload: {counts}"]
     if facts["without_results"]:
-        said.append(f"Its calls of {', '.join(facts['without_results'])} are not decided on")
+        said.append(f"Its calls of {', '.join(facts['without_results'])} weigh nothing here")
     return said
 
 
