@@ -115,11 +115,7 @@ def _dataset(
         counts = np.zeros(axes.size, dtype=np.int64)
         counts[samples.cells] = samples.counts
         data["sample"] = ((*dims, "repetition"), ragged.array(samples.values, counts.reshape(shape)))
-    coords: dict[str, Any] = {
-        **methods,
-        "comm_size": axes.comm_sizes,
-        "message_size": axes.message_sizes,
-    }
+    coords: dict[str, Any] = {**methods, "comm_size": axes.comm_sizes, "message_size": axes.message_sizes}
     if not flat:
         coords["ppn"] = axes.ppns
     attrs = dict(attrs)

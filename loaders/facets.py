@@ -159,11 +159,7 @@ def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[
 
 
 def chosen(
-    collective: str,
-    rows: CollectiveRows,
-    files: Sequence[tuple[str, Told]],
-    choice: Choice,
-    anew: Sequence[int] = (),
+    collective: str, rows: CollectiveRows, files: Sequence[tuple[str, Told]], choice: Choice, anew: Sequence[int] = ()
 ) -> tuple[list[int], list[str]]:
     """Choose among the files of a collective, and say how far apart those are that are joined.
 
@@ -306,11 +302,7 @@ def _apart_by_nodes(groups: Mapping[str, Sequence[int]], paths: Collection[str],
 
 
 def _check_facets(
-    collective: str,
-    times: Means,
-    files: Mapping[int, tuple[str, Told]],
-    choice: Choice,
-    used: Mapping[int, set[int]],
+    collective: str, times: Means, files: Mapping[int, tuple[str, Told]], choice: Choice, used: Mapping[int, set[int]]
 ) -> None:
     """Raise `MissingHintError` where files differ in a facet that is not joined."""
     for name in FACETS:

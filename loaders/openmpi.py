@@ -43,14 +43,7 @@ TWO_PROCESSES = "two_proc"
 _BASIC: Mapping[str, tuple[str, ...]] = {
     "allgather": ("linear", "bruck", "recursive_doubling", "ring", "neighbor", TWO_PROCESSES),
     "allgatherv": ("default", "bruck", "ring", "neighbor", TWO_PROCESSES),
-    "allreduce": (
-        "basic_linear",
-        "nonoverlapping",
-        "recursive_doubling",
-        "ring",
-        "segmented_ring",
-        "rabenseifner",
-    ),
+    "allreduce": ("basic_linear", "nonoverlapping", "recursive_doubling", "ring", "segmented_ring", "rabenseifner"),
     "alltoall": ("linear", "pairwise", "modified_bruck", "linear_sync", TWO_PROCESSES),
     "alltoallv": ("basic_linear", "pairwise"),
     "barrier": ("linear", "double_ring", "recursive_doubling", "bruck", TWO_PROCESSES, "tree"),

@@ -23,8 +23,7 @@ _SEGMENTED = re.compile(r"(?P<algorithm>.+)_(?P<segment>\d{1,15})", re.ASCII)
 #: What libraries take when they are left to themselves.
 _DEFAULTS = ("default_ompi", "default_mpich")
 _FILE = re.compile(
-    rf"(?P<count>\d{{1,15}})_(?P<algorithm>.+?)_(?P<datatype>{'|'.join(DATATYPES)})\.csv(?:\.gz)?",
-    re.ASCII,
+    rf"(?P<count>\d{{1,15}})_(?P<algorithm>.+?)_(?P<datatype>{'|'.join(DATATYPES)})\.csv(?:\.gz)?", re.ASCII
 )
 
 

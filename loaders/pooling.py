@@ -39,11 +39,7 @@ class Axes:
     def places(self, part: Part) -> Ints:
         """Flat place in the cube of every row of a part."""
         places = part.method.astype(np.int64)
-        for ranks, codes in (
-            (self._comm, part.comm_size),
-            (self._message, part.message_size),
-            (self._ppn, part.ppn),
-        ):
+        for ranks, codes in ((self._comm, part.comm_size), (self._message, part.message_size), (self._ppn, part.ppn)):
             places *= len(ranks)
             places += ranks[codes]
         return places

@@ -238,13 +238,7 @@ def _place(record: Mapping[str, Any], facts: Mapping[str, str]) -> tuple[tuple[H
     )
 
 
-def _take(
-    source: Source,
-    line: str,
-    held: list[dict[str, Any]],
-    run: _Run,
-    number: int,
-) -> str:
+def _take(source: Source, line: str, held: list[dict[str, Any]], run: _Run, number: int) -> str:
     try:
         record = json.loads(line)
     except (ValueError, RecursionError):

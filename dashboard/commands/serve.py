@@ -30,9 +30,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     )
     group = parser.add_argument_group("who may reach it")
     group.add_argument(
-        "--address",
-        default="127.0.0.1",
-        help="default 127.0.0.1, this machine only; others need log-in and origin",
+        "--address", default="127.0.0.1", help="default 127.0.0.1, this machine only; others need log-in and origin"
     )
     group.add_argument(
         "--allow-websocket-origin",

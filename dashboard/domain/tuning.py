@@ -37,13 +37,7 @@ OPTIONS: tuple[Option, ...] = (
         metavar="TIME",
     ),
     Option(
-        "message_sizes",
-        "message sizes",
-        "Bytes to choose from.",
-        MESSAGE_SIZES,
-        "name",
-        flag="--sizes",
-        metavar="GRID",
+        "message_sizes", "message sizes", "Bytes to choose from.", MESSAGE_SIZES, "name", flag="--sizes", metavar="GRID"
     ),
     Option(
         "comm_sizes",

@@ -41,10 +41,7 @@ ALIASES: Mapping[str, Mapping[str, str]] = {
         "binomial_tree": "binomial",
         "reduce_scatter_gather": "rabenseifner",
     },
-    "allreduce": {
-        "segmented_ring": "ring_segmented",
-        "reduce_scatter_allgather": "rabenseifner",
-    },
+    "allreduce": {"segmented_ring": "ring_segmented", "reduce_scatter_allgather": "rabenseifner"},
     "scan": {"basic_linear": "linear"},
 }
 #: Where an algorithm with this parameter of 1 is another one that has a model.

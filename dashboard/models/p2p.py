@@ -305,11 +305,7 @@ def _interpolate(size: Any, sizes: FloatArray, times: FloatArray) -> FloatArray:
 
 
 PointToPointModel = Hockney | LogGP | PLogP
-CLASSES: Mapping[ModelName, type[Hockney | LogGP | PLogP]] = {
-    "hockney": Hockney,
-    "loggp": LogGP,
-    "plogp": PLogP,
-}
+CLASSES: Mapping[ModelName, type[Hockney | LogGP | PLogP]] = {"hockney": Hockney, "loggp": LogGP, "plogp": PLogP}
 
 
 def of_dict(known: Mapping[str, Any]) -> PointToPointModel:

@@ -151,10 +151,7 @@ MACHINES: Mapping[str, Mapping[str, Runtime]] = {
         "gather": Pieces(
             (
                 # The column of processes is damaged in print; read so, the model gives the gains of Figure 12.
-                (
-                    lambda p, total: p <= 16 or total <= 8448 * _KB,
-                    Printed("T3E gather", "linear", -0.00134, 0.00308),
-                ),
+                (lambda p, total: p <= 16 or total <= 8448 * _KB, Printed("T3E gather", "linear", -0.00134, 0.00308)),
                 (lambda p, _: p <= 32, Printed("T3E gather", "linear", 0.0157, 0.00505, -0.020)),
                 (lambda p, _: p <= 128, Printed("T3E gather", "linear", 0.0265, 0.00617, -0.036)),
             ),

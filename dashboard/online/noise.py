@@ -113,11 +113,7 @@ class Processes:
         calls = len(times)
         come = self._arrivals(calls, count, generator)
         rank = np.arange(count)
-        shares = {
-            "equal": np.ones(count),
-            "staggered": (rank + 1) / count,
-            "pairs": np.where(rank % 2 == 1, 0.5, 1.0),
-        }
+        shares = {"equal": np.ones(count), "staggered": (rank + 1) / count, "pairs": np.where(rank % 2 == 1, 0.5, 1.0)}
         share = np.stack([shares[each] for each in profile])
         leave = np.maximum(come.max(axis=1, keepdims=True) + times[:, None] * share, come)
         clocks = generator.normal(0, self.clock_offset, count) if self.clock_offset else np.zeros(count)

@@ -247,12 +247,7 @@ def _times(bins: Bins, learnt: Mapping[int, Regression], count: int) -> FloatArr
 
 
 def _choice(
-    bins: Bins,
-    allowed: BoolArray,
-    cells: pd.DataFrame,
-    times: FloatArray,
-    settings: Learning,
-    needs: npt.NDArray[Any],
+    bins: Bins, allowed: BoolArray, cells: pd.DataFrame, times: FloatArray, settings: Learning, needs: npt.NDArray[Any]
 ) -> Choice:
     enough = not np.isnan(times).all()
     if enough and settings.blacklist is not None:

@@ -104,11 +104,7 @@ def simulate(scenario: Scenario, seed: int, iterations: int, keep: Keep | None =
 
 
 def trained(
-    scenario: Scenario,
-    seed: int,
-    iterations: int,
-    keep: Keep | None = None,
-    pause: Callable[[], None] = lambda: None,
+    scenario: Scenario, seed: int, iterations: int, keep: Keep | None = None, pause: Callable[[], None] = lambda: None
 ) -> Iterator[Trained]:
     """Run a scenario.
 
@@ -155,12 +151,7 @@ class _Run:
     """One run: a communicator over some nodes, and the calls on it."""
 
     def __init__(
-        self,
-        scenario: Scenario,
-        logics: dict[str, Logic],
-        iteration: int,
-        seed: int,
-        generator: np.random.Generator,
+        self, scenario: Scenario, logics: dict[str, Logic], iteration: int, seed: int, generator: np.random.Generator
     ) -> None:
         self._scenario, self._logics, self._iteration, self._generator = scenario, logics, iteration, generator
         self._start = stream(seed, 1)

@@ -8,13 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from panel.viewable import Viewer
 
-__all__ = [
-    "data",
-    "decisions",
-    "frame",
-    "page_class",
-    "parts",
-]
+__all__ = ["data", "decisions", "frame", "page_class", "parts"]
 
 
 def page_class(name: str) -> type[Viewer]:

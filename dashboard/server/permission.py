@@ -106,12 +106,12 @@ def _named() -> Permission:
     name = reach.user()
     if not reach.authenticates() or name is None:
         return _refused(
-            f"This page can be reached from other machines, and you have not logged in: {REMEDY} and --launchers.",
+            f"This page can be reached from other machines, and you have not logged in: {REMEDY} and --launchers."
         )
     if not reach.names_users():
         return _refused(
             "All log in with one password here, which does not tell who you are. Have the server started with a file "
-            "of names (--basic-auth FILE) and --launchers.",
+            "of names (--basic-auth FILE) and --launchers."
         )
     if name not in launchers():
         return _refused(

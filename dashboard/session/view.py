@@ -341,12 +341,7 @@ class View:
         return COMPUTED.get(("held out", self.data_key, choice, "lines", 5))
 
     def frontier_job(
-        self,
-        held_out: str | None,
-        criterion: str,
-        partial: Callable[[Frontier], None] | None = None,
-        *,
-        folds: int = 5,
+        self, held_out: str | None, criterion: str, partial: Callable[[Frontier], None] | None = None, *, folds: int = 5
     ) -> Callable[[Progress | None], Frontier]:
         """What computes a frontier (`decisions.judged.frontier.frontier`) of these measurements."""
         prepared, key = self.needed(), self._frontier_key(held_out, criterion, folds)

@@ -34,10 +34,7 @@ def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dic
         return {f"OMPI_MCA_{each}": value for each, value in pair.items()}
     if target != "openmpi":
         return {}
-    said = {
-        "OMPI_MCA_coll_tuned_use_dynamic_rules": "1",
-        "OMPI_MCA_coll_tuned_dynamic_rules_filename": file,
-    }
+    said = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": file}
     return said if nodes == 1 else {**said, "OMPI_MCA_coll_tuned_priority": "100"}
 
 

@@ -197,10 +197,7 @@ def test_what_is_refined_is_measured_as_its_campaign_was(tmp_path: Path, monkeyp
             ["submit", "new", "--site", str(file), "--module=ompi/5", "--env=UCX_TLS=tcp", "--array", "1"],
         ),
         (said.launcher(installation), ["run", "new", "--site", str(file)]),
-        (
-            replace(said, launch="here").launcher(installation),
-            ["run", "new", "--site", str(file), "--launch", "here"],
-        ),
+        (replace(said, launch="here").launcher(installation), ["run", "new", "--site", str(file), "--launch", "here"]),
         (site.Site(launch="srun -n {ranks}").launcher(installation), ["run", "new", "--launch", "srun -n '{ranks}'"]),
     ]
     for launcher, words in commands:

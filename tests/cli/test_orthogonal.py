@@ -115,10 +115,7 @@ def test_the_selection_takes_grids_where_they_gain(results: Path, ask: Ask) -> N
         ("select sample_data/fast-ethernet-16 -c bcast --significance 0.01", "decision was not measured here"),
         ("layouts 8 --placement cyclic", "--ppn says how many"),
         ("simulate -c bcast --processes 8 --message-size 1 --between grig-mx --within boba", "--ppn says how many"),
-        (
-            "predict -c bcast --processes 8 --message-size 1 --machine clic --inner linear",
-            "a published machine",
-        ),
+        ("predict -c bcast --processes 8 --message-size 1 --machine clic --inner linear", "a published machine"),
         ("predict -c gather --processes 256 --message-size 99999 --machine t3e", "printed for at most 128 processes"),
         ("predict -c bcast --processes 8 --message-size 1 --machine cray", "neither a file nor one of clic-lam"),
         ("predict -c bcast --processes 8 --message-size 1 --machine t3e", "t3e has no runtime function of bcast"),

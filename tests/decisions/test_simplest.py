@@ -139,10 +139,7 @@ def test_a_lazy_cube_gives_the_same() -> None:
 
 @pytest.mark.parametrize(
     ("options", "text"),
-    [
-        ({"tolerance": -1}, "tolerance is -1, expected 0 or more"),
-        ({"tolerance": NAN}, "tolerance is nan"),
-    ],
+    [({"tolerance": -1}, "tolerance is -1, expected 0 or more"), ({"tolerance": NAN}, "tolerance is nan")],
 )
 def test_options_outside_their_range_are_refused(options: dict[str, Any], text: str) -> None:
     with pytest.raises(OptionError, match=text):

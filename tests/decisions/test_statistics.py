@@ -5,16 +5,7 @@ import json
 import numpy as np
 import pytest
 
-from dashboard.decisions import (
-    DecisionFunction,
-    Leaf,
-    Method,
-    decision_map,
-    exact,
-    penalty,
-    quadtree,
-    statistics,
-)
+from dashboard.decisions import DecisionFunction, Leaf, Method, decision_map, exact, penalty, quadtree, statistics
 from dashboard.decisions.function.statistics import expected_depth
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube

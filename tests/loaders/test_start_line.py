@@ -56,10 +56,7 @@ def test_other_lines_start_nothing(line: str) -> None:
     ("words", "columns"),
     [
         (f"{TUNED} 4", {"algorithm": "4"}),
-        (
-            f"{TUNED} 5 --mca coll_tuned_allreduce_algorithm_segmentsize 8192",
-            {"algorithm": "5", "segment_size": 8192},
-        ),
+        (f"{TUNED} 5 --mca coll_tuned_allreduce_algorithm_segmentsize 8192", {"algorithm": "5", "segment_size": 8192}),
         (f"{TUNED} 0", {"algorithm": "default"}),
         (
             "-x OMPI_MCA_coll_tuned_use_dynamic_rules=1 -x OMPI_MCA_coll_tuned_allreduce_algorithm=ring",

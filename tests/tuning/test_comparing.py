@@ -17,14 +17,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.commands.beyond import measured_ranks
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import (
-    EXITS,
-    STAGES,
-    Folder,
-    answer,
-    compare,
-    tune,
-)
+from dashboard.tuning import EXITS, STAGES, Folder, answer, compare, tune
 from dashboard.tuning.compared import Compared
 from tests.tuning.machine import Machine, better, summary, work_in
 

@@ -75,12 +75,7 @@ class Communication:
         self._grid = None if grid is None else GridComms(self.comm, grid)
 
     def bound(
-        self,
-        collective: str,
-        sent: Array | None,
-        received: Array | None,
-        lengths: Sequence[int] = (),
-        root: int = 0,
+        self, collective: str, sent: Array | None, received: Array | None, lengths: Sequence[int] = (), root: int = 0
     ) -> Callable[[], None]:
         """A collective with its buffers, to be called as often as wanted.
 

@@ -23,11 +23,7 @@ _OF_JACOBI = {
     "gather_scatter": ("gather", "scatter"),
 }
 #: Variants of each application; the first one is taken when none is named.
-VARIANTS: Mapping[str, tuple[str, ...]] = {
-    JACOBI: tuple(_OF_JACOBI),
-    PAB: ("data", "task"),
-    PABM: ("data", "task"),
-}
+VARIANTS: Mapping[str, tuple[str, ...]] = {JACOBI: tuple(_OF_JACOBI), PAB: ("data", "task"), PABM: ("data", "task")}
 SYSTEMS = ("sparse", "dense")
 #: Ways to communicate: as it is, and in phases over a grid; a grid may be named instead.
 ORIGINAL, ORTHOGONAL = "original", "orthogonal"

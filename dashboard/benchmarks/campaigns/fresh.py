@@ -16,12 +16,7 @@ from dashboard.benchmarks.libraries.library import Installation
 
 
 def start(
-    campaign: Campaign,
-    launcher: Launcher,
-    installation: Installation,
-    seconds: float,
-    *,
-    asked: float | None = None,
+    campaign: Campaign, launcher: Launcher, installation: Installation, seconds: float, *, asked: float | None = None
 ) -> dict[str, Any]:
     """Launch a campaign whose folder was made just now, as `control.start`; one that cannot be launched goes again."""
     try:

@@ -25,10 +25,7 @@ _CHOICE = re.compile(r"(?P<name>[a-z]\w*)\s+- ")
 _AUTO = "auto"
 _FALLBACK = "COLLECTIVE_FALLBACK"
 #: Where processes share cores, who waits for messages makes room for who sends them.
-MAKE_ROOM = {
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1",
-    "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64",
-}
+MAKE_ROOM = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "64"}
 
 
 @dataclass(frozen=True)

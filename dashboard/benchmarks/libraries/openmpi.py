@@ -172,10 +172,7 @@ class OpenMpi:
 
     def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``: more ranks than cores, root, quick start, message graphs."""
-        said = {
-            "OMPI_ALLOW_RUN_AS_ROOT": "1",
-            "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
-        }
+        said = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
         if one_node:
             # 4.1 knows it under the second name. Across nodes it would put all ranks on the first one.
             said["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"

@@ -22,12 +22,7 @@ from dashboard.schedules.schedule import sent_by
 NAME = "own"
 SEGMENT_SIZE = "segment_size"
 #: Of which parameters `Variants` has the values.
-_VARIED = {
-    "fan_out": "fan_outs",
-    "radix": "radixes",
-    "max_requests": "max_requests",
-    "first_segment": "first_segments",
-}
+_VARIED = {"fan_out": "fan_outs", "radix": "radixes", "max_requests": "max_requests", "first_segment": "first_segments"}
 
 
 def methods(collective: str, variants: Variants) -> list[Method]:

@@ -61,13 +61,7 @@ class NativeBound:
     """A program with its buffers on a communicator, which is called as often as wanted; see `Native.bind`."""
 
     def __init__(
-        self,
-        native: Native,
-        comm: Any,
-        program: Program,
-        memory: Sequence[Any],
-        element: Any,
-        op: Any,
+        self, native: Native, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any
     ) -> None:
         rows = np.ascontiguousarray(program.rows)
         if len(rows) and int(rows[:, 5].max()) > _LARGEST:

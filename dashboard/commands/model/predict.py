@@ -209,10 +209,7 @@ def segments(args: argparse.Namespace) -> None:
         **{f"within_{percent}": list(best.within(percent)) for percent in _RANGES},
         **about,
         "undetermined": say_undetermined(network, args.model, predicted),
-        "curve": {
-            "segment_size": best.curve.segment_size.tolist(),
-            "time": best.curve.time.tolist(),
-        },
+        "curve": {"segment_size": best.curve.segment_size.tolist(), "time": best.curve.time.tolist()},
     }
     what = f"{' '.join(names)} of {format_bytes(message)} on {args.comm_size} processes"
     show(args, result, lambda: [f"{what} ({args.model}, {network.name})", *_segment_lines(best)])

@@ -39,11 +39,7 @@ def _simulate_options(simulate: argparse.ArgumentParser) -> None:
         "--scenario", required=True, metavar="NAME|FILE", help="one that is known by name, or a JSON file of that form"
     )
     simulate.add_argument(
-        "--seed",
-        type=cli_values.seed,
-        default=1,
-        metavar="N",
-        help="the same seed, the same figures (default 1)",
+        "--seed", type=cli_values.seed, default=1, metavar="N", help="the same seed, the same figures (default 1)"
     )
     simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
     simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that the scenario replay takes")

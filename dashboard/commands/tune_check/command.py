@@ -168,9 +168,7 @@ def _checked(args: argparse.Namespace) -> None:
         **({"decided": cli_decided.described(held)} if args.decided else {}),
     }
     show(
-        args,
-        result,
-        lambda: [*lines_of(improvements, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)],
+        args, result, lambda: [*lines_of(improvements, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)]
     )
     if again is not None:
         again.say(args.output)

@@ -19,10 +19,7 @@ DROPPED, CUT = "rules_left_to_the_library", "rules_left_to_it_in_part"
 
 
 def without_slower(
-    decision: DecisionFunction,
-    verdicts: Sequence[Verdict],
-    improvement: Improvement | None = None,
-    element: int = 0,
+    decision: DecisionFunction, verdicts: Sequence[Verdict], improvement: Improvement | None = None, element: int = 0
 ) -> tuple[DecisionFunction, list[Verdict], list[Verdict]]:
     """Leave to the library what rules decide that is slower than its own decision beyond noise.
 

@@ -73,12 +73,7 @@ def _name(key: str) -> str:
 
 
 def grow(
-    problem: Problem,
-    *,
-    progress: Progress | None = None,
-    file: str = "",
-    improve: bool = False,
-    read_by: str = "5.0",
+    problem: Problem, *, progress: Progress | None = None, file: str = "", improve: bool = False, read_by: str = "5.0"
 ) -> DecisionFunction:
     """Take the decision that was given, or improve it over the measurements.
 

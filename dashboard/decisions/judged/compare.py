@@ -157,8 +157,7 @@ def _differences(
     if "weight" in left:
         columns["weight"] = left["weight"].values
     return xr.Dataset(
-        {name: (SIZES, values) for name, values in columns.items()},
-        coords={name: left[name] for name in SIZES},
+        {name: (SIZES, values) for name, values in columns.items()}, coords={name: left[name] for name in SIZES}
     )
 
 

@@ -212,11 +212,7 @@ def _counted(number: int, word: str) -> str:
 
 
 def _beyond(
-    cube: xr.Dataset,
-    samples: FloatArray,
-    number: IntArray,
-    start: tuple[int, int],
-    ppn: int | None,
+    cube: xr.Dataset, samples: FloatArray, number: IntArray, start: tuple[int, int], ppn: int | None
 ) -> dict[str, Any]:
     """Repetitions of one block outside their fences."""
     with np.errstate(divide="ignore", invalid="ignore"):

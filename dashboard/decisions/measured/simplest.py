@@ -33,10 +33,7 @@ _SHARES = (0.125, 0.25, 0.5, 1.0)
 
 
 def simplest(
-    problem: Problem,
-    tolerance: float = 0.0,
-    *,
-    ties: xr.DataArray | Sequence[xr.DataArray] | None = None,
+    problem: Problem, tolerance: float = 0.0, *, ties: xr.DataArray | Sequence[xr.DataArray] | None = None
 ) -> Problem:
     """Label cells with methods as good as the best so that the map has few changes.
 

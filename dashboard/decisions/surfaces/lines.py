@@ -69,12 +69,7 @@ def _kept(known: bytes, wanted: bytes, known_kind: bytes, wanted_kind: bytes, *,
 
 
 def _between(
-    known: IntArray,
-    wanted: IntArray,
-    known_kind: IntArray,
-    wanted_kind: IntArray,
-    *,
-    leave_out: bool,
+    known: IntArray, wanted: IntArray, known_kind: IntArray, wanted_kind: IntArray, *, leave_out: bool
 ) -> FloatArray:
     weights = np.zeros((wanted.size, known.size))
     if not known.size:

@@ -64,10 +64,7 @@ class Predictor:
     smooth: bool = False
 
 
-PREDICTORS = (
-    Predictor("by kind of communicator size"),
-    Predictor("smooth curves", smooth=True),
-)
+PREDICTORS = (Predictor("by kind of communicator size"), Predictor("smooth curves", smooth=True))
 """Those that are tried, the first unless another one is better."""
 
 

@@ -70,9 +70,7 @@ MODELS = (
         "ring_segmented",
         "Ring with segment.",
         "4.10",
-        hockney=Formula(
-            (P + n_s - 2) * (alpha + beta * m_s + gamma * m_s) + (P - 1) * (alpha + beta * BLOCK),
-        ),
+        hockney=Formula((P + n_s - 2) * (alpha + beta * m_s + gamma * m_s) + (P - 1) * (alpha + beta * BLOCK)),
         loggp=Formula(
             (P - 1) * (L + 2 * o + REST_OF_SEGMENT + gamma * m_s)
             + (n_s - 1) * (REST_OF_SEGMENT + largest(g, gamma * m_s + o))
@@ -86,7 +84,7 @@ MODELS = (
             "first P - 1 steps compute too: the Hockney and PLogP lines have γ m_s there.",
         ),
         plogp=Formula(
-            (P - 1) * (L + gap(m_s) + gamma * m_s) + (n_s - 1) * (gap(m_s) + gamma * m_s) + (P - 1) * (L + gap(BLOCK)),
+            (P - 1) * (L + gap(m_s) + gamma * m_s) + (n_s - 1) * (gap(m_s) + gamma * m_s) + (P - 1) * (L + gap(BLOCK))
         ),
         segmented="block",
         note="n_s counts the segments of the whole vector, as Table 5.3 does.",

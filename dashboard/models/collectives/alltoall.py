@@ -75,15 +75,9 @@ MODELS = (
         "bruck",
         "Bruck",
         "4.7",
-        hockney=Formula(
-            steps * alpha + whole_steps * (beta + delta) * HALF + TURN + (beta + delta) * LEFT,
-        ),
+        hockney=Formula(steps * alpha + whole_steps * (beta + delta) * HALF + TURN + (beta + delta) * LEFT),
         loggp=Formula(
-            Cases(
-                IsPowerOfTwo(P),
-                log2_p * EACH_ROUND + TURN,
-                whole_steps * EACH_ROUND + TURN + _round(LEFT),
-            )
+            Cases(IsPowerOfTwo(P), log2_p * EACH_ROUND + TURN, whole_steps * EACH_ROUND + TURN + _round(LEFT))
         ),
         plogp=Formula(
             Cases(IsPowerOfTwo(P), BRUCK_PLOGP, BRUCK_PLOGP + gap(LEFT) + delta * LEFT),

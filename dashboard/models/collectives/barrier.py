@@ -4,19 +4,7 @@ from __future__ import annotations
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
-from dashboard.models.formula.symbols import (
-    L,
-    P,
-    alpha,
-    g,
-    gap,
-    log2_p,
-    no_bytes,
-    o,
-    receive,
-    steps,
-    whole_steps,
-)
+from dashboard.models.formula.symbols import L, P, alpha, g, gap, log2_p, no_bytes, o, receive, steps, whole_steps
 
 GAP = gap(no_bytes)
 RECEIVE = receive(no_bytes)
@@ -50,10 +38,7 @@ MODELS = (
             "α + (P - 1) α. For P = 2 the barrier is two messages one after the other, 2 α, where (P - "
             "1) α is one.",
         ),
-        loggp=Formula(
-            (P - 2) * (g + o) + 2 * (L + 2 * o),
-            best=(P - 2) * g + 2 * (L + 2 * o),
-        ),
+        loggp=Formula((P - 2) * (g + o) + 2 * (L + 2 * o), best=(P - 2) * g + 2 * (L + 2 * o)),
         plogp=Formula(P * (GAP + RECEIVE) + 2 * (L - RECEIVE), best=P * GAP + 2 * L),
         note="The messages to the root are taken to arrive as fast as one alone (section 4.3.4).",
     ),

@@ -5,22 +5,7 @@ from __future__ import annotations
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.collectives.scatter import SUBTREES, SUBTREES_PLOGP, linear
 from dashboard.models.formula import Cases, Less
-from dashboard.models.formula.symbols import (
-    G,
-    L,
-    P,
-    alpha,
-    beta,
-    g,
-    gap,
-    log2_p,
-    m,
-    m_s,
-    no_bytes,
-    o,
-    one_byte,
-    steps,
-)
+from dashboard.models.formula.symbols import G, L, P, alpha, beta, g, gap, log2_p, m, m_s, no_bytes, o, one_byte, steps
 
 REST = (m - one_byte) * G
 FIRST = (m_s - one_byte) * G
@@ -43,11 +28,7 @@ MODELS = (
         "4.5",
         hockney=Formula(alpha + (P - 1) * (2 * alpha + beta * m)),
         loggp=Formula(
-            Cases(
-                Less(SECOND, 2 * L + 3 * o),
-                ONE_BY_ONE,
-                2 * L + 3 * o + (P - 1) * (o + (m - 2 * one_byte) * G + g),
-            ),
+            Cases(Less(SECOND, 2 * L + 3 * o), ONE_BY_ONE, 2 * L + 3 * o + (P - 1) * (o + (m - 2 * one_byte) * G + g)),
             printed=Cases(
                 Less(g + m * G, L + 2 * (o + m_s * G)), ONE_BY_ONE, (P - 1) * (o + g + (m - 2 * one_byte) * G + L + o)
             ),

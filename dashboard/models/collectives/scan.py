@@ -52,7 +52,7 @@ MODELS = (
         ),
         plogp=Formula(
             (P - 1) * (L + gap(m_s) + gamma * m_s)
-            + (n_s - 1) * largest(gap(m_s), send(m_s) + receive(m_s) + gamma * m_s),
+            + (n_s - 1) * largest(gap(m_s), send(m_s) + receive(m_s) + gamma * m_s)
         ),
         segmented="message",
     ),

@@ -62,9 +62,7 @@ MODELS = (
         "Binomial",
         "4.4",
         hockney=Formula(
-            steps * alpha + (P - 1) * beta * m,
-            printed=log2_p * alpha + (P - 1) * beta * m,
-            erratum=WHOLE_ROUNDS,
+            steps * alpha + (P - 1) * beta * m, printed=log2_p * alpha + (P - 1) * beta * m, erratum=WHOLE_ROUNDS
         ),
         loggp=Formula(SUBTREES),
         plogp=Formula(SUBTREES_PLOGP),

@@ -15,17 +15,7 @@ import numpy as np
 from dashboard.domain.arrays import FloatArray
 from dashboard.models.errors import UnitError
 from dashboard.models.formula.units import NONE, Unit, same
-from dashboard.models.formula.written import (
-    Written,
-    fenced,
-    fraction,
-    joined,
-    name,
-    number,
-    root,
-    sign,
-    total,
-)
+from dashboard.models.formula.written import Written, fenced, fraction, joined, name, number, root, sign, total
 
 Value = float | FloatArray
 Function = Callable[[Any], FloatArray]

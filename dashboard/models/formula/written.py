@@ -123,6 +123,5 @@ def cases(*rows: tuple[Written, Written]) -> Written:
     cells = "".join(f"<mtr><mtd>{piece.mathml}</mtd><mtd>{when.mathml}</mtd></mtr>" for piece, when in rows)
     brace = '<mo stretchy="true">{</mo>'
     return Written(
-        rf"\begin{{cases}} {latex} \end{{cases}}",
-        f'<mrow>{brace}<mtable columnalign="left">{cells}</mtable></mrow>',
+        rf"\begin{{cases}} {latex} \end{{cases}}", f'<mrow>{brace}<mtable columnalign="left">{cells}</mtable></mrow>'
     )

@@ -96,15 +96,7 @@ CLOSED = (
         "optimal, as under Hockney.",
     ),
     Segments("reduce", "pipeline", "hockney", "5.2", (PIPE_HOCKNEY,)),
-    Segments(
-        "reduce",
-        "pipeline",
-        "loggp",
-        "5.2",
-        (NETWORK, PIPE_LOGGP),
-        printed=(PIPE_LOGGP,),
-        erratum=ONE_SIDE,
-    ),
+    Segments("reduce", "pipeline", "loggp", "5.2", (NETWORK, PIPE_LOGGP), printed=(PIPE_LOGGP,), erratum=ONE_SIDE),
     Segments("reduce", "binomial", "hockney", "5.2"),
     Segments("reduce", "binomial", "loggp", "5.2"),
     Segments("reduce", "binary", "hockney", "5.2", (_root(alpha, (levels - 2) * COMPUTE),)),
@@ -132,13 +124,7 @@ CLOSED = (
     ),
     Segments("scan", "linear_segmented", "hockney", "5.4", (PIPE_HOCKNEY,)),
     Segments(
-        "scan",
-        "linear_segmented",
-        "loggp",
-        "5.4",
-        (NETWORK, PIPE_LOGGP),
-        printed=(PIPE_LOGGP,),
-        erratum=ONE_SIDE,
+        "scan", "linear_segmented", "loggp", "5.4", (NETWORK, PIPE_LOGGP), printed=(PIPE_LOGGP,), erratum=ONE_SIDE
     ),
 )
 BY_NAME = {(each.collective, each.algorithm, each.model): each for each in CLOSED}

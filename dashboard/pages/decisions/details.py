@@ -129,9 +129,7 @@ class Source(Section):
         self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
         self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
         self.download = FileDownload(
-            label="Download",
-            callback=lambda: io.BytesIO(self.text().encode()),
-            filename="colltune.c",
+            label="Download", callback=lambda: io.BytesIO(self.text().encode()), filename="colltune.c"
         )
 
     def __panel__(self) -> pn.viewable.Viewable:

@@ -30,11 +30,7 @@ class Doing(Viewer):
     """
 
     def __init__(
-        self,
-        root: Path,
-        permission: Callable[[], Permission],
-        before: Callable[[], None],
-        after: Callable[[], None],
+        self, root: Path, permission: Callable[[], Permission], before: Callable[[], None], after: Callable[[], None]
     ) -> None:
         super().__init__()
         self._root, self._permission, self._before, self._after = root, permission, before, after

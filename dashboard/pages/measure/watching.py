@@ -170,8 +170,7 @@ class Watching(Page):
         recipe, followed = (command, "\n".join(python)), {self.CHOSEN: name} if name else {}
         if (self.state.recipes.get(self.PAGE), self.state.followed.get(self.PAGE)) != (recipe, followed):
             self.state.param.update(
-                recipes={**self.state.recipes, self.PAGE: recipe},
-                followed={**self.state.followed, self.PAGE: followed},
+                recipes={**self.state.recipes, self.PAGE: recipe}, followed={**self.state.followed, self.PAGE: followed}
             )
 
     def _enable(self) -> None:

@@ -50,9 +50,7 @@ class Grids(Part):
             "Inside", 250, "What runs in each phase: the library's own calls, or an own algorithm (--inner)."
         )
         self.original = self.menu(
-            "Compared with",
-            250,
-            "The method without phases that is the original: best that which runs inside.",
+            "Compared with", 250, "The method without phases that is the original: best that which runs inside."
         )
         self.dimensions = self.menu("Phases", 110, "Dimensions of the grids that are shown.")
         self.low, self.high = (self._slider(label) for label in ("From", "To"))

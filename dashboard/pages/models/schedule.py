@@ -53,9 +53,7 @@ class Scheduled(Part):
         self._menus: dict[str, Select] = {}
         self.step = self._slider("Step", 0, 1, 0, "A rank sends one message and receives one in a step. 0: all steps.")
         self.graph, self.held, self.counts = html(), html(), html()
-        self.bar.objects = [
-            *(self.algorithm, self.processes, self.root, self.segments, self.parameters, self.step),
-        ]
+        self.bar.objects = [*(self.algorithm, self.processes, self.root, self.segments, self.parameters, self.step)]
         style = {"flex": "1 1 340px"}
         columns = [pn.Column(pane, min_width=330, styles=style) for pane in (self.graph, self.held)]
         model = self.menu("Model", 150, "How long a message keeps sender, wire and receiver, for the time line.")

@@ -9,15 +9,7 @@ from typing import Any, NamedTuple
 
 import holoviews as hv
 import numpy as np
-from bokeh.models import (
-    AdaptiveTicker,
-    CustomJSTickFormatter,
-    DataRange1d,
-    FixedTicker,
-    LogAxis,
-    LogTicker,
-    NoOverlap,
-)
+from bokeh.models import AdaptiveTicker, CustomJSTickFormatter, DataRange1d, FixedTicker, LogAxis, LogTicker, NoOverlap
 
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName

@@ -19,11 +19,7 @@ from dashboard.plots.models.methods import ModelMethod
 
 FloatArray = NDArray[np.float64]
 AxisName = Literal["message_size", "comm_size", "segment_size"]
-AXES: dict[AxisName, str] = {
-    "message_size": "message size",
-    "comm_size": "processes",
-    "segment_size": "segment size",
-}
+AXES: dict[AxisName, str] = {"message_size": "message size", "comm_size": "processes", "segment_size": "segment size"}
 #: Points of a curve, and the least segment that is drawn.
 POINTS, LEAST_SEGMENT = 160, 16
 #: What stands in for sizes that were not measured.

@@ -59,13 +59,7 @@ def gain_bars(rows: Sequence[Mapping[str, Any]], title: str) -> hv.Overlay:
     )
     lines = hv.Segments((at, floor, at, top), ends).opts(color=_LINE, line_width=3, backend="bokeh")
     caps = hv.Segments(
-        (
-            np.tile(at - 0.12, 2),
-            np.concatenate([floor, top]),
-            np.tile(at + 0.12, 2),
-            np.concatenate([floor, top]),
-        ),
-        ends,
+        (np.tile(at - 0.12, 2), np.concatenate([floor, top]), np.tile(at + 0.12, 2), np.concatenate([floor, top])), ends
     ).opts(color=_LINE, line_width=2, backend="bokeh")
     ground = hv.HLine(0.0).opts(color=_GREY, line_width=1.5, backend="bokeh")
     span = max(float(top.max(initial=0)) - float(floor.min(initial=0)), 1.0)

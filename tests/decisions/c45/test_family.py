@@ -96,11 +96,7 @@ def problems(draw: st.DrawFn) -> Problem:
 @pytest.mark.slow
 @given(problems(), st.integers(1, 4), st.booleans(), st.booleans(), st.sets(st.sampled_from(COMPOSITE), min_size=1))
 def test_decides_every_cell_as_c45_classifies_it(
-    problem: Problem,
-    min_cases: int,
-    group_values: bool,
-    pruned: bool,
-    names: set[str],
+    problem: Problem, min_cases: int, group_values: bool, pruned: bool, names: set[str]
 ) -> None:
     chosen = (*sorted(names), *(["collective"] if len(problem.slices) > 1 else []))
     decision = c45(problem, min_cases=min_cases, group_values=group_values, attributes=chosen, pruned=pruned)

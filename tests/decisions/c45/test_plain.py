@@ -59,10 +59,7 @@ def test_pruning_is_what_the_plain_program_does(table: TrainingTable, min_cases:
 @settings(max_examples=25)
 @given(tables(), st.sampled_from([0.0, 0.2]), st.booleans(), st.sampled_from([1.0, 25.0]))
 def test_interpreted_kernels_do_as_compiled_ones(
-    table: TrainingTable,
-    unknown: float,
-    group_values: bool,
-    confidence: float,
+    table: TrainingTable, unknown: float, group_values: bool, confidence: float
 ) -> None:
     table.values[np.random.default_rng(1).random(table.values.shape) < unknown] = np.nan
     chosen = Options(2, gain_ratio=True, group_values=group_values)
@@ -86,10 +83,7 @@ def test_interpreted_kernels_do_as_compiled_ones(
 
 @given(tables(), st.integers(1, 6), st.booleans(), st.booleans())
 def test_every_test_has_two_branches_of_enough_cases(
-    table: TrainingTable,
-    min_cases: int,
-    gain_ratio: bool,
-    group_values: bool,
+    table: TrainingTable, min_cases: int, gain_ratio: bool, group_values: bool
 ) -> None:
     nodes = grow(table, Options(min_cases, gain_ratio, group_values)).nodes
 
@@ -101,9 +95,7 @@ def test_every_test_has_two_branches_of_enough_cases(
 
 @given(tables(), st.integers(1, 6), st.booleans())
 def test_no_node_has_more_errors_than_a_leaf_and_cases_fall_where_the_tree_says(
-    table: TrainingTable,
-    min_cases: int,
-    group_values: bool,
+    table: TrainingTable, min_cases: int, group_values: bool
 ) -> None:
     tree = grow(table, Options(min_cases, True, group_values))
 
@@ -116,9 +108,7 @@ def test_no_node_has_more_errors_than_a_leaf_and_cases_fall_where_the_tree_says(
 
 @given(tables(), st.sampled_from([1.0, 25.0, 90.0]), st.booleans())
 def test_pruning_makes_no_tree_larger_and_predicts_more_errors_than_were_seen(
-    table: TrainingTable,
-    confidence: float,
-    group_values: bool,
+    table: TrainingTable, confidence: float, group_values: bool
 ) -> None:
     before = grow(table, Options(2, True, group_values))
     after = prune(table, before, confidence)

@@ -130,13 +130,7 @@ def _try_values(
 
 
 @kernel
-def _average_gain(
-    declared: Int32,
-    figures: Float32,
-    node: int,
-    group_values: bool,
-    limit: float,
-) -> np.float32:
+def _average_gain(declared: Int32, figures: Float32, node: int, group_values: bool, limit: float) -> np.float32:
     """Give the mean gain of the usable tests, those on attributes of at least `limit` values left out."""
     all_many = True
     for attribute in range(declared.size):
@@ -152,12 +146,7 @@ def _average_gain(
 
 @kernel
 def best_tests(
-    declared: Int32,
-    figures: Float32,
-    groups: Int32,
-    case_count: int,
-    gain_ratio: bool,
-    group_values: bool,
+    declared: Int32, figures: Float32, groups: Int32, case_count: int, gain_ratio: bool, group_values: bool
 ) -> tuple[Int32, Float32, Int32, Int32]:
     """Find for each node the attribute of the greatest worth among those of about average gain.
 

@@ -17,14 +17,7 @@ LEAST_RISE = np.float64(1e-5)
 
 
 @kernel
-def group_tests(
-    trial: Trial,
-    attribute: int,
-    declared: int,
-    min_cases: int,
-    gain_ratio: bool,
-    groups: Int32,
-) -> None:
+def group_tests(trial: Trial, attribute: int, declared: int, min_cases: int, gain_ratio: bool, groups: Int32) -> None:
     """Enter gain, split information and ``(node, value)`` groups of each node."""
     counts = np.zeros((declared, trial.counts.shape[1]), dtype=np.float32)
     sizes = np.zeros(declared + 1, dtype=np.float32)
@@ -37,13 +30,7 @@ def group_tests(
 
 @kernel
 def group_values(
-    counts: Float32,
-    sizes: Float32,
-    base: np.float32,
-    min_cases: int,
-    gain_ratio: bool,
-    logs: FloatArray,
-    groups: Int32,
+    counts: Float32, sizes: Float32, base: np.float32, min_cases: int, gain_ratio: bool, logs: FloatArray, groups: Int32
 ) -> tuple[np.float32, np.float32]:
     """Merge values into groups and give gain and split information of the test on them.
 

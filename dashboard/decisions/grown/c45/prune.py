@@ -189,13 +189,7 @@ def _estimate(cases: Cases, nodes: Nodes, work: Work, room: Room, root: int) -> 
 
 @kernel
 def spread(
-    cases: Cases,
-    nodes: Nodes,
-    work: Work,
-    room: Room,
-    order: Int32,
-    place: int | np.int64,
-    update: np.bool,
+    cases: Cases, nodes: Nodes, work: Work, room: Room, order: Int32, place: int | np.int64, update: np.bool
 ) -> tuple[int | np.int64, Room]:
     """Send the cases of the node ``order[place]`` down its subtree.
 

@@ -62,11 +62,7 @@ class Cuts:
 
 
 def candidates(
-    values: FloatArray,
-    rectangles: Rectangles,
-    highest: FloatArray,
-    most: int,
-    alive: Callable[[], None] = lambda: None,
+    values: FloatArray, rectangles: Rectangles, highest: FloatArray, most: int, alive: Callable[[], None] = lambda: None
 ) -> Cuts | None:
     """Find the cuts that a tree over the whole grid can have which is worth at most so much.
 

@@ -13,12 +13,7 @@ from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.depth import DepthSearch, PriceSearch
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
-from dashboard.decisions.grown.optimal.lines import (
-    LARGEST,
-    MOST_CUTS,
-    RestrictedLeaves,
-    RestrictedTree,
-)
+from dashboard.decisions.grown.optimal.lines import LARGEST, MOST_CUTS, RestrictedLeaves, RestrictedTree
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, to_node
 from dashboard.decisions.measured.problem import Problem
@@ -138,11 +133,7 @@ def optimal_depth(problem: Problem, max_depth: int, progress: Progress | None = 
         search = DepthSearch(costs, max_depth, ticks)
     else:
         search = RestrictedTree(
-            costs,
-            lambda kept, part: DepthSearch(kept, max_depth, part).tree,
-            0.0,
-            max_depth,
-            ticks,
+            costs, lambda kept, part: DepthSearch(kept, max_depth, part).tree, 0.0, max_depth, ticks
         )
     return deciding.function(search.tree, {"max_depth": max_depth}, search.bound)
 

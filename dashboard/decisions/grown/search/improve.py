@@ -25,12 +25,7 @@ def _extended(search: Search, tree: Tree, cells: IntArray, depth: int) -> Tree:
         return stacked(search, cells, depth) if lost > search.cells.tolerance else tree
     attribute, rank, yes, no = tree
     holds, others = search.cells.sides(cells, attribute, rank)
-    return (
-        attribute,
-        rank,
-        _extended(search, yes, holds, depth - 1),
-        _extended(search, no, others, depth - 1),
-    )
+    return (attribute, rank, _extended(search, yes, holds, depth - 1), _extended(search, no, others, depth - 1))
 
 
 def improve(search: Search, watch: Watch, depth: int, leaves: int) -> None:

@@ -55,11 +55,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "recursive_multiplying": "recursive_multiplying",
         "k_reduce_scatter_allgather": "k_reduce_scatter_allgather",
     },
-    "reduce": {
-        "binomial": "binomial",
-        "rabenseifner": "reduce_scatter_gather",
-        "smp": "smp",
-    },
+    "reduce": {"binomial": "binomial", "rabenseifner": "reduce_scatter_gather", "smp": "smp"},
     "allgather": {
         "bruck": "brucks",
         "recursive_doubling": "recursive_doubling",
@@ -68,12 +64,7 @@ NAMES: Mapping[str, Mapping[str, str]] = {
         "recexch_doubling": "recexch_doubling",
         "recexch_halving": "recexch_halving",
     },
-    "alltoall": {
-        "bruck": "brucks",
-        "pairwise": "pairwise",
-        "linear": "scattered",
-        "k_brucks": "k_brucks",
-    },
+    "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered", "k_brucks": "k_brucks"},
     "gather": {"binomial": "binomial"},
     "scatter": {"binomial": "binomial"},
     "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
@@ -179,10 +170,7 @@ def _intra(decision: DecisionFunction, own: Tree) -> Tree:
     tree = _bands(decision, own)
     if decision.collective not in _REDUCTIONS:
         return tree
-    return {
-        "is_commutative=yes": {"is_op_built_in=yes": tree, "is_op_built_in=no": own},
-        "is_commutative=no": own,
-    }
+    return {"is_commutative=yes": {"is_op_built_in=yes": tree, "is_op_built_in=no": own}, "is_commutative=no": own}
 
 
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:

@@ -49,11 +49,7 @@ _DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_prio
 
 
 def to_preload(
-    decisions: Decisions,
-    *,
-    provenance: Facts = None,
-    cubes: Cubes = None,
-    version: str = DEFAULT_VERSION,
+    decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = None, version: str = DEFAULT_VERSION
 ) -> str:
     """Write decision functions as C99 of a library to preload.
 
