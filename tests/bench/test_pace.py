@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import math
+import os
+import time
 from dataclasses import asdict, replace
 from pathlib import Path
 
@@ -140,6 +142,18 @@ def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     assert 6 * 7.0 - 1 <= first < 6 * 7.0 + 3
     # Counted down until points come.
     assert 6 * 7.0 - 1 <= following.look().status["remaining"] < first
+    assert "no new point" not in control.progress_words(following.look().status)
+
+
+def test_of_a_running_campaign_it_is_said_how_long_no_point_came(
+    stopped: Campaign, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    start_all_by(monkeypatch, Played(launched=Status("running", "")))
+    write_json(stopped.progress_file, {"done": 6, "points": 12, "elapsed": 9.0, "now": "bcast", "ended": ""})
+    written = time.time() - 200
+    os.utime(stopped.progress_file, (written, written))
+    for now in (control.status(stopped), Following(stopped).look().status):
+        assert control.progress_words(now).endswith("; no new point for about 3 min")
 
 
 def test_of_an_adaptive_campaign_the_rest_of_its_time_is_left(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

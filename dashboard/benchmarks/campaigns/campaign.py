@@ -20,6 +20,7 @@ from __future__ import annotations
 import json
 import math
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -246,6 +247,12 @@ class Campaign:
         answer["nodes"] = next((report["nodes"] for report in reports if report.get("nodes")), [])
         answer["calling"] = next((report["calling"] for report in at_work if report.get("calling")), None)
         return answer
+
+    def quiet(self) -> float:
+        """Seconds since a worker last wrote its progress; 0 where none did."""
+        files = [campaign.progress_file for campaign in (self, *self.parts())]
+        written = max((file.stat().st_mtime for file in files if file.exists()), default=math.inf)
+        return round(max(0.0, time.time() - written), 1)
 
     def forget_progress(self) -> None:
         """Take away what earlier workers wrote of their progress."""

@@ -32,6 +32,8 @@ from loaders import RunWriter
 
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
+#: Seconds without a new point from which on they are told.
+_QUIET = 60.0
 #: Lines at the end of a log in which the worker's own words are looked for.
 _TAIL = 200
 #: Exit codes with which the worker says why it cannot measure.
@@ -215,10 +217,10 @@ class Counted(NamedTuple):
 def progress_words(now: Mapping[str, Any]) -> str:
     """How far a campaign is, and what is left of it where that is known, by its `status`, in words."""
     words = Counted(now["points"], now["measured"], now["refused"]).words()
-    if now["remaining"] is None:
-        return words
-    time = about(now["remaining"])
-    return f"{words}; what is missing takes {time}" if now["state"] in STOPPED else f"{words}, {time} left"
+    if now["remaining"] is not None:
+        time = about(now["remaining"])
+        words += f"; what is missing takes {time}" if now["state"] in STOPPED else f", {time} left"
+    return words if now["quiet"] < _QUIET else f"{words}; no new point for {about(now['quiet'])}"
 
 
 def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counted | None = None) -> dict[str, Any]:
@@ -237,7 +239,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     dict
         ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
         ``measured``, ``refused``, ``reasons`` (why these, with the number of each), ``remaining`` (seconds, None when
-        not known or finished), ``now``, ``attempt``, ``note`` (what the ranks of a finished one could not do).
+        not known or finished), ``quiet`` (seconds since a running one wrote its last point), ``now``, ``attempt``,
+        ``note`` (what the ranks of a finished one could not do).
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
@@ -252,7 +255,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
         counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
     answer |= counted._asdict() | {"reasons": {} if done is None else done.reasons}
-    answer |= {"remaining": None, "now": "", "jobs": [], "note": ""}
+    answer |= {"remaining": None, "quiet": 0.0, "now": "", "jobs": [], "note": ""}
     if job is None:
         return answer
     job = _judged(campaign, job, progress.get("ended"), counted)
@@ -265,6 +268,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     if job.state == "running" and progress.get("done") and (done is None or plan.goal is None):
         left = progress["points"] - progress["done"]
         answer["remaining"] = answer["remaining"] or round(progress["elapsed"] / progress["done"] * left, 1)
+    if job.state == "running" and progress.get("done"):
+        answer["quiet"] = campaign.quiet()
     answer["note"] = _worker_said(campaign, record.get("heard")) if job.state == "finished" else ""
     return answer
 
