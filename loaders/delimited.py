@@ -192,9 +192,11 @@ class Delimited:
         dtype: dict[Hashable, Any] = {n: _DTYPES.get(field.kind, "category") for n, field in enumerate(self._fields)}
         names = list(range(len(self._fields)))
         try:
-            frame = pd.read_csv(
-                io.BytesIO(text), sep=r"\s+", header=None, names=names, dtype=dtype, quoting=3, na_filter=False
-            )
+            # Of a number that is too large for a whole one NumPy would warn; it is no row.
+            with np.errstate(invalid="ignore"):
+                frame = pd.read_csv(
+                    io.BytesIO(text), sep=r"\s+", header=None, names=names, dtype=dtype, quoting=3, na_filter=False
+                )
         except (ValueError, OverflowError):
             return None
         return frame[self._used] if isinstance(frame.index, pd.RangeIndex) and not _short(frame) else None

@@ -340,10 +340,11 @@ def test_damaged_tables_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
         if not reading.error:
             assert (reading.rows["time"] > 0).all()
             assert len(reading.rows) == reading.source.rows
-            heads = {line.strip() for line in contents[0].decode().split("\n")[:1]}
+            heads = {content.decode().split("\n")[0].strip() for content in contents}
             lines = [line.strip() for line in data.decode("utf-8", "replace").split("\n")]
             present = sum(bool(s) and not s.startswith("#") and s not in heads for s in lines)
-            assert abs(reading.source.rows + reading.source.skipped - present) <= 1
+            # Where two files are cut together, each may begin with a damaged header.
+            assert abs(reading.source.rows + reading.source.skipped - present) <= 2
 
 
 def test_damaged_parquet_ends_in_rows_or_a_load_error(tmp_path: Path) -> None:
