@@ -10,8 +10,10 @@ the console and the page's own scripts complained of, and which pages or tabs sh
 from __future__ import annotations
 
 import argparse
+import re
 import sys
 import time
+from collections import Counter
 from collections.abc import Iterator
 
 import numpy as np
@@ -37,11 +39,11 @@ def until_paint(page: Page, work: Locator, key: str = "") -> float:
 
 
 def lacking(page: Page, name: str) -> Iterator[str]:
-    """What is wrong with what a page or tab shows: no chart, table or field, or an alert that is more than a hint."""
+    """What is wrong with what a page or tab shows: no chart, table or field, a warning or an error."""
     if not page.locator("canvas, table, input, select, textarea").filter(visible=True).count():
         yield f"{name} shows no chart, table or field"
     for alert in page.get_by_role("alert").filter(visible=True).all():
-        if "MuiAlert-colorInfo" not in (alert.get_attribute("class") or ""):
+        if re.search("MuiAlert-color(Warning|Error)", alert.get_attribute("class") or ""):
             yield f"{name} says: {alert.inner_text()}"
 
 
@@ -109,8 +111,8 @@ def main() -> int:
     finally:
         if served is not None:
             served.stop()
-    for complaint in dict.fromkeys(complaints):
-        print(f"complaint: {complaint[:300]}")
+    for complaint, times in Counter(complaints).items():
+        print(f"complaint, {times} times: {complaint[:300]}")
     print(f"{len(complaints)} complaints")
     return bool(complaints)
 
