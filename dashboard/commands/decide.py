@@ -36,7 +36,7 @@ _DRAWN_LEAVES = 64
 
 def decide(args: argparse.Namespace) -> None:
     """Show a decision function with its size and penalty, or how these change with a limit."""
-    from dashboard.export.components import HAN
+    from dashboard.export.components import asks_han
     from dashboard.export.library_names import is_of_library
 
     if args.sweep:
@@ -50,8 +50,7 @@ def decide(args: argparse.Namespace) -> None:
     args.decided = decided.decision.collective
     args.alternatives = len(decided.prepared.problem.methods)
     args.measured_with = str(decided.decision.provenance.get("library", ""))
-    # Components are methods where ranks were on several nodes: HAN is asked first there.
-    args.on_nodes = any(method.algorithm == HAN for method in decided.decision.methods)
+    args.on_nodes = asks_han(decided.decision.methods)
     args.runs_own = not all(is_of_library(decided.decision.methods[place]) for place in decided.decision.used)
     facts = decided.answer()
     # Last, for who reads the JSON with his eyes.

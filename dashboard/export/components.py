@@ -59,6 +59,11 @@ HINT = "ompi_comm_coll_preference"
 _SELECTED = {"coll_adapt_priority": "11"}
 
 
+def asks_han(methods: Sequence[Method]) -> bool:
+    """Whether HAN was asked first where these were measured: components are methods on several nodes."""
+    return any(method.algorithm == HAN for method in methods)
+
+
 def parameters(tuned: str, han: str, *, adapt: bool = True) -> dict[str, str]:
     """Parameters with which rules of tuned and HAN's act together, by the names of their files.
 

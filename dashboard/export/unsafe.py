@@ -35,8 +35,6 @@ _LIBRARIES = {
 }
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
-#: How `limits` begins.
-RIGHT_ONLY = "Right only for operations that commute"
 _WRONG = "wrong for operations of a program's own that do not commute"
 
 
@@ -199,7 +197,7 @@ def limits(limited: Mapping[str, Sequence[str]]) -> str:
     """
     named = ", ".join(f"{name} ({', '.join(labels)})" for name, labels in limited.items() if labels)
     return named and (
-        f"{RIGHT_ONLY}, as all of MPI's own do: {named}. They are {_WRONG} (MPI_Op_create "
+        f"Right only for operations that commute, as all of MPI's own do: {named}. They are {_WRONG} (MPI_Op_create "
         "with commute = 0): a program that calls these collectives with such an operation must run without these rules."
     )
 

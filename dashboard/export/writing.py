@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -15,13 +15,12 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
-from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
-from dashboard.export.components import HAN
+from dashboard.export.components import asks_han
 from dashboard.export.holds import unsaid
 from dashboard.export.library_names import COMPARED, measured_series, naming_remedy
 from dashboard.export.naming import lacking
@@ -117,6 +116,8 @@ class Part:
         Measured cells that the file decides otherwise, of how many.
     tables
         Penalties cell by cell, as decided and as read back; empty where one of them is not known.
+    limits
+        Of the notes, what programs must heed whose operations do not commute; empty where there is nothing.
     """
 
     source: DecisionFunction
@@ -127,6 +128,7 @@ class Part:
     otherwise: int = 0
     cells: int = 0
     tables: tuple[xr.Dataset, ...] = ()
+    limits: str = ""
 
     @property
     def loss(self) -> float:
@@ -302,20 +304,28 @@ def _part(
     other = [note] if (note := of_other_library(said, order.target)) else []
     holds = [f"{unsaid_there[0].upper()}{unsaid_there[1:]}."] if unsaid_there else []
     limited = only_commutative(said, order.target, {"version": order.reader_version})
-    heed = [limits({said.collective: limited})] if limited else []
-    notes = (*other, *unsafe, *substitutes, *_notes(order, said), *holds, *heed)
+    heed = limits({said.collective: limited})
+    han = [_HAN_FIRST] if order.target in ("openmpi", "openmpi-json") and asks_han(decision.methods) else []
+    notes = (*other, *unsafe, *substitutes, *_notes(order, said), *han, *holds, *filter(None, [heed]))
+    part = Part(decision, read, notes, limits=heed)
     if cube is None:
-        return Part(decision, read, notes)
+        return part
     before = penalty(cube, decision, weights=weights)
     target = TARGETS[order.target]
     as_written = said if takes_substitutes(target) and not target.readable else read
     if as_written is None:
-        return Part(decision, None, notes, summarise(before))
+        return replace(part, read=None, before=summarise(before))
     after = penalty(cube, as_written, weights=weights)
     measured = before["best"].values >= 0
     apart = (before["chosen"].values != after["chosen"].values) & measured
-    counts = {"otherwise": int(np.count_nonzero(apart)), "cells": int(np.count_nonzero(measured))}
-    return Part(decision, read, notes, summarise(before), summarise(after), **counts, tables=(before, after))
+    return replace(
+        part,
+        before=summarise(before),
+        after=summarise(after),
+        otherwise=int(np.count_nonzero(apart)),
+        cells=int(np.count_nonzero(measured)),
+        tables=(before, after),
+    )
 
 
 def _read_back(
@@ -340,10 +350,6 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
         yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
-        measured = order.cubes.get(decision.collective)
-        methods = decision.methods if measured is None else (*decision.methods, *methods_of(measured))
-        if not across and any(method.algorithm == HAN for method in methods):
-            yield _HAN_FIRST
     elif TARGETS[order.target].readable:
         name = decision.collective
         if order.target == "intel":

@@ -28,7 +28,6 @@ KNOTS = 12
 LEAST = 1e-15
 EVALUATIONS = 200
 _STEP = 1e-6
-_LEAST = np.finfo(float).tiny
 _NULL = 1e-5
 _GAP_AT = "gap at "
 #: Of two gaps that differ by less neither is determined by itself.
@@ -213,8 +212,8 @@ def _residuals(
         if progress is not None:
             progress(min(calls / (EVALUATIONS * (values.size + 1)), 1.0), f"fitting {model}")
         # LogGP leaves one byte out, (m - 1) G, which is more than parts of less than a byte have.
-        predicted = np.maximum(observed.predict(unknowns.build(np.exp(values))), _LEAST)
-        return np.asarray(np.log(predicted) - logs)
+        times = np.maximum(observed.predict(unknowns.build(np.exp(values))), LEAST)
+        return np.asarray(np.log(times) - logs)
 
     return residuals
 

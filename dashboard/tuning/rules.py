@@ -26,7 +26,6 @@ from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.openmpi.nodes import joined
-from dashboard.export.unsafe import RIGHT_ONLY
 from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
@@ -94,7 +93,7 @@ def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tu
     facts = {
         "losses": {part.source.collective: round(part.loss, 4) for part in made.parts if part.loss},
         # What the rules that are left in the end are right for, the bundle says.
-        "notes": [f"{part.source.collective}: {n}" for part in made.parts for n in part.notes if RIGHT_ONLY not in n]
+        "notes": [f"{part.source.collective}: {n}" for part in made.parts for n in part.notes if n != part.limits]
         + [f"{name}: {why}" for name, why in made.left_out.items()],
     }
     return read(work, made.text), facts

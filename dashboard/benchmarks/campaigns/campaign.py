@@ -23,6 +23,7 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -250,9 +251,12 @@ class Campaign:
 
     def quiet(self) -> float:
         """Seconds since a worker last wrote its progress; 0 where none did."""
-        files = [campaign.progress_file for campaign in (self, *self.parts())]
-        written = max((file.stat().st_mtime for file in files if file.exists()), default=math.inf)
-        return round(max(0.0, time.time() - written), 1)
+        written = []
+        for campaign in (self, *self.parts()):
+            # Another process may take them away meanwhile.
+            with suppress(FileNotFoundError):
+                written.append(campaign.progress_file.stat().st_mtime)
+        return round(max(0.0, time.time() - max(written, default=math.inf)), 1)
 
     def forget_progress(self) -> None:
         """Take away what earlier workers wrote of their progress."""

@@ -339,16 +339,8 @@ def _shown_lines(folder: Folder, result: Mapping[str, Any]) -> list[str]:
     ]
     if not judged:
         return lines
-    head = [
-        "iteration",
-        "command",
-        "all calls, default",
-        "tuned",
-        "tuned/default",
-        "run, default",
-        "tuned",
-        "tuned/default",
-    ]
+    kinds = [[f"{what}, default", "tuned", "tuned/default"] for what in ("all calls", "run")]
+    head = ["iteration", "command", *kinds[0], *kinds[1]]
     note = "all calls: the longest process of each, summed; calls of other processes may run meanwhile"
     return [*lines, "", *cli_text.table(head, judged, (0, *range(2, 8))), note]
 

@@ -303,11 +303,11 @@ def _left(
 
 def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> DecisionFunction:
     """The decision, and the sizes that it was compared at, if any."""
+    from dashboard.decisions.measured.map import ends_of
+
     if improvement is None:
         return decision
-    sizes = {name: improvement.cells[name].values for name in ("comm_size", "message_size")}
-    ends = {name: [int(values.min()), int(values.max())] for name, values in sizes.items()}
-    return decision.changed(provenance={**decision.provenance, **ends})
+    return decision.changed(provenance={**decision.provenance, **ends_of(improvement.cells)})
 
 
 def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:

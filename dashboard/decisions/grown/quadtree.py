@@ -16,7 +16,7 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.blocks import Halving
 from dashboard.decisions.measured.fill import fill_missing
-from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.map import ends_of, methods_of
 from dashboard.domain.errors import DecisionError, OptionError
 
 PROVENANCE = (
@@ -125,8 +125,7 @@ def exact(dmap: xr.Dataset) -> DecisionFunction:
 def provenance(dmap: xr.Dataset) -> dict[str, Any]:
     """What a decision function remembers of the decision map it comes from."""
     known = {name: _plain(dmap.attrs[name]) for name in PROVENANCE if name in dmap.attrs}
-    ranges = {name: [int(dmap[name].values[0]), int(dmap[name].values[-1])] for name in SIZES}
-    return {**known, **ranges, "cells": int((dmap["best"].values >= 0).sum())}
+    return {**known, **ends_of(dmap), "cells": int((dmap["best"].values >= 0).sum())}
 
 
 def _plain(value: Any) -> Any:

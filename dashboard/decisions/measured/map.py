@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 import xarray as xr
 
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.doubles import competing
 from dashboard.domain.arrays import FloatArray
@@ -240,3 +241,8 @@ def _ranked(time: FloatArray, tolerance: float) -> dict[str, npt.NDArray[Any]]:
         "measured": measured,
         "ties": np.where(any_there, ties, 0),
     }
+
+
+def ends_of(table: xr.Dataset) -> dict[str, list[int]]:
+    """Smallest and largest of both sizes of a table whose sizes ascend, as decisions remember them."""
+    return {name: [int(table[name].values[0]), int(table[name].values[-1])] for name in SIZES}

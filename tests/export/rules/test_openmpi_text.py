@@ -57,10 +57,10 @@ def test_a_good_file_has_no_fault_and_acts_as_it_says() -> None:
 
 @pytest.mark.parametrize("version", ["4.1", "5.0", "6.0"])
 def test_what_is_written_is_counted_and_said_once(version: str) -> None:
-    one = "1\n7\n1\n2\n1\n0 6 0 0\n"
-    assert read_text(one, version=version).count("bcast") == 1
+    bcast = "1\n7\n1\n2\n1\n0 6 0 0\n"
+    assert read_text(bcast, version=version).count("bcast") == 1
     assert read_text(GOOD, version=version).count("bcast") == 3
-    (fault,) = [fault for fault in read_text(one.replace("0 6", "1024 6"), version=version).faults if fault.line == 6]
+    (fault,) = [fault for fault in read_text(bcast.replace("0 6", "1024 6"), version=version).faults if fault.line == 6]
     assert str(fault).startswith("line 6: error: bcast from 2 processes: the first rule is for size 1024")
     assert "such as '0 0 0 0'" in fault.text
     # Without usual lines only the library tells.
