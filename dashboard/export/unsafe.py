@@ -24,6 +24,7 @@ CHECKED = "unsafe_methods"
 #: Of a decision's provenance: what was left out or is limited, in words.
 LEFT_OUT, LIMITED = "unsafe", "only_for_operations_that_commute"
 _NOT_WRITTEN = "not written: "
+_KEPT = "kept, since these results name no library (hint library)"
 #: Library that a target writes for, where it is one.
 _LIBRARIES = {
     "openmpi": "Open MPI",
@@ -77,7 +78,7 @@ def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
     cube = without_methods(cube, (*names, *known))
     said = "left out"
     if not reasons and not cube.attrs.get("library"):
-        reasons, said = _namesakes(cube), "kept, since these results name no library (hint library)"
+        reasons, said = _namesakes(cube), _KEPT
     remark = "; ".join(f"{label}, {why}" for label, why in reasons.items())
     return cube.assign_attrs({LEFT_OUT: f"{said}: {remark}"}) if reasons else cube
 
@@ -151,7 +152,8 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
     safe_decision = decision if not unsafe else _without(decision, unsafe, options)
     facts = dict(safe_decision.provenance)
     if unsafe:
-        written = [str(facts[LEFT_OUT])] if LEFT_OUT in facts else []
+        # What is written for a library no longer keeps them.
+        written = [text] if (text := str(facts.get(LEFT_OUT, ""))) and not text.startswith(_KEPT) else []
         reasons = "; ".join(f"{label!r}, {why}" for label, why in unsafe.items())
         facts[LEFT_OUT] = "; ".join([*written, f"{_NOT_WRITTEN}{reasons}"])
     if limited := only_commutative(decision, target, options):

@@ -100,6 +100,11 @@ def test_results_that_name_no_library_keep_a_method_of_the_name_of_an_unsafe_one
     kept = without_unsafe(measured(["sparbit", "ring"], library="", library_version=""))
     assert list(kept["method"].values) == ["sparbit", "ring"]
     assert kept.attrs[LEFT_OUT].startswith("kept, since these results name no library (hint library): sparbit, ")
+    chosen = DecisionFunction("allgather", [Method("sparbit", "sparbit")], Leaf(0), provenance=kept.attrs)
+    head = {target: TARGETS[target].write([chosen]) for target in ("c", "openmpi")}
+    assert "kept, since" in head["c"]
+    assert "kept, since" not in head["openmpi"]
+    assert "not written: 'sparbit'" in " ".join(head["openmpi"].replace("#", " ").split())
     assert LEFT_OUT not in without_unsafe(measured(["sparbit"], library="Another MPI")).attrs
     assert LEFT_OUT not in without_unsafe(measured(["ring"], library="", library_version="")).attrs
 
