@@ -16,7 +16,7 @@ from dashboard.models.undetermined import Predict, resting, warning
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.views import Filling
-from dashboard.pages.parts.widgets import Alert, DiscreteSlider, Figure, Select
+from dashboard.pages.parts.widgets import Alert, Figure, LiveDiscreteSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
 
@@ -197,8 +197,8 @@ class Held(Viewer):
             "message_size": self._slider("message_size", "Message size", "Message size"),
         }
 
-    def _slider(self, name: str, label: str, what: str) -> DiscreteSlider:
-        slider = DiscreteSlider(
+    def _slider(self, name: str, label: str, what: str) -> LiveDiscreteSlider:
+        slider = LiveDiscreteSlider(
             label=label,
             options=self._sizes(name),
             value=getattr(self._choice, name),
@@ -206,8 +206,6 @@ class Held(Viewer):
             description=f"{what} that is held while the chart runs over the other sizes. Offered are the measured "
             "ones, or powers of two where nothing was measured.",
         )
-        # As for the sliders of `widgets`: what follows drops stale positions itself.
-        slider._debounce = 0  # noqa: SLF001
 
         def put(event: Any) -> None:
             if event.new is not None:

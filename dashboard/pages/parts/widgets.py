@@ -135,3 +135,7 @@ class LiveIntSlider(_Live, pmui.IntSlider):  # type: ignore[misc]
 
 class LiveFloatSlider(_Live, pmui.FloatSlider):  # type: ignore[misc]
     """A slider without Panel's wait."""
+
+
+class LiveDiscreteSlider(_Live, DiscreteSlider):
+    """A slider over some values without Panel's wait."""
