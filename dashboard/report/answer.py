@@ -38,7 +38,7 @@ def _tiles(view: View) -> Iterator[Tile]:
     cells = sum(int((each["best"] >= 0).sum()) for each in decided.penalties)
     thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
     yield Tile("Rules", f"{rules:,}", f"for {cells:,} measured cells", thin if rules * CELLS_PER_RULE > cells else "")
-    yield _mean(view, mean)
+    yield _mean(view, decided, mean)
     if mean is not None:
         yield _worst(decided)
     yield _against_default(view, decided)
@@ -62,18 +62,22 @@ def _certain(view: View, penalties: xr.Dataset, *, among_others: bool) -> Iterat
         yield Tile("Not tied", format_share(alone / 100), note, unsure if alone < MOST_CELLS else "")
 
 
-def _mean(view: View, mean: float | None) -> Tile:
+def _mean(view: View, decided: Decided, mean: float | None) -> Tile:
     if mean is None:
         return Tile("Lost on average", "–", alarm="what it takes was measured nowhere")
     held = None if view.shown is None else view.known_heldout(view.shown)
     facts = view.needed().problem.provenance
     against = f"against the {yardstick(facts)}, " if facts.get(WITHOUT) else ""
-    note, beside = f"{against}in sample", "Statistics judges it at sizes left out"
-    alarm = f"{against}much: the page Frontier shows what loses less" if mean > MOST_MEAN else ""
+    figure, left_out, note, beside = format_percent(mean), mean, "in sample", "Statistics judges it at sizes left out"
+    recommended = decided.decision.provenance.get("recommended", [])
     if held is not None:
-        note, beside = f"{against}in sample, {format_percent(held.figures.mean)} at sizes left out", ""
-        alarm = note if max(held.figures.mean, mean) > MOST_MEAN else ""
-    return Tile("Lost on average", format_percent(mean), note, alarm, beside)
+        left_out, beside = held.figures.mean, ""
+        figure, note = format_percent(left_out), f"at sizes left out; {figure} in sample"
+    elif len(recommended) == 1 and recommended[0].get("left_out"):
+        left_out, beside = recommended[0]["left_out"]["mean"], ""
+        figure, note = recommended[0]["left_out"]["figure"], f"expected at sizes left out; {figure} in sample"
+    much = f"{against}{note}; the page Frontier shows what loses less"
+    return Tile("Lost on average", figure, f"{against}{note}", much if max(left_out, mean) > MOST_MEAN else "", beside)
 
 
 def _worst(decided: Decided) -> Tile:

@@ -104,6 +104,20 @@ def test_the_tiles_say_what_the_statistics_say() -> None:
     assert {tile.title: tile.note for tile in answer(state.view)}["Lost at worst"].endswith("everywhere that is called")
 
 
+def test_what_is_lost_is_told_of_sizes_left_out_first_where_these_were_judged() -> None:
+    state = state_of(bcast=synthetic_cube(6, 9, 5, seed=1))
+    state.choose(Choice.of("recommended", {"leaves": 4}))
+    (tile,) = (each for each in answer(state.view) if each.title == "Lost on average")
+    assert tile.figure in state.view.decision().provenance["recommended"][0]["said"]
+    in_sample = format_percent(state.view.statistics()["penalty"]["mean"])
+    assert tile.note == f"expected at sizes left out; {in_sample} in sample"
+    assert tile.figure != in_sample
+    few = state_of(bcast=synthetic_cube(2, 3, 5, seed=1))
+    few.choose(Choice.of("recommended", {"leaves": 1}))
+    (tile,) = (each for each in answer(few.view) if each.title == "Lost on average")
+    assert tile.note == "in sample"
+
+
 def with_default(ppns: int = 1) -> State:
     """Results in which the library's default is the fastest at one cell of four, and slower by half elsewhere."""
     time = np.stack([np.full((2, 2, ppns), 3.0), np.full((2, 2, ppns), 2.0)])

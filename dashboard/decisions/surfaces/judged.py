@@ -88,12 +88,17 @@ class Judged:
     mean: float
     error: float | None
 
+    @property
+    def figure(self) -> str:
+        """As ``1.9 % ± 0.3``."""
+        if self.error is None:
+            return f"{self.mean:.2g} % at the only line left out"
+        places = min(2, max(0, -math.floor(math.log10(self.error)))) if self.error > 0 else 2
+        return f"{self.mean:.{places}f} % ± {self.error:.{places}f}"
+
     def words(self) -> str:
         """As ``by kind: 1.9 % ± 0.3``."""
-        if self.error is None:
-            return f"{self.name}: {self.mean:.2g} % at the only line left out"
-        places = min(2, max(0, -math.floor(math.log10(self.error)))) if self.error > 0 else 2
-        return f"{self.name}: {self.mean:.{places}f} % ± {self.error:.{places}f}"
+        return f"{self.name}: {self.figure}"
 
 
 def left_out(table: Table) -> list[Left]:
