@@ -97,6 +97,7 @@ class App(Viewer):
         self.main = pn.Column(css_classes=[PAGES_CLASS], sizing_mode="stretch_width", margin=0)
         self.views = ViewBar(self.permalink.history, self.permalink.show, self.permalink.view)
         self.share = Share(self.state, self.permalink.link, ViewBar.STYLE)
+        self.views.lines.append(self.share.line)
         self.first, self.weighed = First(self.state, self._upload), Weighed(self.state)
         self.notice = Alert(closeable=True, severity="warning", sizing_mode="stretch_width")
         self.state.param.watch(self._show_page, "page")
@@ -117,11 +118,10 @@ class App(Viewer):
 
     def page(self) -> Page:
         """Set the whole into the template."""
-        lines = self.views.line, self.share.line
         return Page(
             title=TITLE,
             header=[pn.Row(self.navigation, self.views, self.share, margin=0, align="center")],
-            main=[pn.Column(*lines, *self._shown(), sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
+            main=[pn.Column(*self.views.lines, *self._shown(), sizing_mode="stretch_width", margin=(6, 8, 0, 8))],
             meta_description="From MPI benchmark files to decision functions",
             theme_toggle=True,
             theme_config=look.THEME,

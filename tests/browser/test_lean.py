@@ -234,6 +234,8 @@ def test_what_is_shared_follows_the_view_and_is_copied(page: Page) -> None:
     page.get_by_text("max_depth=4").wait_for()
     tallest = max(each.bounding_box()["height"] for each in page.locator("pre").all() if each.is_visible())
     assert tallest <= 132
+    page.keyboard.press("Escape")
+    page.get_by_text("max_depth=4").wait_for(state="hidden")
 
 
 @pytest.mark.slow

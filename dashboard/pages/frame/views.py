@@ -20,11 +20,11 @@ _ON_HEADER = {"color": "text.secondary", "minWidth": "36px", "&.Mui-disabled": {
 
 
 class BrowserSide(JSComponent):
-    """What of it is in the browser: its storage, which keeps the views, and the keys that undo."""
+    """What of it is in the browser: its storage, which keeps the views, and the keys that undo and close."""
 
     views = param.Dict(default={}, doc="Views as names and values of an address, by their names.")
     keeping = param.Dict(default={}, doc="Last one to be kept: ``name``, ``view`` (None: no more), and its ``number``.")
-    asked = param.String(default="", doc="Last key that was pressed: ``undo`` or ``redo`` with a number.")
+    asked = param.String(default="", doc="Last key that was pressed: ``undo``, ``redo`` or ``close`` with a number.")
 
     _esm = """
     const PLACE = 'colltune views'
@@ -55,6 +55,7 @@ class BrowserSide(JSComponent):
             // Where something is being written the keys undo the writing.
             const writing = at.tagName === 'TEXTAREA' ||
                 (at.tagName === 'INPUT' && !['range', 'checkbox', 'radio'].includes(at.type))
+            if (event.key === 'Escape') model.asked = `close ${++count}`
             if (!(event.ctrlKey || event.metaKey) || event.altKey || writing) return
             const key = event.key.toLowerCase()
             const step = key === 'y' || (key === 'z' && event.shiftKey) ? 'redo' : key === 'z' ? 'undo' : null
@@ -101,6 +102,8 @@ class ViewBar(Viewer):
         self._taken: tuple[str, View] | None = None
         kept = (self.title, self.save, self.views, self.open, self.delete)
         self.line = pn.FlexBox(*kept, self.note, self.back, align_items="center", visible=False)
+        #: What the header has opened below it, and Escape closes.
+        self.lines: list[pn.viewable.Viewable] = [self.line]
         self.title.param.watch(self._save, "enter_pressed")
         self.browser.param.watch(self._kept, "views")
         self.browser.param.watch(self._key, "asked")
@@ -126,7 +129,11 @@ class ViewBar(Viewer):
             self._show(view)
 
     def _key(self, event: Any) -> None:
-        (self._redo if event.new.startswith("redo") else self._undo)()
+        {"undo": self._undo, "redo": self._redo, "close": self._close}[event.new.partition(" ")[0]]()
+
+    def _close(self) -> None:
+        for line in self.lines:
+            line.visible = False
 
     def _toggle(self, *_: Any) -> None:
         self.line.visible = not self.line.visible
