@@ -36,10 +36,13 @@ TextInput = pmui.TextInput
 
 
 def clamped(field: Any) -> int:
-    """The number in a field within its limits, which may be typed over; the field goes back to them."""
+    """The number in a field within its limits, which may be typed over; the field goes back to them, and says so."""
     low, high = field.start, field.end
-    number = max(int(field.value if field.value is not None else low), low)
-    field.value = number = number if high is None else min(number, high)
+    typed = int(field.value if field.value is not None else low)
+    number = max(typed, low) if high is None else min(max(typed, low), high)
+    # Who follows the value comes here once more, and finds nothing to say.
+    field.value = number
+    field.helper_text = "" if typed == number else f"at {'most' if typed > number else 'least'} {number:,}"
     return number
 
 

@@ -174,8 +174,10 @@ def test_numbers_stay_within_their_limits(root: Path) -> None:
     for typed, taken in ((-1, 0), (1 << 40, (1 << 31) - 1)):
         page.seed.value = typed
         assert (page.seed.value, page.shown.seed) == (taken, taken)
+    assert page.seed.helper_text == "at most 2,147,483,647"
     page.iterations.value = -2
     assert (page.iterations.value, page.shown.iterations) == (1, 1)
+    assert (page.seed.helper_text, page.iterations.helper_text) == ("", "at least 1")
 
 
 def test_measurements_with_hints_are_replayed_by_command_and_python() -> None:
