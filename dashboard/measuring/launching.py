@@ -38,11 +38,12 @@ def parse_duration(text: str) -> float:
     """
     try:
         seconds = units.parse_duration(text)
-    except ValueError as error:
-        raise PlanError(f"time limit {error}") from None
-    if not SHORTEST_LIMIT <= seconds <= LONGEST_LIMIT:
-        raise PlanError(f"time limit {text!r}: allowed are {SHORTEST_LIMIT:g} s to {LONGEST_LIMIT / 86400:g} days")
-    return seconds
+    except ValueError:
+        seconds = 0.0
+    if SHORTEST_LIMIT <= seconds <= LONGEST_LIMIT:
+        return seconds
+    allowed = f"{SHORTEST_LIMIT:g} s to {LONGEST_LIMIT / 86400:g} days"
+    raise PlanError(f"time limit {text!r}: allowed are {allowed}, such as 90 s, 30 min, 2 h, 1 d or 1:30:00")
 
 
 @dataclass(frozen=True)
