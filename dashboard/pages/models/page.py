@@ -226,6 +226,8 @@ class ModelsPage(Page):
             self.state.collective = self.choice.collective
         if notices:
             self.state.notice = " ".join(filter(None, [self.state.notice, *notices]))
+            # No link is to hold what cannot be used.
+            self._written = self.state.model_view = write_view(self.choice, self.choice.own)
 
     def _refresh(self) -> None:
         with self.filling():

@@ -153,9 +153,11 @@ class OnlinePage(Page):
         kind, name = self._fitting(self.source.options)
         if self.shown.name and (self.shown.kind, self.shown.name) != (kind, name):
             notice = f"There is no {self.shown.kind} {self.shown.name} here; {name} is shown. {notice}".strip()
+        self.shown = replace(self.shown, kind=kind, name=name)
         if notice:
             self.state.notice = " ".join(filter(None, [self.state.notice, notice]))
-        self.shown = replace(self.shown, kind=kind, name=name)
+            # No link is to hold what cannot be used.
+            self._write()
         self._fill()
 
     def _fill(self) -> None:

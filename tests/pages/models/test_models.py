@@ -299,6 +299,9 @@ def test_a_bad_view_is_told_and_the_rest_is_used() -> None:
     assert ".." not in state.notice
     assert page.choice.message_size == 1024
     assert [each.algorithm for each in page.choice.methods] == ["linear"]
+    # The link has what is shown.
+    assert "bush" not in state.model_view
+    assert "m:1024" in state.model_view
 
 
 def test_what_a_fit_knows_is_shown(page: ModelsPage) -> None:
