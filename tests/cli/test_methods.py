@@ -168,10 +168,13 @@ def test_verify_without_mpi(colltune: Run) -> None:
 
 def test_verify_tells_what_ran_in_the_place_of_an_algorithm(colltune: Run) -> None:
     words = "verify --without-mpi -c bcast --algorithm bine --processes 3"
-    answer = methods(colltune, f"{words} --json").json
-    (fallback,) = answer["fallbacks"]
-    assert fallback == {"collective": "bcast", "algorithm": "bine", "ran": "binomial", "cases": answer["cases"]}
-    assert "of bcast bine ran its fallback binomial" in methods(colltune, words).out
+    answer = methods(colltune, f"{words} --json")
+    (fallback,) = answer.json["fallbacks"]
+    assert fallback == {"collective": "bcast", "algorithm": "bine", "ran": "binomial", "cases": answer.json["cases"]}
+    # Of the algorithm itself nothing is known then.
+    assert (answer.status, "nothing was verified" in answer.err) == (3, True)
+    answer = methods(colltune, f"{words},4")
+    assert (answer.status, "of bcast bine ran its fallback binomial" in answer.out) == (0, True)
 
 
 def test_verify_ends_with_another_status_when_a_case_is_wrong(colltune: Run, monkeypatch: pytest.MonkeyPatch) -> None:

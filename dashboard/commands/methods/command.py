@@ -1,6 +1,7 @@
 """``colltune methods``: the own methods, their schedules, and the proof that they do what a collective promises.
 
-Exit status of ``verify``: 0 when every case is right, 3 when one is not; 2 on bad usage or input, as everywhere.
+Exit status of ``verify``: 0 when every case is right, 3 when one is not, or none ran what was asked for; 2 on bad
+usage or input, as everywhere.
 """
 
 from __future__ import annotations
@@ -54,7 +55,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     verify = add(
         "verify",
         "Run methods and compare every buffer with what the collective promises.",
-        epilog="Exit status: 0 all cases are right, 3 one is not, 2 bad usage or input.",
+        epilog="Exit status: 0 all cases are right, 3 one is not or none ran what was asked for, 2 bad usage or input.",
     )
     cli_arguments.collectives(verify)
     verify.add_argument("--algorithm", metavar="NAME", help="only this one")
@@ -254,6 +255,9 @@ def _verify(args: argparse.Namespace) -> None:
     show(args, result, lambda: _verdict(result))
     if result["failed"]:
         say(f"{len(result['failed'])} of {result['cases']} cases are wrong")
+        raise SystemExit(NOT_RIGHT)
+    if result["cases"] <= sum(each["cases"] for each in result["fallbacks"]):
+        say("nothing was verified: none of the cases can be served by what was asked for (--processes)")
         raise SystemExit(NOT_RIGHT)
 
 
