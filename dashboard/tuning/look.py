@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import platform
+from dataclasses import replace
 from typing import Any
 
 from dashboard.benchmarks.adaptive import Goal
@@ -68,6 +69,25 @@ def refuse_fixed(library: Library) -> None:
         )
 
 
+def too_short(asked: Asked, plan: Plan, cores: int | None) -> str:
+    """Why the budget will hardly do; empty where it is expected to last for all methods at one size.
+
+    Parameters
+    ----------
+    plan
+        Of what was asked.
+    cores
+        As for `dashboard.benchmarks.campaigns.plan.Plan.estimate`.
+    """
+    at_one_size = replace(plan, goal=None).estimate(cores=cores).seconds / len(plan.cells())
+    if asked.measuring >= at_one_size:
+        return ""
+    return (
+        f"too short: all methods at one size alone are estimated to take {format_duration(at_one_size)}, and of the "
+        f"budget {format_duration(asked.measuring)} are for that"
+    )
+
+
 def look(work: Work) -> Result:
     """Look at library, machine and launcher, and plan."""
     library, plan = work.installation.library, plan_of(work.asked, work.installation, nodes=work.nodes)
@@ -95,7 +115,8 @@ def look(work: Work) -> Result:
         "points": estimate.points,
         "seconds": round(work.asked.seconds, 1),
     }
-    return Result(facts, noted={**noted, "said": _said(work, facts, noted)})
+    said = "; ".join(filter(None, [_said(work, facts, noted), too_short(work.asked, plan, work.cores)]))
+    return Result(facts, noted={**noted, "said": said})
 
 
 def _said(work: Work, facts: dict[str, Any], noted: dict[str, Any]) -> str:

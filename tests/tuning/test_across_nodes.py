@@ -94,6 +94,13 @@ def test_nodes_that_nothing_tells_of_are_not_said_as_a_fact(tmp_path: Path) -> N
         assert words in look.look(work).noted["said"]
 
 
+def test_a_budget_that_does_not_last_for_all_methods_at_one_size_is_said_to_be_too_short(tmp_path: Path) -> None:
+    work = across_nodes(tmp_path)
+    for seconds, short in ((0.01, True), (60.0, False)):
+        said = look.look(replace(work, asked=replace(work.asked, seconds=seconds))).noted["said"]
+        assert ("too short: all methods at one size" in said) == short
+
+
 def test_rules_of_han_are_only_where_it_answers_and_components_only_where_they_last(tmp_path: Path) -> None:
     asked, library = across_nodes(tmp_path).asked, across_nodes(tmp_path).installation.library
     assert asked.across(library, nodes=2)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from html import escape
@@ -30,7 +31,7 @@ from dashboard.pages.parts.widgets import Alert, Button, TextInput
 from dashboard.plots.tuning import plan_table
 from dashboard.session.choice import write_options
 from dashboard.tuning import Asked
-from dashboard.tuning.look import plan_of
+from dashboard.tuning.look import plan_of, too_short
 
 #: The ranks have a field of their own, beside where they run.
 _FIRST, _APART = ("collectives", "budget"), ("ranks",)
@@ -158,6 +159,7 @@ def offer(root: Path, wanted: Wanted, installation: Installation | None) -> Offe
     lines = [
         f"{escape(library.name)} {escape(library.version)}: {' of '.join(counts)}, {grid} to choose from.",
         f"{format_duration(asked.seconds)} of measuring at most. {_AROUND}",
+        *(f"Budget {why}." for why in [too_short(asked, plan, None if slurm else os.cpu_count())] if why),
     ]
     summary = "".join(f"<p style='margin: 2px 0'>{line}</p>" for line in lines)
     algorithms = {collective: [method.algorithm for method in each] for collective, each in plan.methods.items()}
