@@ -46,15 +46,21 @@ def say_following(args: argparse.Namespace) -> None:
     if words:
         typed = (word if isinstance(word, _Wildcard) else shlex.quote(word) for word in words)
         say(f"next: colltune {' '.join(typed)}")
-        refused = words[:2] == ["bench", "resume"] and args.ended["state"] == "failed" and _was_asked_of_slurm(words[2])
-        if refused or words[:2] == ["bench", "cancel"]:
-            before = "or, where what was asked of Slurm is at fault" if refused else "and then"
+        failed = words[:2] == ["bench", "resume"] and args.ended["state"] == "failed" and _was_asked_of_slurm(words[2])
+        if failed or words[:2] == ["bench", "cancel"]:
+            before = "or, where what was asked of Slurm is at fault" if failed else "and then"
             say(f"  ({before}: colltune bench submit {shlex.quote(words[2])}")
-            say("  with other options, such as --partition NAME or --time-limit TIME;")
-            say("  what else was asked of Slurm stays as it was)")
+            _say_other_options(")")
+        elif words[:2] == ["bench", "submit"] and hasattr(args, "ended"):
+            _say_other_options("")
         examples = [value for name, value in getattr(args, "suggested", {}).items() if name != "select"]
         if examples:
             say(f"  (with what is right in place of {' and '.join(examples)})")
+
+
+def _say_other_options(after: str) -> None:
+    say("  with other options, such as --partition NAME or --time-limit TIME;")
+    say(f"  what else was asked of Slurm stays as it was{after}")
 
 
 def _reading(args: argparse.Namespace) -> list[str]:
@@ -288,10 +294,12 @@ def _was_asked_of_slurm(folder: str) -> bool:
 def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:
     """What comes after a campaign that was stopped: what is missing of it, or where nothing is, its results."""
     from dashboard.benchmarks.campaigns.campaign import STOPPED
-    from dashboard.benchmarks.launchers.slurm import NEVER
+    from dashboard.benchmarks.launchers.slurm import NEVER, REFUSED
 
     if now["state"] == "queued" and NEVER in now["reason"]:
         return ["bench", "cancel", folder]
+    if now["state"] == "failed" and REFUSED in now["reason"]:
+        return ["bench", "submit", folder]
     if now["state"] not in STOPPED:
         return None
     missing = now["measured"] + now["refused"] < now["points"]

@@ -77,7 +77,9 @@ def test_sizes_on_different_nodes_are_submitted_each_alone_and_no_more_than_so_m
         each.folder.mkdir(parents=True)
     dependencies: list[str] = []
 
-    def sbatch(_name: str, *words: str) -> subprocess.CompletedProcess[str]:
+    def sbatch(name: str, *words: str) -> subprocess.CompletedProcess[str]:
+        if name != "sbatch":
+            return subprocess.CompletedProcess(words, 1, "", "no answer")
         dependencies.append("".join(word for word in words if "dependency" in word))
         return subprocess.CompletedProcess(words, 0, str(60 + len(dependencies)), "")
 

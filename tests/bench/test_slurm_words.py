@@ -128,6 +128,18 @@ def test_partitions_and_their_limits(says: Says) -> None:
     assert [words.seconds_of(text) for text in ("30", "30:00", "1-0")] == [1800, 1800, 86400]
 
 
+def test_more_nodes_than_a_partition_has_are_refused_before_the_job_would_wait_for_ever(
+    says: Says, tmp_path: Path
+) -> None:
+    # Nodes of two kinds are two lines.
+    says("sinfo", "debug*|up|2|4|1:00:00\ndebug*|up|2|8|1:00:00\nlong|up|9|64|infinite\n")
+    job = Job(tmp_path, 9, ("program",), {}, 100.0, tmp_path / "log.txt")
+    with pytest.raises(CampaignError, match="partition debug has 4 nodes, not the 9 asked for"):
+        SlurmLauncher(Request(nodes=9, tasks_per_node=1)).prepare([job])
+    for fits in (Request(nodes=9, tasks_per_node=1, partition="debug,long"), Request(nodes=4)):
+        SlurmLauncher(fits).prepare([job])
+
+
 def launched(says: Says, folder: Path) -> tuple[SlurmLauncher, dict[str, object], Path]:
     """A job that was submitted as number 17, and the order of its supervisor."""
     launcher = SlurmLauncher(Request(nodes=2, tasks_per_node=1))

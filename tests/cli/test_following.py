@@ -359,8 +359,15 @@ def test_a_job_of_slurm_that_failed_may_be_asked_for_otherwise(
     counts = {"measured": 0, "refused": 0, "points": 2}
     for state, of_slurm, otherwise in (("failed", True, True), ("cancelled", True, False), ("failed", False, False)):
         write_json(campaign.state_file, {"launcher": launcher.record()} if of_slurm else {})
-        ended = {"state": state, **counts}
+        ended = {"state": state, "reason": "", **counts}
         say_following(argparse.Namespace(command="bench", order="status", folder=str(tmp_path), ended=ended))
         err = capsys.readouterr().err
         assert f"next: colltune bench resume {tmp_path}\n" in err
         assert (f"colltune bench submit {tmp_path}\n" in err) == otherwise
+    # What Slurm did not take it would not take again.
+    ended = {"state": "failed", "reason": "Slurm refused the job: invalid partition", **counts}
+    say_following(argparse.Namespace(command="bench", order="status", folder=str(tmp_path), ended=ended))
+    err = capsys.readouterr().err
+    assert f"next: colltune bench submit {tmp_path}\n" in err
+    assert "with other options" in err
+    assert "resume" not in err

@@ -32,11 +32,13 @@ from dashboard.benchmarks.launchers.launch import (
     write_order,
 )
 from dashboard.benchmarks.launchers.slurm_script import GRACE_S, Naming, Request, minutes, script
-from dashboard.benchmarks.launchers.slurm_words import NEVER, Told, partitions
+from dashboard.benchmarks.launchers.slurm_words import NEVER, Told, partitions, too_few
 from loaders import disk
 
-__all__ = ["NEVER", "Request", "SlurmLauncher", "available", "partitions"]
+__all__ = ["NEVER", "REFUSED", "Request", "SlurmLauncher", "available", "partitions"]
 
+#: Begins the reason of a job that Slurm did not take.
+REFUSED = "Slurm refused the job"
 #: An answer of Slurm is good for so long: who watches asks often, and every question is work for all users' Slurm.
 _FRESH_S = 1.0
 #: A Slurm that does not answer keeps who asks waiting for seconds: it is asked again after so long.
@@ -120,7 +122,15 @@ class SlurmLauncher:
         return self.request.nodes_for(ranks)
 
     def prepare(self, jobs: Sequence[Job]) -> dict[str, Any]:
-        """Write orders and batch scripts, for an array where all jobs need as many nodes."""
+        """Write orders and batch scripts, for an array where all jobs need as many nodes.
+
+        Raises
+        ------
+        CampaignError
+            When there are not so many nodes: Slurm would keep the job waiting for ever.
+        """
+        if why := too_few(self.request.partition, max(self.request.nodes_for(job.ranks) or 1 for job in jobs)):
+            raise CampaignError(why)
         mark = uuid.uuid4().hex
         groups = []
         for number, group in enumerate(self._groups(jobs)):
@@ -231,7 +241,7 @@ def _submit(script_file: Path, options: Sequence[str]) -> str:
     # A federation adds ";CLUSTER".
     job = (done.stdout.strip().splitlines() or [""])[-1].partition(";")[0]
     if done.returncode or not job.isdecimal():
-        raise CampaignError(f"Slurm refused the job: {words.complaint(done)}")
+        raise CampaignError(f"{REFUSED}: {words.complaint(done)}")
     return job
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 import subprocess
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -207,6 +208,27 @@ def partitions() -> list[dict[str, Any]]:
         counts = {"nodes": int(nodes), "cores": int(re.sub(r"\D.*", "", cores) or 0)}
         rows.append(each | counts | {"seconds": seconds_of(limit)})
     return rows
+
+
+def too_few(partition: str, nodes: int) -> str:
+    """Why a job of so many nodes would never begin; empty where it may, or Slurm does not tell.
+
+    Parameters
+    ----------
+    partition
+        That is asked for, several by commas; empty: the default one.
+    """
+    try:
+        known = partitions()
+    except (CampaignError, ValueError):
+        return ""
+    wanted = partition.split(",") if partition else [each["name"] for each in known if each["default"]]
+    holds = Counter[str]()
+    for each in known:
+        # A line for each kind of its nodes.
+        holds[each["name"]] += each["nodes"] if each["name"] in wanted else 0
+    name, most = max(holds.items(), key=lambda pair: pair[1], default=("", 0))
+    return f"partition {name} has {most} nodes, not the {nodes} asked for (--nodes)" if 0 < most < nodes else ""
 
 
 def seconds_of(limit: str) -> int | None:
