@@ -51,6 +51,8 @@ _COLLECTIVE = re.compile(rf"(?i){SPELLED}")
 #: Between the parts of a name.
 _BETWEEN = re.compile(r"[/_.=+-]+")
 _DAY = 5
+#: Bytes.
+_SEGMENTS = frozenset(2**power for power in range(9, 25))
 
 
 def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
@@ -145,6 +147,8 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
     unknown = [place for place in differ if not known[place]]
     numbers = [n for n, column in enumerate(columns) if not known[n] and all(map(_is_count, column))]
     numbers = [place for place in numbers if place in differ] or numbers
+    segments = {place for place in unknown if all(_is_segment(word) for word, _ in columns[place])}
+    numbers = [place for place in numbers if place not in segments] or numbers
     if "n" in known:
         known[known.index("n")] = "nodes" if "ppn" in known or "comm_size" in known else "comm_size"
     if "comm_size" in needs and not {"comm_size", "nodes"} & set(known):
@@ -154,6 +158,10 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
         unknown = [place for place in unknown if place != numbers[0]]
     if "algorithm" in needs and "algorithm" not in known and unknown:
         known[unknown.pop(0)] = "algorithm"
+    sizes = [place for place in unknown if place in segments]
+    if "segment_size" not in known and len(sizes) == 1:
+        known[sizes[0]] = "segment_size"
+        unknown.remove(sizes[0])
     for place in unknown:
         known[place] = "_" if "campaign" in known or "/" in columns[place][0][0] else "campaign"
     return [meaning or column[0][0] for meaning, column in zip(known, columns, strict=True)]
@@ -162,6 +170,12 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
 def _is_count(part: tuple[str, str]) -> bool:
     """Whether a part is a number that is no day."""
     return part[0].isascii() and part[0].isdigit() and len(part[0]) < _DAY
+
+
+def _is_segment(word: str) -> bool:
+    """Whether a word is a size with a unit, or a number that segments have and nobody counts campaigns by."""
+    number = int(word) if word.isascii() and word.isdigit() else -1
+    return number in {0, *_SEGMENTS} or (number < 0 and re.fullmatch(rf"(?i){_SIZE}", word) is not None)
 
 
 def _column(column: Sequence[tuple[str, str]], needs: Collection[str], *, device: bool) -> str:
