@@ -9,7 +9,7 @@ osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -55,6 +55,7 @@ _TITLE = re.compile(
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$")
 _HEADER = re.compile(r"#\s*(?:Size(?:\s{2,}|\t)|(?:Avg Latency|Latency|Overall)\s?\(us\)|Bandwidth \(MB/s\))")
 _WORDS = re.compile(r"[^\S ]+|\s{2,}")
+_OTHER_UNIT = re.compile(r"\((?:n|m)?s(?:ec)?\)$")
 _PATTERNS = {
     "": ("pingpong", 2),
     "multi": ("multi_pingpong", None),
@@ -177,8 +178,15 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
     if title.refused:
         return title.refused
     if column is None:
-        return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"
+        return _lacking(state.columns, asked)
     return _fault(title, fields, column, line) or _keep(state, title, fields, column)
+
+
+def _lacking(columns: Sequence[str], asked: str | None) -> str:
+    """Why none of the columns can be taken."""
+    if other := next(filter(_OTHER_UNIT.search, columns), None):
+        return f"{other}: times are read in microseconds (us) alone"
+    return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"
 
 
 def _fits(name: str, value: str) -> bool:

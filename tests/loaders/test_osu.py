@@ -146,6 +146,13 @@ def test_titles_of_the_source(title: str, expected: tuple[str, str | None, int |
             "1 2.0 3.0",
             "a bandwidth",
         ),
+        (
+            "MPI Broadcast Latency Test v7.4",
+            "Size       Avg Latency(ms)",
+            "1  1.81",
+            "avg latency(ms): times",
+        ),
+        ("MPI Broadcast Latency Test v7.4", "Size          Latency (s)", "1  1.81", "latency (s): times"),
         ("MPI_Put Latency Test v7.4", "Size          Latency (us)", "1  1.81", "a one-sided operation"),
         ("MPI Telepathy Latency Test v9.9", "Size          Latency (us)", "1  1.81", "known collective"),
     ],
