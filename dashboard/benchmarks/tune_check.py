@@ -8,7 +8,7 @@ each of both has launches of its own. Their results are the methods ``default`` 
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -49,14 +49,15 @@ class _Both:
 
 @dataclass(frozen=True)
 class MpichWithRules(_Both, Mpich):
-    """An MPICH that is given a selection; `rules` is the file, an absolute path."""
+    """An MPICH that is given a selection; `rules` is the file, an absolute path, with rules for some `collectives`."""
 
     apart: bool = True
     rules: str = ""
+    collectives: tuple[str, ...] = ()
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Variables of a launch with the file, or with none, as the library is by itself."""
-        return mpich_parameters(self.rules) if method.algorithm == TUNED else {MPICH_FILE: ""}
+        return mpich_parameters(self.rules, self.collectives) if method.algorithm == TUNED else {MPICH_FILE: ""}
 
 
 @dataclass(frozen=True)
@@ -100,13 +101,17 @@ def rules_of(folder: Path) -> Path:
     return folder.resolve() / RULES_NAME
 
 
-def with_rules(installation: Installation, rules: Path, *, han: bool = False) -> Installation:
+def with_rules(
+    installation: Installation, rules: Path, collectives: Iterable[str] = (), *, han: bool = False
+) -> Installation:
     """The same installation, given a rules file.
 
     Parameters
     ----------
     rules
         The file.
+    collectives
+        That it has rules for.
     han
         Whether HAN's rules stand beside it.
 
@@ -117,7 +122,8 @@ def with_rules(installation: Installation, rules: Path, *, han: bool = False) ->
     """
     library = installation.library
     if isinstance(library, Mpich):
-        return replace(installation, library=MpichWithRules(**vars(library), rules=str(rules)))
+        known = {**vars(library), "rules": str(rules), "collectives": tuple(collectives)}
+        return replace(installation, library=MpichWithRules(**known))
     if isinstance(library, OpenMpi):
         beside = han_name(str(rules)) if han else ""
         known = {**vars(library), "apart": han, "rules": str(rules), "han": beside}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 from dashboard.export.components import parameters
@@ -30,9 +30,20 @@ def used_in_text(steps: Sequence[Step]) -> str:
     return "\n".join(parts)
 
 
-def mpich_parameters(name: str) -> dict[str, str]:
-    """Environment variables with which a selection acts, by the name of its file."""
-    return {MPICH_FILE: name, "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
+def mpich_parameters(name: str, collectives: Iterable[str]) -> dict[str, str]:
+    """Environment variables with which a selection acts.
+
+    The device, which knows the nodes, decides first; of the collectives that have no rules it still shall.
+
+    Parameters
+    ----------
+    name
+        Of the file.
+    collectives
+        That it has rules for.
+    """
+    portable = {f"MPIR_CVAR_{collective.upper()}_DEVICE_COLLECTIVE": "0" for collective in collectives}
+    return {MPICH_FILE: name, "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll", **portable}
 
 
 def han_name(name: str) -> str:
@@ -44,6 +55,7 @@ def han_name(name: str) -> str:
 def steps_of(steps: Sequence[Step], name: str, collectives: Sequence[str]) -> list[Step]:
     """The steps of a kind of file, of which those below are, for a file of this name that decides some collectives."""
     first = next(iter(collectives), "bcast")
+    variables = mpich_parameters(f"$PWD/{name}", collectives).items()
     words = {
         "name": name,
         "source": name,
@@ -52,6 +64,7 @@ def steps_of(steps: Sequence[Step], name: str, collectives: Sequence[str]) -> li
         "module": name.removesuffix(".py"),
         "library": f"lib{name.removesuffix('.c')}.so",
         "other": han_name(name),
+        "mpich": "\n".join(f"export {each}={value}" for each, value in variables),
     }
     return [Step(*(text.format(**words) for text in step)) for step in steps]
 
@@ -73,8 +86,9 @@ OPEN_MPI = (
 #: A file of MPICH.
 MPICH = (
     Step(
-        "By the environment of every process. Without the second line the device's own compositions decide first:",
-        "\n".join(f"export {each}={value}" for each, value in mpich_parameters("$PWD/{name}").items()),
+        "By the environment of every process. Without the other lines the device's own compositions decide first, "
+        "as they go on to for collectives that the file has no rules for:",
+        "{mpich}",
     ),
     Step("Then start the program as always:", "mpiexec -n 16 ./program"),
     Step(

@@ -11,6 +11,7 @@ from typing import Any
 from zipfile import ZIP_DEFLATED, ZipFile
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.grown.default import is_default
 from dashboard.domain.tuning import COMPARED, RULES
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.export import TARGETS as WRITERS
@@ -29,6 +30,11 @@ _SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-par
 _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
 #: Libraries to preload by the target of the rules.
 _PRELOADED = {"openmpi": "preload", ACROSS: "preload", "mpich": "preload-mpich"}
+#: Why rules are felt where they leave the decision to a library.
+_FELT = {
+    "Open MPI": "HAN decides, whose own calls follow the rules, too",
+    "MPICH": "no rule decides, since its device, which knows the nodes, decides all of a collective or nothing",
+}
 #: Files that later users of the bundle go by.
 RULES_KEY, HAN_KEY = "rules", "rules_of_han"
 #: Of the bundle: what programs must heed whose operations do not commute, in words.
@@ -70,7 +76,8 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
         summary[HAN_KEY] = beside[0] if beside else None
         decisions = read(work, text).decisions
         used = {method.algorithm for each in decisions.values() for method in each.methods}
-        said = switches.variables(target, name, nodes=look["nodes"] or 2, adapt="adapt" in used)
+        ruled = [collective for collective, made in decisions.items() if not is_default(made)]
+        said = switches.variables(target, name, ruled, nodes=look["nodes"] or 2, adapt="adapt" in used)
         words = f"MPI collectives tuned for {look['library']} {look['library_version']} on {summary['system']}"
         here = str((work.folder.path / "bundle").resolve())
         disk.write_text(folder / _SCRIPT, switches.environment_script(said, summary[RULES_KEY], here))
@@ -300,10 +307,7 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
         f"- left to the library: {name}: {format_count(count, 'rule')}, compared by times that cannot be trusted"
         for name, count in summary.get("untrusted", {}).items()
     ]
-    lines += [
-        f"- left to the library: {name}: slower where HAN decides, whose own calls follow the rules, too"
-        for name in summary["harmed"]
-    ]
+    lines += [f"- left to the library: {name}: slower where {_FELT[summary['library']]}" for name in summary["harmed"]]
     lines += [f"- excluded as unsafe: {method['why']}" for method in summary["excluded"]]
     lines += [
         f"- not decided: {name}: {facts['why_not']}" for name, facts in summary["decided"].items() if "why_not" in facts

@@ -144,9 +144,9 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
         [rules.text, work.asked.comparing, work.asked.launches, work.facts("look"), mark]
     )
     across = target_of(work) == ACROSS
-    given = tune_check.with_rules(work.installation, tune_check.rules_of(folder), han=across)
+    given = tune_check.with_rules(work.installation, tune_check.rules_of(folder), named, han=across)
     decided = {name: named[name] for name in tune_check.measurable(named)}
-    plan = plan_of(work, decided, given, everywhere=across)
+    plan = plan_of(work, decided, given, everywhere=across or _felt(work))
     campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
     files = campaign.result_files()
@@ -173,18 +173,24 @@ def _own(compared: Compared) -> list[Verdict]:
 
 
 def _harmed(work: Work, compared: Compared) -> set[str]:
-    """Collectives that are slower where they are left to HAN.
-
-    Its own calls, inside of nodes and between them, follow the rules of tuned at their sizes. With one process on each
-    node it makes none: what is left to it is left to tuned's own decision, with rules as without.
-    """
-    if target_of(work) != ACROSS or work.asked.one_each(work.nodes):
+    """Collectives that are slower where they are left to the library."""
+    if not _felt(work):
         return set()
     return {
         name
         for name, each in compared.verdicts.items()
         if any(verdict.default and (verdict.outcome == "slower" or verdict.slower) for verdict in each)
     }
+
+
+def _felt(work: Work) -> bool:
+    """Whether rules are felt where they leave the decision to the library: on nodes with several processes each.
+
+    HAN's own calls, inside of nodes and between them, follow the rules of tuned at their sizes. With one process on
+    each node it makes none: what is left to it is left to tuned's own decision, with rules as without. MPICH's device,
+    which knows the nodes, decides all of a collective or, beside rules, nothing.
+    """
+    return target_of(work) in (ACROSS, "mpich") and work.nodes > 1 and not work.asked.one_each(work.nodes)
 
 
 def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_faster: bool) -> list[DecisionFunction]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from dashboard.export.components import parameters
 from dashboard.export.usage import han_name, mpich_parameters
@@ -12,7 +12,7 @@ from dashboard.export.usage import han_name, mpich_parameters
 HERE = "@HERE@"
 
 
-def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dict[str, str]:
+def variables(target: str, name: str, collectives: Iterable[str], *, nodes: int, adapt: bool = False) -> dict[str, str]:
     """Environment variables under which a library heeds a rules file; empty of a target that has none.
 
     Parameters
@@ -21,6 +21,8 @@ def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dic
         ``openmpi``, ``openmpi-nodes`` or ``mpich``.
     name
         Of the file, in the folder `HERE`.
+    collectives
+        That it has rules for.
     nodes
         That it was compared on: on several, Open MPI's tuned component must be asked before others, as it was then.
     adapt
@@ -28,7 +30,7 @@ def variables(target: str, name: str, *, nodes: int, adapt: bool = False) -> dic
     """
     file = f"{HERE}/{name}"
     if target == "mpich":
-        return mpich_parameters(file)
+        return mpich_parameters(file, collectives)
     if target == "openmpi-nodes":
         pair = parameters(file, f"{HERE}/{han_name(name)}", adapt=adapt)
         return {f"OMPI_MCA_{each}": value for each, value in pair.items()}

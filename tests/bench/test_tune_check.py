@@ -17,6 +17,8 @@ from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.methods import Method as Measured
+from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.function.nodes import LEFT_ALONE
@@ -140,6 +142,17 @@ def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, sel
     (starts,) = [order["starts"] for order in orders if "starts" in order]
     named = [start["environment"]["MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE"] for start in starts]
     assert named == ["", str(tmp_path / "campaign" / "rules.conf")] * 3
+
+
+def test_beside_rules_the_device_of_mpich_decides_what_they_are_not_for(tmp_path: Path) -> None:
+    first = tune_check.with_rules(Installation(tmp_path, Mpich("5.0.2", {}, {}, {})), tmp_path / "rules.json", ["scan"])
+    # What is left of rules is measured once more.
+    left = tune_check.with_rules(first, tmp_path / "left.json", ["bcast"]).library
+    assert left.forcing("allreduce", Measured(tune_check.TUNED)) == {
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(tmp_path / "left.json"),
+        "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll",
+        "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0",
+    }
 
 
 def test_another_library_is_told_what_to_do_instead(tmp_path: Path) -> None:

@@ -224,6 +224,15 @@ def test_provenance_is_strict_json() -> None:
     json.loads(json.dumps(provenance_of(written), allow_nan=False))
 
 
+def test_the_device_of_mpich_goes_on_to_decide_what_the_file_has_no_rules_for() -> None:
+    assert TARGETS["mpich"].steps("mine.json", ["bcast", "reduce_scatter"])[0].command.splitlines() == [
+        "export MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE=$PWD/mine.json",
+        "export MPIR_CVAR_DEVICE_COLLECTIVES=percoll",
+        "export MPIR_CVAR_BCAST_DEVICE_COLLECTIVE=0",
+        "export MPIR_CVAR_REDUCE_SCATTER_DEVICE_COLLECTIVE=0",
+    ]
+
+
 @pytest.mark.parametrize("target", ["c", "c-table", "python", "python-collectives"])
 @pytest.mark.parametrize(("collectives", "called"), [(["reduce", "scan"], "reduce"), ([], "bcast")])
 def test_the_steps_call_the_first_of_its_collectives(target: str, collectives: list[str], called: str) -> None:

@@ -19,12 +19,15 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT
+from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.proof.prove import Wish
 from dashboard.benchmarks.proof.regions import regions_of
 from dashboard.benchmarks.proof.verdict import Proof, State, Verdict
-from dashboard.benchmarks.tune_check import TUNED, WithRules
+from dashboard.benchmarks.tune_check import TUNED, MpichWithRules, WithRules
+from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import VARIANT
+from dashboard.export.form import form_of
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
@@ -49,6 +52,12 @@ LIBRARY = OpenMpi(
 INSTALLATION = Installation(Path("/nowhere/mpiexec"), LIBRARY)
 #: The same with the components that answer across nodes.
 WITH_HAN = replace(INSTALLATION, library=replace(LIBRARY, components=("basic", "tuned", "adapt", "han")))
+MPICH = Mpich(
+    "5.0.2",
+    {"bcast": {1: "binomial", 2: "scatter_ring_allgather"}, "allreduce": {1: "recursive_doubling", 2: "ring"}},
+    {"BCAST_INTRA_ALGORITHM": 0, "ALLREDUCE_INTRA_ALGORITHM": 0},
+    {},
+)
 ALONE, SEVERAL_NODES = LocalLauncher(("/nowhere/mpiexec",)), LocalLauncher(("/nowhere/mpiexec", "--hostfile", "hosts"))
 #: Seconds of an algorithm, of HAN which of its own, at a communicator and message size.
 Times = Callable[[str, str, int, int], float]
@@ -92,7 +101,7 @@ class Machine:
     header
         What ranks say of where they run.
     harms
-        Whether HAN is slower beside rules, so that what it decides takes the times of ``with rules``.
+        Whether the library is slower beside rules, so that what it decides takes the times of ``with rules``.
     array
         Whether each communicator size is a job of its own, as of an array.
     """
@@ -129,15 +138,15 @@ class Machine:
         if not todo:
             return
         self.campaigns.append(campaign.folder.name)
-        assert isinstance(library, WithRules)
-        decisions = rules_at(library.rules, library.han).decisions
+        assert isinstance(library, WithRules | MpichWithRules)
+        decisions = rules_at(library.rules, getattr(library, "han", None)).decisions
 
         def seconds(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
             if algorithm == TUNED:
                 decision = decisions[collective]
                 chosen = decision.methods[decision.predict_one(comm_size, message_size)]
                 algorithm = chosen.parameters.get(VARIANT, chosen.algorithm)
-                algorithm = "with rules" if algorithm == "han" and self.harms else algorithm
+                algorithm = "with rules" if algorithm in ("han", DEFAULT) and self.harms else algorithm
             return (self.fresh or self.times)(collective, algorithm, comm_size, message_size)
 
         if "compare" in self.fails:
@@ -182,8 +191,8 @@ class Machine:
     def prove(self, wish: Wish, _progress: Any) -> Proof:
         """See what is asked for in every region, or something else, as `dashboard.benchmarks.proof.prove.prove`."""
         state: State = "proven" if self.proves else "other"
-        decisions = rules_at(wish.rules, wish.han).decisions
-        regions = [region for each in decisions.values() for region in regions_of(each, wish.ranks, wish.memory)]
+        decisions = [each for each in rules_at(wish.rules, wish.han).decisions.values() if not is_default(each)]
+        regions = [region for each in decisions for region in regions_of(each, wish.ranks, wish.memory)]
         states: list[State] = ["other" if region.method.algorithm in self.disobeys else state for region in regions]
         verdicts = tuple(
             Verdict(region, "not run" if region.why_not else came) for region, came in zip(regions, states, strict=True)
@@ -200,7 +209,10 @@ class Machine:
 
 def rules_at(file: str | Path, han: str | Path | None) -> RulesFile:
     """Rules, with HAN's where there are any."""
-    return read_beside(Path(file), Path(han))[1] if han else read_rules(Path(file))
+    if han:
+        return read_beside(Path(file), Path(han))[1]
+    text = Path(file).read_text(encoding="utf-8")
+    return form_of(MPICH.name, MPICH.version).read(text) if text.startswith("{") else read_rules(Path(file))
 
 
 def across_nodes(folder: Path, **asked: Any) -> Work:

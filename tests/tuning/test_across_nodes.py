@@ -10,8 +10,20 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.ranks.again import label
+from dashboard.export import form
+from dashboard.export.targets.mpich import base
 from dashboard.tuning import again, answer, beside, look, tune
-from tests.tuning.machine import SEVERAL_NODES, Machine, across_nodes, better, rules_at
+from tests.tuning.machine import (
+    INSTALLATION,
+    MPICH,
+    SEVERAL_NODES,
+    Machine,
+    across_nodes,
+    better,
+    rules_at,
+    summary,
+    work_in,
+)
 
 _SLOWER = 2.0
 
@@ -129,3 +141,25 @@ def test_a_month_later_both_files_are_checked_and_what_does_not_hold_is_measured
     rules = rules_at(tmp_path / "bundle" / "rules.conf", tmp_path / "bundle" / "rules-han.conf")
     assert "basic" not in {method.algorithm for method in rules.decisions["bcast"].methods}
     assert "ring" in {method.algorithm for method in rules.decisions["allreduce"].methods}
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("ppn", "harmed"), [(3, ["bcast"]), (1, [])])
+def test_what_mpich_decides_outside_of_rules_must_not_be_slower_beside_them(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, ppn: int, harmed: list[str]
+) -> None:
+    def times(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        """Long broadcasts are faster by rules; those that are left to it are slower, without its device."""
+        factor = 0.3 if algorithm == "scatter_ring_allgather" and message_size > 65536 else 1.0
+        if algorithm == "with rules":
+            factor, algorithm = _SLOWER if collective == "bcast" else 1.0, "default"
+        return factor * better(collective, "default" if factor < 1 else algorithm, comm_size, message_size)
+
+    machine.times, machine.harms = times, True
+    machine.header = {"library": MPICH.name, "library_version": MPICH.version}
+    monkeypatch.setattr(form, "installed", lambda: (tmp_path, base.known(MPICH.version)))
+    several = replace(SEVERAL_NODES, ppn=ppn)
+    tune(replace(work_in(tmp_path), installation=replace(INSTALLATION, library=MPICH), launcher=several))
+    assert summary(tmp_path)["harmed"] == harmed
+    said = "bcast: slower where no rule decides, since its device" in (tmp_path / "bundle" / "README.md").read_text()
+    assert said == bool(harmed)

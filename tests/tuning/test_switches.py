@@ -21,7 +21,9 @@ def bundle(tmp_path: Path) -> Path:
     made = tmp_path / "my bundle"
     made.mkdir()
     (made / "rules.conf").touch()
-    script = switches.environment_script(switches.variables("openmpi", "rules.conf", nodes=1), "rules.conf", str(made))
+    script = switches.environment_script(
+        switches.variables("openmpi", "rules.conf", ["bcast"], nodes=1), "rules.conf", str(made)
+    )
     (made / "colltune.sh").write_text(script)
     return made
 
@@ -41,6 +43,15 @@ def test_the_rules_are_found_from_anywhere(bundle: Path, shell: str, tmp_path: P
 
 def test_off_takes_back_what_it_set(bundle: Path) -> None:
     assert sourced("bash", bundle, "", "off") == ([], "")
+
+
+def test_the_device_of_mpich_decides_on_where_there_are_no_rules() -> None:
+    said = switches.variables("mpich", "rules.json", ["bcast"], nodes=1)
+    assert said == {
+        "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": f"{switches.HERE}/rules.json",
+        "MPIR_CVAR_DEVICE_COLLECTIVES": "percoll",
+        "MPIR_CVAR_BCAST_DEVICE_COLLECTIVE": "0",
+    }
 
 
 @pytest.mark.parametrize("shell", SHELLS[1:])

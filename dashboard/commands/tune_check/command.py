@@ -195,13 +195,14 @@ def _ranks(args: argparse.Namespace, rules: Given) -> int:
 def _measured(args: argparse.Namespace, rules: Given, installation: Installation) -> Path:
     """Measure what is missing in the campaign's folder; the file with the results."""
     from dashboard.benchmarks.campaigns import control, limits
-    from dashboard.benchmarks.tune_check import measurable, prepare
+    from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
     from dashboard.tuning.measure import finished
 
     folder = Path(args.folder)
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
     names = measurable(args.collective or rules.decided or rules.decisions)
+    installation = with_rules(installation, rules_of(folder), names, han=bool(args.han))
     ranks = _ranks(args, rules)
     otherwise: dict[str, Any] = {"ranks": ranks, "collectives": names}
     if installation.library.apart:
@@ -313,7 +314,6 @@ def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> D
 def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:
     """Prove and measure what is left, in a folder beside the first one."""
     from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
-    from dashboard.benchmarks.tune_check import rules_of, with_rules
     from dashboard.export.usage import han_name
 
     again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
@@ -331,6 +331,5 @@ def _once_more(args: argparse.Namespace, rules: Given, installation: Installatio
         proof = prove(wish, progress)
     if not rules.decided:
         return Again(proof, {}, {})
-    installation = with_rules(installation, rules_of(Path(again.folder)), han=bool(args.han))
     improvements = _compared(again, [_measured(again, rules, installation)])
     return Again(proof, improvements, _judged(rules, improvements))
