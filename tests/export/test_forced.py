@@ -114,3 +114,14 @@ def test_what_one_method_costs_is_said_where_it_was_measured() -> None:
     cube = named(cube_of([[[2.0, 2.0]], [[1.0, 4.0]]], [4], [10, 1000]), names)
     text = to_mpirun(leaf("bcast", Method("linear", "linear")), cubes={"bcast": cube})
     assert "bcast: linear, as decided; penalty mean 50 %, max 100 %." in section(text, "Open MPI")
+
+
+def test_mpich_is_told_the_radix_and_its_device_goes_on_to_decide_the_rest() -> None:
+    tree = Method("tree radix=4", "tree", 0, {"radix": 4, "library_id": 7})
+    commands = section(to_mpirun(leaf("bcast", tree, library="MPICH")), "MPICH")
+    assert [line.split()[1:3] for line in commands.splitlines() if "-genv" in line] == [
+        ["MPIR_CVAR_DEVICE_COLLECTIVES", "percoll"],
+        ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", "0"],
+        ["MPIR_CVAR_BCAST_INTRA_ALGORITHM", "tree"],
+        ["MPIR_CVAR_BCAST_TREE_KVAL", "4"],
+    ]

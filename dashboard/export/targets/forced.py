@@ -23,6 +23,7 @@ from dashboard.export import usage
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
+from dashboard.export.rules.mpich_parameters import INTRA, RADIX
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
@@ -203,7 +204,12 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
     # Its algorithms do not cut messages as asked: a segmented method is another one.
     if name is None or method.segment_size or not (name or measured_with(decision.provenance, "mpich")):
         return None
-    return {f"MPIR_CVAR_{decision.collective.upper()}_INTRA_ALGORITHM": name} if name else {}
+    if not name:
+        return {}
+    base, radix = f"MPIR_CVAR_{decision.collective.upper()}", method.parameters.get("k", radix_of(method))
+    said = {f"{base}_DEVICE_COLLECTIVE": "0", f"{base}{INTRA}": name}
+    variable = RADIX.get((decision.collective, name))
+    return said | ({f"MPIR_CVAR_{variable}": str(radix)} if variable and radix else {})
 
 
 def _intel(decision: DecisionFunction, method: Method, version: str) -> Options:
@@ -222,7 +228,7 @@ OPEN_MPI = _Library(
     {"coll": "^han", "coll_tuned_use_dynamic_rules": "1"},
     _open_mpi,
 )
-MPICH = _Library("MPICH", "-genv {} {}".format, {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}, _mpich)
+MPICH = _Library("MPICH", "-genv {} {}".format, {"MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}, _mpich)
 INTEL = _Library("Intel MPI", "-genv {} {}".format, {}, _intel)
 _LIBRARIES = (OPEN_MPI, MPICH, INTEL)
 
