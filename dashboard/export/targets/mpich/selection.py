@@ -87,9 +87,9 @@ _REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None = None) -> str:
     """Write decision functions as MPICH's collective selection.
 
-    Use it with the variables of `dashboard.export.usage.mpich_parameters`. The file has no place for a `provenance`; `base` is the text of
-    the library's own complete file, by default what is known of the version that was measured, else what the
-    installed library holds (`dashboard.export.targets.mpich.base`).
+    Use it with the variables of `dashboard.export.usage.mpich_parameters`. The file has no place for a `provenance`;
+    `base` is the text of the library's own complete file, by default what is known of the version that was measured,
+    else what the installed library holds (`dashboard.export.targets.mpich.base`).
 
     Raises
     ------
