@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import yardstick
+from dashboard.domain.held_out import sentences
 from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
@@ -82,10 +83,13 @@ def describe(decision: DecisionFunction, provenance: Mapping[str, Any] | None = 
     holds = given.pop("unsaid", {}).get(decision.collective)
     statistics = _statistics_of(decision, given.pop("statistics", None))
     facts = {**decision.provenance, **{k: v for k, v in given.items() if k not in ("date", "version")}}
+    judged = [each for each in facts.get("recommended", []) if each.get("collective") in (None, decision.collective)]
     return [
         f"Message size: {_size(decision.collective)}.",
         f"Decision: {_tree(decision)}.",
         *_quality(statistics, facts),
+        # Many readers of such files take ASCII alone.
+        *(sentence.replace("±", "+/-") for sentence in sentences(judged)),
         *([f"Less than decided can be said here: {written}."] if written else []),
         *([f"{holds[0].upper()}{holds[1:]}."] if holds else []),
         *_data(decision.collective, facts),
@@ -134,7 +138,8 @@ def _quality(statistics: Mapping[str, Any], facts: Mapping[str, Any]) -> list[st
         unmeasured = penalty.get("unmeasured")
         rest = f"; {unmeasured_words(unmeasured)}" if unmeasured else ""
         counted = f", by {workload['calls']:,.0f} calls of a workload" if workload else ""
-        lines.append(f"Performance penalty against the {yardstick(facts)}{counted}: {', '.join(words)}{rest}.")
+        against = f"at measured sizes against the {yardstick(facts)}{counted}"
+        lines.append(f"Performance penalty {against}: {', '.join(words)}{rest}.")
     return lines
 
 

@@ -78,11 +78,23 @@ def test_a_file_says_how_its_measurements_were_treated_and_weighed(
     plain = colltune(*words).out
     assert "Treatment" not in plain
     assert "workload" not in plain
+
+    def text(*further: object) -> str:
+        return " ".join(colltune(*words, *further).out.replace("\n *", "\n").split())
+
     given = ("--tolerance", 5, "--without-outliers", "--weights", calls)
-    treated = " ".join(colltune(*words, "--tree", "c45", *given).out.split())
+    treated = text("--tree", "c45", *given)
     assert "Treatment: --tolerance 5 --without-outliers." in treated
     # It weighs times: ties change nothing.
-    assert "Treatment: --without-outliers." in " ".join(colltune(*words, *given).out.split())
-    assert "Performance penalty against the best measured method, by 1,500 calls of a workload: mean" in treated
-    fewer = " ".join(colltune(*words, "--without", "linear").out.split())
-    assert "Performance penalty against the best of the methods not left out: mean" in fewer
+    assert "Treatment: --without-outliers." in text(*given)
+    penalty = "Performance penalty at measured sizes against the best"
+    assert f"{penalty} measured method, by 1,500 calls of a workload: mean" in treated
+    assert f"{penalty} of the methods not left out: mean" in text("--without", "linear")
+
+
+def test_a_file_says_what_the_recommendation_loses_at_sizes_left_out(colltune: Run, results: Path) -> None:
+    words = (results, "-c", "bcast", "--leaves", 3)
+    (judged,) = colltune("decide", *words, "--json").json["decision"]["provenance"]["recommended"]
+    assert judged["left_out"]["figure"] in judged["said"]
+    text = " ".join(colltune("export", *words, "--to", "openmpi").out.replace("\n#", "\n").split())
+    assert f"{judged['said'].replace('±', '+/-')}. Data:" in text

@@ -164,4 +164,4 @@ def test_a_penalty_that_is_not_known_is_no_figure() -> None:
     decision = DecisionFunction("bcast", METHODS, Leaf(0))
     unknown = dict.fromkeys(("mean", "median", "min", "max"))
     source = to_c(decision, provenance={"statistics": {"bcast": {"penalty": {**unknown, "unmeasured": 0}}}})
-    assert "Performance penalty against the best measured method: not known." in source
+    assert "Performance penalty at measured sizes against the best measured method: not known." in source
