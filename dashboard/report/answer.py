@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 import numpy as np
 import xarray as xr
 
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.measured.noise import UNTESTABLE
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.domain.units import format_bytes, format_count, format_gain, format_percent, format_share
@@ -65,19 +67,34 @@ def _certain(view: View, penalties: xr.Dataset, *, among_others: bool) -> Iterat
 def _mean(view: View, decided: Decided, mean: float | None) -> Tile:
     if mean is None:
         return Tile("Lost on average", "–", alarm="what it takes was measured nowhere")
-    held = None if view.shown is None else view.known_heldout(view.shown)
-    facts = view.needed().problem.provenance
+    facts, in_sample = view.needed().problem.provenance, format_percent(mean)
     against = f"against the {yardstick(facts)}, " if facts.get(WITHOUT) else ""
-    figure, left_out, note, beside = format_percent(mean), mean, "in sample", "Statistics judges it at sizes left out"
-    recommended = decided.decision.provenance.get("recommended", [])
-    if held is not None:
-        left_out, beside = held.figures.mean, ""
-        figure, note = format_percent(left_out), f"at sizes left out; {figure} in sample"
-    elif len(recommended) == 1 and recommended[0].get("left_out"):
-        left_out, beside = recommended[0]["left_out"]["mean"], ""
-        figure, note = recommended[0]["left_out"]["figure"], f"expected at sizes left out; {figure} in sample"
+    judged = left_out(view, decided.decision)
+    figure, note, beside = in_sample, "in sample", "Statistics judges it at sizes left out"
+    if judged is not None:
+        figure, note, beside = judged.figure, f"{judged.where}; {in_sample} in sample", ""
     much = f"{against}{note}; the page Frontier shows what loses less"
-    return Tile("Lost on average", figure, f"{against}{note}", much if max(left_out, mean) > MOST_MEAN else "", beside)
+    most = mean if judged is None else max(judged.mean, mean)
+    return Tile("Lost on average", figure, f"{against}{note}", much if most > MOST_MEAN else "", beside)
+
+
+@dataclass(frozen=True)
+class LeftOut:
+    """What a tree loses at sizes left out: the mean in percent, the same with its error in words, and of which."""
+
+    mean: float
+    figure: str
+    where: str
+
+
+def left_out(view: View, decision: DecisionFunction) -> LeftOut | None:
+    """What a tree of a view loses at sizes left out, as judged there or as the recommendation expects it of itself."""
+    held = None if view.shown is None else view.known_heldout(view.shown)
+    if held is not None:
+        return LeftOut(held.figures.mean, format_percent(held.figures.mean), "at sizes left out")
+    tables = decision.provenance.get("recommended", [])
+    judged = tables[0].get("left_out") if len(tables) == 1 else None
+    return judged and LeftOut(judged["mean"], judged["figure"], "expected at sizes left out")
 
 
 def _worst(decided: Decided) -> Tile:

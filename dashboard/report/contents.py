@@ -28,6 +28,7 @@ from dashboard.plots import coverage, frontier, legend, penalty, source, ties
 from dashboard.plots.rules import rules_page
 from dashboard.plots.statistics import held_out_note, statistics_table
 from dashboard.plots.table import decision_table
+from dashboard.report.answer import left_out
 from dashboard.report.maps import MapFigures
 from dashboard.report.models import model_parts
 from dashboard.report.section import Part, Section
@@ -315,18 +316,21 @@ def _summary(views: list[View]) -> str:
     heads = [("collective", False), *([("processes per node", False)] if any(per_node) else [])]
     heads += [("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
+    judged = [None if (made := view.decision()) is None else left_out(view, made) for view in views]
+    heads += [(f"mean, {each.where}", True) for each in judged if each][:1]
     rows, gaps = [], 0
-    for view, nodes in zip(views, per_node, strict=True):
+    for view, nodes, at in zip(views, per_node, judged, strict=True):
         statistics, dmap, cube = view.statistics(), view.decision_map(), view.cube()
         cells = [escape(str(view.collective)), *([nodes or "–"] if any(per_node) else [])]
         if statistics is None or dmap is None or cube is None:
-            rows.append([*cells, *["–"] * 7])
+            rows.append([*cells, *["–"] * (len(heads) - len(cells))])
             continue
         cells += [f"{cube.sizes['method']:,}", f"{int((dmap['best'] >= 0).sum()):,}"]
         cells += [escape(view.choice.described()), f"{statistics['leaves']:,}"]
         for name in ("mean", "median", "max"):
             value = statistics["penalty"][name]
             cells.append("–" if value is None else format_percent(value))
+        cells += [at.figure if at else "–"] if any(judged) else []
         rows.append(cells)
         gaps += statistics["penalty"]["unmeasured"]
     rule = f"<p>{escape(unmeasured(gaps))}.</p>" if gaps else ""
