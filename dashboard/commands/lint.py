@@ -78,7 +78,7 @@ def lint(args: argparse.Namespace) -> None:
     }
     show(args, result, lambda: _lines(args, rules, faults, prices))
     if rules.errors:
-        raise Usage(f"{args.rules}: {rules.errors} error{'' if rules.errors == 1 else 's'}")
+        raise Usage(f"{args.rules}: {format_count(rules.errors, 'error')}")
 
 
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
@@ -157,7 +157,7 @@ def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], 
         where = "" if fault.line is None else f"{fault.line}: "
         lines += [f"{args.rules}:{where or ' '}{fault.severity}: {fault.text}", f"    effect: {fault.effect}"]
     counts = [(kind, sum(fault.severity == kind for fault in faults)) for kind in ("error", "warning", "note")]
-    lines.append(", ".join(f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in counts))
+    lines.append(", ".join(format_count(count, kind) for kind, count in counts))
     return lines
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -75,13 +75,13 @@ def _say_doubtful(name: str, cube: xr.Dataset, table: Any, otherwise: str | None
 
 
 def _say_outliers(name: str, table: Any) -> None:
-    kinds = [f"{count} {kind}{'' if count == 1 else 's'}" for kind, count in table["kind"].value_counts().items()]
+    kinds = [format_count(count, str(kind)) for kind, count in table["kind"].value_counts().items()]
     say(f"note: {name}: left out as outliers: {' and '.join(kinds) or 'nothing'} ({table.attrs['note']})")
     for row in table.head(_LISTED).to_dict("records"):
         where = f"{row['comm_size']} processes, {format_bytes(row['message_size'])}"
         say(f"  {row['method']}, {where}: {cli_text.time(row['time'])}, expected {cli_text.time(row['expected'])}")
     if len(table) > _LISTED:
-        say(f"  and {len(table) - _LISTED} more; 'colltune info --outliers' lists them")
+        say(f"  and {len(table) - _LISTED:,} more; 'colltune info --outliers' lists them")
 
 
 def _say_tests(prepared: Prepared) -> None:

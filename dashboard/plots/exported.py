@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from html import escape
 from typing import TYPE_CHECKING
 
-from dashboard.domain.units import format_percent
+from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
@@ -97,9 +97,7 @@ def faults_table(faults: Sequence[Fault], lines: Sequence[str] = ()) -> str:
         shown = f"<code>{escape(there)}</code>" if there else ""
         rows.append([line, mark, shown, escape(fault.text), escape(fault.effect)])
     counts = ", ".join(
-        f"{count} {kind}{'' if count == 1 else 's'}"
-        for kind in _SIGNS
-        if (count := sum(fault.severity == kind for fault in faults))
+        format_count(count, kind) for kind in _SIGNS if (count := sum(fault.severity == kind for fault in faults))
     )
     more = "" if len(faults) <= MOST_FAULTS else f"<p>{len(faults) - MOST_FAULTS:,} more are not listed.</p>"
     heads = [("line", True), ("", False), ("what stands there", False), ("what is wrong", False)]
@@ -145,7 +143,7 @@ def steps_html(steps: Iterable[Step]) -> str:
 
 def _listed(names: Sequence[str]) -> str:
     text = ", ".join(escape(name) for name in names[:_MOST_METHODS])
-    return text + (f" and {len(names) - _MOST_METHODS} more" if len(names) > _MOST_METHODS else "") or _NONE
+    return text + (f" and {len(names) - _MOST_METHODS:,} more" if len(names) > _MOST_METHODS else "") or _NONE
 
 
 def _percent(summary: PenaltySummary | None, name: str) -> str:
