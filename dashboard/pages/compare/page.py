@@ -18,6 +18,7 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
@@ -168,7 +169,7 @@ class ComparePage(Page):
             return
         if pair is None:
             loaded = state.view.prepared is not None
-            reason = "One of the trees is still to be grown." if loaded else "No results are loaded."
+            reason = "One of the trees is still to be grown." if loaded else NO_RESULTS
             self._tell(reason, "info")
             return
         self._tell("", "info")

@@ -17,6 +17,7 @@ from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Improvement, 
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
@@ -111,7 +112,7 @@ class Gain(Section):
             return
         if cube is None or decision is None:
             self._forget()
-            self._tell("There is no tree to compare yet." if cube is not None else "No results are loaded.", "info")
+            self._tell(NO_RESULTS if cube is None else "There is no tree to compare yet.", "info", linked=True)
             return
         ppn = state.view.decision_map().attrs.get("ppn")
 
@@ -135,8 +136,8 @@ class Gain(Section):
         self._forget()
         self.update()
 
-    def _tell(self, text: str, severity: str, *, body: bool = False) -> None:
-        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+    def _tell(self, text: str, severity: str, *, body: bool = False, linked: bool = False) -> None:
+        self.message.param.update(object=text if linked else plain(text), severity=severity, visible=bool(text))
         self.body.visible = body
 
     def _show(self, gained: Gained | str) -> None:

@@ -9,9 +9,11 @@ from typing import Any
 
 import pytest
 
+from dashboard.pages.compare.page import ComparePage
 from dashboard.pages.export.base import MOST_BYTES
 from dashboard.pages.export.page import ExportPage
 from dashboard.pages.parts.growing import Background, _run, _Task
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.session.state import State
 
 RULES = "1\n7\n1\n0\n2\n0 6 0 0\n4096 3 0 8192\n"
@@ -76,6 +78,14 @@ def test_the_gain_comes_back_with_its_tree(page: ExportPage, state: State) -> No
     assert "no tree to compare" in page.gain.message.object
     state.shown = shown
     assert "own decision was not measured here" in page.gain.message.object
+
+
+def test_without_results_each_place_leads_to_where_they_are_loaded() -> None:
+    state = State()
+    state.page = "Export"
+    places = [ExportPage(state).gain, ComparePage(state)]
+    state.page = "Compare"
+    assert [place.message.object for place in places] == [NO_RESULTS] * 2
 
 
 def test_a_cancelled_comparison_can_be_asked_for_again(page: ExportPage, monkeypatch: pytest.MonkeyPatch) -> None:
