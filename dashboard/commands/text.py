@@ -133,7 +133,7 @@ def map_text(dmap: xr.Dataset, *, ties: bool = False, unsure: Any = None) -> lis
         lines.append(f"{never:,} of {len(methods):,} methods are nowhere the best.")
     missing = sum(len(row) for row in best) - measured
     if missing:
-        lines.append(f". = not measured ({missing:,} cells)")
+        lines.append(f". = not measured ({format_count(missing, 'cell')})")
     return lines
 
 

@@ -29,6 +29,13 @@ def test_map_in_json_has_null_where_nothing_was_measured(colltune: Run, results:
     assert answer["best"][2][3] is None
 
 
+def test_a_single_cell_that_was_not_measured_is_counted_as_one(colltune: Run, tmp_path: Path) -> None:
+    rows = [f"bcast,ring,0,{processes},{size},1e-5" for processes in (2, 4) for size in (8, 64)]
+    file = tmp_path / "times.csv"
+    file.write_text("collective,algorithm,segment_size,comm_size,message_size,time\n" + "\n".join(rows[:-1]) + "\n")
+    assert ". = not measured (1 cell)" in colltune("map", file).out
+
+
 def test_the_collective_chosen_stands_in_where_files_do_not_say_it(colltune: Run, tmp_path: Path) -> None:
     table = tmp_path / "mine.csv"
     table.write_text("algorithm,segment_size,comm_size,message_size,time\nlinear,0,2,8,1e-6\nring,0,2,8,2e-6\n")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands.output import say
+from dashboard.domain.units import format_count
 
 if TYPE_CHECKING:
     from dashboard.benchmarks.proof.verdict import Proof
@@ -45,12 +46,10 @@ class Again:
     def say(self, path: str) -> None:
         """Say it on standard error."""
         word = self.proof.outcome if self.proof.holds else "NOT PROVEN"
-        say(f"{path}: {word}: {len(self.proof.verdicts):,} regions")
+        say(f"{path}: {word}: {format_count(len(self.proof.verdicts), 'region')}")
         for name, improvement in self.improvements.items():
-            counts = (
-                f"{improvement.count('faster'):,} cells faster, {improvement.count('slower'):,} slower beyond noise"
-            )
-            say(f"{path}: measured once more: {name}: {counts}")
+            faster, slower = format_count(improvement.count("faster"), "cell"), improvement.count("slower")
+            say(f"{path}: measured once more: {name}: {faster} faster, {slower:,} slower beyond noise")
         if self.slower:
             are = "rule is" if self.slower == 1 else "rules are"
             say(f"{path}: {self.slower} {are} slower at some cell even now: measure with more launches (--launches)")

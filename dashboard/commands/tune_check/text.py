@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.improvement import Improvement, Verdict
@@ -78,7 +78,7 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
             verdict.cells,
             *(signed(value) for value in (verdict.mean, verdict.min, verdict.max)),
             f"{verdict.p:.2g}",
-            _WORDS[verdict.outcome] + (f", {verdict.slower:,} cells slower" if verdict.slower else ""),
+            _WORDS[verdict.outcome] + (f", {format_count(verdict.slower, 'cell')} slower" if verdict.slower else ""),
         ]
         for verdict in measured
     ]
