@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from dashboard.cli import main
+from dashboard.commands.options import parse
 from dashboard.decisions.judged.frontier import Frontier, frontier
 from dashboard.decisions.measured.problem import Problem
 from tests.conftest import ROOT
@@ -110,6 +111,22 @@ def test_the_python_example_runs_with_warnings_as_errors(beside_the_samples: Pat
     (example,) = blocks("python")
     done = run([sys.executable, "-W", "error", "-c", example], beside_the_samples)
     assert done.returncode == 0, done.stderr
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Commands in blocks of code, but for those that leave something out."""
+    code = "\n".join(re.findall(r"^```\w*\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)).replace("\\\n", " ")
+    for command in re.findall(r"^\s*(?:\$ )?(?:\.venv/bin/)?colltune (?!:)(.*)", code, re.MULTILINE):
+        if "…" not in command:
+            yield command
+
+
+def test_what_the_docs_tell_to_type_are_commands_with_options_that_there_are() -> None:
+    files = [ROOT / "README.md", *(ROOT / "dashboard/docs").rglob("*.md"), *(ROOT / "sample_data").rglob("README.md")]
+    commands = [command for file in files for command in commands_in(file.read_text(encoding="utf-8"))]
+    assert len(commands) > 40
+    for command in commands:
+        parse(shlex.split(command, comments=True))
 
 
 def test_what_it_links_to_is_there() -> None:
