@@ -2,10 +2,11 @@
 
 Source of the form: Intel MPI developer reference: ``"<algorithm>[:<conditions>][;<algorithm>:<conditions>…]"``,
 conditions a list of ``l``, ``l-m``, ``l@p`` and ``l-m@p-q``, l and m bytes, p and q processes of the communicator.
-Source of the effect: 2021.1.1, 2021.9.0 and 2021.18.1 as they act on 2 to 8 processes (messages counted). A line is a
-list of sizes, or where ``@`` or parentheses stand in it a list of ranges of processes, each with a list of sizes in
-parentheses, ``(8:0-1000;3)@1-4;(1)``, or with a single method. Of both lists the upper ends alone act: the first that
-is not below the size, the last entry where none is. What is said again for an upper end takes the place of the first.
+Source of the effect: 2021.1.1, 2021.9.0, 2021.18.1 and 2021.19.0 as they act on 2 to 8 processes (messages counted). A
+line is a list of sizes, or where ``@`` or parentheses stand in it a list of ranges of processes, each with a list of
+sizes in parentheses, ``(8:0-1000;3)@1-4;(1)``, or with a single method. Of both lists the upper ends alone act: the
+first that is not below the size, the last entry where none is. What is said again for an upper end takes the place of
+the first.
 What a number stands for is said by the file's own comments, such as ``# bcast 3: ring``, where it has some.
 """
 
@@ -32,7 +33,10 @@ _SEPARATOR = re.compile(r";(?![^(]*\))")
 _GROUP = re.compile(r"\s*\(([^()]*)\)\s*(?:@([0-9]{1,10})(?:-([0-9]{1,10}))?)?\s*")
 _PART = re.compile(r"\s*([0-9]{1,4})\s*(?::(.*))?")
 _CONDITION = re.compile(r"([0-9]{1,18})(?:-([0-9]{1,18}))?(?:@([0-9]{1,10})(?:-([0-9]{1,10}))?)?")
+#: Ends a value in a shell script, or the script, where it is not in quotes.
+_SHELL = re.compile(r"[^\s;&|<>()\"']*\s*([;&|<>()])")
 _NOT_TAKEN = "Intel MPI takes no notice of the setting and decides by itself"
+_MISREAD = "Intel MPI acts by the numbers that it makes out, such as 3 of 3:0-8k, or takes no notice of the setting"
 _REMEDY = "sizes are written as 8:0-1000;3, those of a range of processes as (8:0-1000;3)@2-8"
 
 
@@ -85,6 +89,10 @@ def read(text: str) -> RulesFile:
         name = setting[1].lower()
         if plain_name(name) not in COLLECTIVES:
             faults.append(Fault(number, "error", f"there is no collective {setting[1]}", _NOT_TAKEN))
+            continue
+        if line.lstrip().startswith("export") and (ends := _SHELL.match(setting[2])):
+            what = f"the value is not in quotes: the shell ends it at {ends[1]!r}, or refuses the file"
+            faults.append(Fault(number, "error", what, "Intel MPI is handed what stands before it, or nothing"))
             continue
         value = setting[2].strip("\"'")
         if len(value) > INTEL_LONGEST:
@@ -147,13 +155,13 @@ def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:
         part = _PART.fullmatch(token)
         if part is None:
             what = f"{token[:40]!r} is no algorithm number with conditions such as 1:0-1024@2-8"
-            faults.append(Fault(line, "error", what, _NOT_TAKEN))
+            faults.append(Fault(line, "error", what, _MISREAD))
             return []
         for word in part[2].split(",") if part[2] is not None else ():
             match = _CONDITION.fullmatch(word.strip())
             if match is None:
                 what = f"condition {word[:40]!r}, expected l, l-m, l@p or l-m@p-q"
-                faults.append(Fault(line, "error", what, _NOT_TAKEN))
+                faults.append(Fault(line, "error", what, _MISREAD))
                 return []
             sizes, processes = _range(match[1], match[2]), _range(match[3], match[4])
             if sizes.start > sizes.end or processes.start > processes.end:

@@ -225,6 +225,21 @@ def test_faulty_intel_settings_are_named(value: str) -> None:
     assert read_text("I_MPI_ADJUST_BCASTS=1\n").errors == 1
 
 
+@pytest.mark.parametrize(("value", "sign"), [("3:0-100@1-3;1", ";"), ("(3)@1-2;(1)", "("), ("3 ; 1", ";")])
+def test_a_value_of_intel_s_that_the_shell_does_not_hand_on_is_named(value: str, sign: str) -> None:
+    (fault,) = read_text(f"export I_MPI_ADJUST_BCAST={value}\n").faults
+    assert fault.text == f"the value is not in quotes: the shell ends it at {sign!r}, or refuses the file"
+    # Elsewhere than in a script nothing ends it.
+    assert not read_text(f'export I_MPI_ADJUST_BCAST="{value}"\nI_MPI_ADJUST_REDUCE={value}\n').errors
+
+
+@pytest.mark.parametrize("value", ["3:0-8k;1", "3:0-8;", "3x"])
+def test_intel_mpi_is_not_said_to_ignore_what_it_reads_numbers_of(value: str) -> None:
+    # 2021.9.0 and 2021.18.1, by the bytes that they send: 1 at all sizes, then 3, then 3.
+    (fault,) = read_text(f"I_MPI_ADJUST_BCAST={value}\n").faults
+    assert fault.effect.startswith("Intel MPI acts by the numbers that it makes out")
+
+
 def test_nccl_lines_that_never_act_or_are_wrong_are_named() -> None:
     text = "allreduce,0,1000,ring,simple,2,-1,-1\nallreduce,10,20,tree,simple,2,1,8\nallreduce,9,1,rong,ll,2,1\n"
     read = read_text(text)
