@@ -120,10 +120,12 @@ def test_nothing_below_the_plots_brings_a_drawing_library_along() -> None:
     assert {name: met for name in BELOW_THE_WALL if (met := DRAWING & set(brought[name]))} == {}
 
 
-def test_the_commands_help_is_there_before_anything_that_draws_or_computes() -> None:
-    program = "import sys; from dashboard.cli import main; main(['--help']); print(*sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], cwd=ROOT, capture_output=True, text=True, check=True)
-    assert "decide" in done.stdout
+@pytest.mark.parametrize(("words", "said"), [("--help", "decide"), ("--version", "colltune"), ("lint", "RULESFILE")])
+def test_what_computes_nothing_answers_before_anything_that_draws_or_computes(words: str, said: str) -> None:
+    program = f"import sys; from dashboard.cli import main; main([{words!r}]); print(*sys.modules)"
+    command = [sys.executable, "-c", program]
+    done = subprocess.run(command, cwd=ROOT, stderr=subprocess.STDOUT, stdout=subprocess.PIPE, text=True, check=True)
+    assert said in done.stdout
     loaded = set(done.stdout.splitlines()[-1].split())
     assert "dashboard.cli" in loaded
     assert (DRAWING | HEAVY) & loaded == set()

@@ -141,7 +141,6 @@ def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -
 
 def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str | None) -> None:
     """Add what makes decisions of results."""
-    tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.meant(argv)
     decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints)
     _decide_options(decide)
     export = add("export", "Write the decision function as source code or for a library.", hints)
@@ -163,10 +162,10 @@ def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str |
         cli_treatment.add_options(command_parser)
     for command_parser in (decide, frontier, compare, report):
         cli_treatment.add_held_out(command_parser, "lines" if command_parser is frontier else "none")
+    parsers = {"decide": decide, "export": export, "portability": port, "report": report}
     if command in cli_trees.WITH_TREE:
-        cli_trees.add_options(
-            {"decide": decide, "export": export, "portability": port, "report": report}[command], tree
-        )
+        tree = cli_trees.named(argv) if {"-h", "--help"} & set(argv) else cli_trees.meant(argv)
+        cli_trees.add_options(parsers[command], tree)
 
 
 def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
