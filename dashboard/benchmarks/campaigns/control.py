@@ -27,7 +27,6 @@ from dashboard.benchmarks.ranks.again import can_repeat, doubted, remedy
 from dashboard.benchmarks.ranks.selection import NAME as COMPONENTS
 from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.domain.units import format_count
-from dashboard.export.targets.mpich import base
 from loaders import RunWriter
 
 #: So many launches must end while a method is called before it is given up.
@@ -85,6 +84,8 @@ def start(
         counter = counter_of(campaign, installation)
         if isinstance(installation.library, Mpich):
             # An export needs the selection of this very version, and may be made where it is not installed.
+            from dashboard.export.targets.mpich import base  # noqa: PLC0415 - brings all that decides along
+
             base.keep(campaign.folder, installation.mpiexec)
         jobs = jobs_of(campaign, launcher, installation, seconds, attempt, native, counter)
         handle = launcher.prepare(jobs)
