@@ -97,6 +97,19 @@ def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) 
     assert chosen == ["recursive_doubling", "brucks"]
 
 
+@pytest.mark.parametrize("collective", ["bcast", "barrier"])
+def test_what_ends_programs_on_communicators_of_a_single_node_is_kept_to_others(collective: str, generic: str) -> None:
+    text = to_mpich(DecisionFunction(collective, [Method("smp", "smp")], Leaf(0)), base=generic)
+    own = json.loads(generic)[f"collective={collective}"]["comm_type=intra"]
+    (sized,) = json.loads(text)[f"collective={collective}"]["comm_type=intra"].values()
+    kept = sized if collective == "barrier" else sized["avg_msg_size=any"]
+    assert kept == {
+        "comm_hierarchy=parent": {f"algorithm=MPIR_{collective.capitalize()}_intra_smp": {}},
+        "comm_hierarchy=any": own,
+    }
+    assert not read_text(text).errors
+
+
 @pytest.mark.parametrize(
     ("collective", "algorithm", "said"),
     [

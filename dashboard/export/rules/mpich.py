@@ -21,6 +21,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
 from dashboard.export.library_names import COMPARED
+from dashboard.export.rules import mpich_calls
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.mpich_names import NAMES, TAKES, TOPOLOGY, TREES, VERSIONS
@@ -35,6 +36,7 @@ NEIGHBOR = [f"neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall
 GENERIC = [*DEVICE, *NEIGHBOR, *(f"i{name}" for name in (*DEVICE, *NEIGHBOR))]
 POSIX = ["bcast", "barrier", "allreduce", "reduce"]
 _ABORTS = "MPICH stops every program at start"
+_OTHER_NUMBER = "MPICH takes the number that it begins with, or 0"
 _INTRA = "comm_type=intra"
 _LACKING = "MPICH stops the program at the first call of one of them"
 _NO_ANSWER = "MPICH stops the program at a call that no key holds for"
@@ -101,13 +103,14 @@ def read(document: At, own: At | None = None) -> RulesFile:
         names.append(name)
         reading = _Reading(name, faults, complete is POSIX, _own(native.get(pair.key, {})), known)
         root = _node(pair.value, reading)
+        faults += mpich_calls.faults(name, pair.value)
         if root is not None and reading.methods:
             built[name] = _decision(reading, root)
     missing = [name for name in complete if name not in names]
     if missing:
         what = f"{', '.join(missing)} lacking: the file must be complete"
         faults.append(Fault(None, "error", what, _LACKING))
-    refused = any(fault.effect == _ABORTS for fault in faults)
+    refused = any(fault.effect in (_ABORTS, _OTHER_NUMBER) for fault in faults)
     return RulesFile("mpich", f"MPICH collective selection, {kind}", {} if refused else built, built, in_order(faults))
 
 
@@ -230,9 +233,14 @@ def _parameters(name: str, settings: Mapping[str, str], line: int) -> Iterator[F
             yield Fault(line, "warning", expected, f"MPICH takes {TREES[0]}")
         elif key not in ("tree_type", "ccl") and not re.fullmatch("[0-9]{1,9}", value, re.ASCII):
             yield Fault(line, "error", f"{key}={value[:30]}, expected a whole number", "MPICH takes another one, or 0")
+        elif key == "k" and int(value) < (least := 1 if "tree_type" in takes else 2):
+            yield Fault(line, "error", f"k={value}, expected at least {least}", "the program hangs, or ends")
     needed = takes if settings.get("tree_type", "").startswith("topology") else tuple(set(takes) - set(TOPOLOGY))
     if lacking := [key for key in takes if key in needed and key not in settings]:
-        yield Fault(line, "warning", f"{name} is not told {', '.join(lacking)}", "MPICH takes what is in memory there")
+        effect = "MPICH takes what is in memory there"
+        if fatal := {"k", "tree_type"} & {*lacking}:
+            effect += ", hangs or ends the program"
+        yield Fault(line, "error" if fatal else "warning", f"{name} is not told {', '.join(lacking)}", effect)
 
 
 def _condition(pair: Pair, reading: _Reading) -> _Answer | None:
@@ -264,7 +272,7 @@ def _number(key: str, sign: str, value: str, pair: Pair, reading: _Reading) -> _
         return known[key, sign + value]
     if sign == "=" or not value.isascii() or not value.isdigit() or len(value) > 18:
         what = f"{pair.key[:60]!r}: expected {key}<=NUMBER, {key}<NUMBER or {key}=any"
-        reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
+        reading.faults.append(Fault(pair.line, "error", what, _ABORTS if sign == "=" else _OTHER_NUMBER))
         return None
     plain = reading.collective.removeprefix("i") if reading.collective[1:] in DEVICE else reading.collective
     if key == "avg_msg_size" and plain not in _WITH_AVERAGE:
@@ -285,8 +293,11 @@ def _check_chain(pairs: tuple[Pair, ...], reading: _Reading) -> None:
         if pair.key in seen:
             reading.faults.append(Fault(pair.line, "warning", f"{pair.key!r} comes twice", "one of both acts"))
         elif ended is not None:
+            what = f"{pair.key!r} comes after {ended.key!r}, which always holds"
+            # Choices by a kind of call may be complete before; others, and algorithms, must be the last.
+            last = _is_leaf(ended) or ended.key.startswith(_NUMERIC)
             reading.faults.append(
-                Fault(pair.line, "warning", f"{pair.key!r} comes after {ended.key!r}, which always holds", "never acts")
+                Fault(pair.line, "error", what, _ABORTS) if last else Fault(pair.line, "warning", what, "never acts")
             )
         seen.add(pair.key)
         key, _, value = pair.key.partition("=")

@@ -23,6 +23,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich_calls import POWERS_ONLY, SPANNING
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
@@ -71,8 +72,6 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
     "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
 }
-#: Algorithms that stop the program for other communicator sizes than powers of two.
-_POWERS_ONLY = (("allgather", "recursive_doubling"),)
 #: Algorithms that need at least one element for each process of the largest power of two.
 _MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
 _RADIX = 2
@@ -221,8 +220,10 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     full_name = full_name or f"MPIR_{decision.collective.capitalize()}_intra_{name}"
     kind = "composition" if _COMPOSITION in full_name else "algorithm"
     leaf: Tree = {f"{kind}={full_name}": parameters}
-    if (decision.collective, name) in _POWERS_ONLY:
+    if (decision.collective, name) in POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
+    if (decision.collective, name) in SPANNING:
+        return {"comm_hierarchy=parent": leaf, "comm_hierarchy=any": own}
     return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
 
 

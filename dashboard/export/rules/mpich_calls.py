@@ -1,0 +1,99 @@
+"""Algorithms of MPICH that end a program where a selection lets them be called.
+
+Seen with 4.3.2 and 5.0.2, each algorithm put where all calls on 3 and 4 processes of one node take it; MPICH's own
+selection guards each by the key that is named here.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+from dashboard.export.rules.fault import Fault
+from dashboard.export.rules.json_lines import At, Pair
+
+#: By collective and algorithm: for communicators whose size is a power of two alone.
+POWERS_ONLY = frozenset(
+    {
+        *((collective, "recursive_doubling") for collective in ("allgather", "allgatherv")),
+        *((collective, "noncommutative") for collective in ("reduce_scatter", "reduce_scatter_block")),
+    }
+)
+#: For at least as many elements as the largest power of two of processes.
+MANY_ELEMENTS = frozenset({("allreduce", "reduce_scatter_allgather"), ("reduce", "reduce_scatter_gather")})
+#: For communicators that span nodes, some of them with several processes.
+SPANNING = frozenset({("bcast", "smp"), ("barrier", "smp")})
+#: For buffers in place.
+IN_PLACE = frozenset({("alltoallv", "pairwise_sendrecv_replace"), ("alltoallw", "pairwise_sendrecv_replace")})
+
+_ENDS = "MPICH ends the program at such a call"
+_GUARDS = (
+    (POWERS_ONLY, "comm_size=pow2", "other numbers of processes than powers of two"),
+    (SPANNING, "comm_hierarchy=parent", "communicators that do not span nodes"),
+    (IN_PLACE, "is_sendbuf_inplace=yes", "buffers that are not in place"),
+)
+_UNBOUNDED = 2**62
+
+
+@dataclass(frozen=True)
+class _Way:
+    """Keys that hold on the way to a leaf, those that stood before them, and which communicator sizes come there."""
+
+    keys: frozenset[str] = frozenset()
+    passed: frozenset[str] = frozenset()
+    low: int = 2
+    high: int = _UNBOUNDED
+
+    def down(self, key: str) -> _Way:
+        """Below a key."""
+        return replace(self, keys=self.keys | {key}, high=min(self.high, _end(key)))
+
+    def past(self, key: str) -> _Way:
+        """Behind a key that does not hold."""
+        end = _end(key)
+        low = self.low if end == _UNBOUNDED else max(self.low, end + 1)
+        return replace(self, passed=self.passed | {key}, low=low)
+
+    @property
+    def powers(self) -> bool:
+        """Whether powers of two alone come there."""
+        sizes = range(self.low, min(self.high, self.low + 2) + 1)
+        return "comm_size=pow2" in self.keys or all(size & (size - 1) == 0 for size in sizes)
+
+
+def _end(key: str) -> int:
+    """Largest communicator size that a key holds for, where it is of that kind."""
+    for sign, less in (("<=", 0), ("<", 1)):
+        name, bounds, value = key.partition(sign)
+        if bounds:
+            return int(value) - less if name == "comm_size" and value.isdecimal() else _UNBOUNDED
+    return _UNBOUNDED
+
+
+def faults(collective: str, at: At) -> Iterator[Fault]:
+    """What a collective's part of a selection lets be called that ends the program."""
+    return _faults(collective, at, _Way())
+
+
+def _faults(collective: str, at: At, way: _Way) -> Iterator[Fault]:
+    for pair in at.pairs:
+        if pair.key.startswith("algorithm="):
+            yield from _leaf(collective, pair, way)
+        else:
+            yield from _faults(collective, pair.value, way.down(pair.key))
+        way = way.past(pair.key)
+
+
+def _leaf(collective: str, pair: Pair, way: _Way) -> Iterator[Fault]:
+    name = pair.key.removeprefix("algorithm=")
+    start = f"MPIR_{collective.capitalize()}_"
+    if name.startswith(f"{start}inter_") and "comm_type=inter" not in way.keys:
+        yield Fault(pair.line, "error", f"{name} is for calls between groups ('comm_type=inter')", _ENDS)
+        return
+    key = collective, name.removeprefix(f"{start}intra_")
+    for kinds, guard, calls in _GUARDS:
+        if key in kinds and guard not in way.keys and not (guard == "comm_size=pow2" and way.powers):
+            yield Fault(pair.line, "error", f"{name} is taken for {calls}, too; put it below {guard!r}", _ENDS)
+    if key in MANY_ELEMENTS and "count<pow2" not in way.passed:
+        what = f"{name} is taken for fewer elements than processes, too; put it behind 'count<pow2'"
+        yield Fault(pair.line, "warning", what, _ENDS)
