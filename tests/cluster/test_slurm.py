@@ -99,6 +99,14 @@ def test_what_slurm_refuses_is_said_in_its_words(slurm: Slurm, submitted: Submit
     assert "invalid partition" in now["reason"]
 
 
+def test_more_nodes_than_there_are_are_refused_before_anything_is_submitted(
+    slurm: Slurm, submitted: Submitted, tmp_path: Path
+) -> None:
+    with pytest.raises(CampaignError, match=r"partition \w+ has 4 nodes, not the 9 asked for"):
+        submitted("many", ranks=9)
+    assert Campaign(tmp_path / "many").state()["state"] == "planned"
+
+
 def test_a_job_that_fails_tells_why(slurm: Slurm, installation: Installation, tmp_path: Path) -> None:
     failing = Running(tmp_path / "failing", installation, {})
     record = read_json(failing.campaign.plan_file)
