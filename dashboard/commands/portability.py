@@ -40,7 +40,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="a hint of the other campaign, where it is another, such as comm-size=64; pattern= for none (default: "
         "hints are for both); those of --column are column=OURS=THEIRS, each for itself",
     )
-    parser.add_argument("--against-system", metavar="NAME", help="short for --against-hint system=NAME")
     parser.set_defaults(combined=False)
     parser.add_argument(
         "--all-methods",
@@ -113,7 +112,7 @@ def _own_hints() -> dict[str, str]:
 def _other(args: argparse.Namespace) -> argparse.Namespace:
     """What is asked of the other campaign: the same, but for its paths and the hints that are its own."""
     names = _own_hints()
-    own: dict[str, Any] = {} if args.against_system is None else {"system": args.against_system}
+    own: dict[str, Any] = {}
     for text in args.against_hint:
         name, equals, value = text.partition("=")
         dest = names.get(name.replace("_", "-"))

@@ -10,7 +10,7 @@ import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 import xarray as xr
@@ -23,7 +23,6 @@ from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet, text_of
 
-How = Literal["extremes", "least_squares"]
 #: Share of the time of an empty message that is overhead (of one side) and gap: medians of Table 4.13's five systems.
 OVERHEAD_SHARE = 0.17
 GAP_SHARE = 0.31
@@ -91,18 +90,13 @@ def pingpong_of(cube: xr.Dataset) -> PingPong:
     )
 
 
-def hockney_of(
-    measured: PingPong, how: How = "extremes", *, gamma: float = 0.0, delta: float = 0.0
-) -> tuple[Hockney, FloatArray]:
-    """Hockney's parameters of a ping-pong.
+def hockney_of(measured: PingPong, *, gamma: float = 0.0, delta: float = 0.0) -> tuple[Hockney, FloatArray]:
+    """Hockney's parameters of a ping-pong: least latency and highest bandwidth, as section 4.4.1 takes them of NetPIPE.
 
     Parameters
     ----------
     measured
         The ping-pong.
-    how
-        ``extremes``: the least latency and the highest bandwidth, as section 4.4.1 takes them from NetPIPE;
-        ``least_squares``: the line of the least relative residuals, robustly.
     gamma, delta
         Time to compute and to copy a byte, s/B; a ping-pong does not show them.
 
@@ -111,44 +105,23 @@ def hockney_of(
     tuple of Hockney and ndarray
         And the relative residuals (model / measured - 1) at each size.
     """
-    if how == "extremes":
-        alpha, beta = float(measured.time.min()), 1 / float((measured.size / measured.time).max())
-    elif how == "least_squares":
-        alpha, beta = _line(measured)
-    else:
-        raise ModelError(f"how is {how!r}; expected extremes or least_squares")
-    fitted = Hockney(alpha, beta, gamma, delta)
+    fitted = Hockney(float(measured.time.min()), 1 / float((measured.size / measured.time).max()), gamma, delta)
     return fitted, np.asarray(fitted.message_time(measured.size) / measured.time - 1)
 
 
-def _line(measured: PingPong) -> tuple[float, float]:
-    from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
-
-    guess = np.log([measured.time.min(), 1 / (measured.size / measured.time).max()])
-
-    def residuals(logs: FloatArray) -> FloatArray:
-        alpha, beta = np.exp(logs)
-        return np.asarray(np.log((alpha + beta * measured.size) / measured.time))
-
-    alpha, beta = np.exp(least_squares(residuals, guess, loss="soft_l1", f_scale=0.1).x)
-    return float(alpha), float(beta)
-
-
-def parameters_of_pingpong(
-    measured: PingPong, how: How = "extremes", *, gamma: float = 0.0, name: str = "ping-pong"
-) -> ParameterSet:
+def parameters_of_pingpong(measured: PingPong, *, gamma: float = 0.0, name: str = "ping-pong") -> ParameterSet:
     """All three models from a ping-pong; what it cannot show is assumed, and said.
 
     Of the time of the shortest message o takes `OVERHEAD_SHARE` and g `GAP_SHARE`; the rest is the latency.
 
     Parameters
     ----------
-    measured, how, gamma
+    measured, gamma
         As for `hockney_of`.
     name
         Of the set.
     """
-    hockney, residuals = hockney_of(measured, how, gamma=gamma)
+    hockney, residuals = hockney_of(measured, gamma=gamma)
     startup, byte = hockney.alpha, hockney.beta
     overhead, gap = OVERHEAD_SHARE * startup, GAP_SHARE * startup
     loggp = LogGP(startup - 2 * overhead, overhead, gap, byte, gamma)
@@ -165,7 +138,7 @@ def parameters_of_pingpong(
         "PLogP: o_s = o_r = o at all sizes; g(m) is what is left of the ping-pong's time without L",
     ]
     provenance = {
-        "how": f"ping-pong, {how}",
+        "how": "ping-pong, extremes",
         "sources": list(measured.sources),
         "assumed": [*assumed, *([] if gamma else [NO_GAMMA])],
         "sizes": measured.size.tolist(),
@@ -230,7 +203,7 @@ def parameters_of_table(
     """All three models from a table of `read_logp_table`; without LogGP, which is noted, where Table 4.1 gives none.
 
     PLogP: L = T(0) - g(0) (equation 4.4 at the shortest message), g, o_s and o_r as measured. LogGP by Table 4.1.
-    Hockney from the half round trips as `hockney_of` with ``extremes``. gamma and delta are the slopes of the timed
+    Hockney from the half round trips as `hockney_of`. gamma and delta are the slopes of the timed
     reduction and copy over the larger half of sizes, where the call itself no longer counts.
 
     Raises

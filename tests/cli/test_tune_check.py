@@ -87,7 +87,6 @@ def test_results_alone_are_compared_without_rules(colltune: Run, measured: Path)
         (["RULES", "RULES", "--results", "MEASURED"], "one rules file at a time"),
         (["nowhere.conf", "--results", "MEASURED"], "nowhere.conf: no such file"),
         (["RULES", "--results", "MEASURED", "-c", "scan"], "-c scan: these results hold bcast"),
-        (["RULES", "--results", "MEASURED", "--tuned", "other"], "'other' was not measured"),
         (["RULES", "--results", "MEASURED", "--level", "2"], "--level"),
         (["BROKEN", "--results", "MEASURED"], "colltune lint"),
     ],

@@ -25,32 +25,12 @@ SIZES = np.array([0.0, 8.0, 1024.0, 65536.0, 1048576.0])
 TABLE = FAST_ETHERNET / "pointtopoint.csv"
 
 
-def test_a_straight_line_is_found_both_ways() -> None:
-    measured = PingPong(SIZES, 50e-6 + 8e-9 * SIZES)
-    line, residuals = hockney_of(measured, "least_squares")
-    assert (line.alpha, line.beta) == (pytest.approx(50e-6, rel=1e-6), pytest.approx(8e-9, rel=1e-6))
-    assert np.abs(residuals).max() < 1e-6
-    extremes, _ = hockney_of(measured)
-    assert extremes.alpha == pytest.approx(50e-6)
+def test_a_straight_line_is_found_but_for_the_latency_of_the_largest_message() -> None:
+    line, residuals = hockney_of(PingPong(SIZES, 50e-6 + 8e-9 * SIZES))
+    assert line.alpha == pytest.approx(50e-6)
     # The largest message is not infinitely large: its latency is left in, 50 µs of 8.4 ms.
-    assert extremes.beta == pytest.approx(8e-9 + 50e-6 / 1048576, rel=1e-9)
-
-
-def test_one_wild_time_does_not_bend_the_line() -> None:
-    time = 50e-6 + 8e-9 * np.linspace(0, 1e6, 40)
-    time[20] *= 30
-    line, _ = hockney_of(PingPong(np.linspace(0, 1e6, 40), time), "least_squares")
-    assert line.alpha == pytest.approx(50e-6, rel=0.05)
-    assert line.beta == pytest.approx(8e-9, rel=0.05)
-
-
-def test_a_quarter_of_wild_times_does_not_bend_the_line_either() -> None:
-    size = np.linspace(0, 1e6, 40)
-    time = 50e-6 + 8e-9 * size
-    time[5::4] *= 3
-    line, _ = hockney_of(PingPong(size, time), "least_squares")
-    # Least squares that count a residual of 10 % as large already; all alike, they would be 16 to 24 % off.
-    assert (line.alpha, line.beta) == (pytest.approx(50e-6, rel=0.02), pytest.approx(8e-9, rel=0.05))
+    assert line.beta == pytest.approx(8e-9 + 50e-6 / 1048576, rel=1e-9)
+    assert np.abs(residuals).max() < 0.006
 
 
 def test_a_ping_pong_gives_all_three_models_and_says_what_is_assumed() -> None:

@@ -144,12 +144,6 @@ def _parameters(parser: argparse.ArgumentParser) -> None:
     about = "results with a ping-pong (IMB, OSU, SKaMPI), or one table .csv of half round trips, gaps, overheads"
     cli_arguments.results(parser, about=about)
     parser.add_argument(
-        "--how",
-        choices=("extremes", "least_squares"),
-        default="extremes",
-        help="Hockney of a ping-pong: least latency and highest bandwidth (default), or the nearest line",
-    )
-    parser.add_argument(
         "--gamma", type=cli_values.percent, default=0.0, metavar="S_PER_B", help="time to compute a byte, s (default 0)"
     )
     _saved(parser)

@@ -47,8 +47,8 @@ def _of_table(args: argparse.Namespace) -> ParameterSet:
     from dashboard.models.pingpong import parameters_of_table, read_logp_table
 
     path = Path(args.paths[0])
-    if args.how != "extremes" or args.gamma:
-        say("note: --how and --gamma are for ping-pongs; a table says all itself")
+    if args.gamma:
+        say("note: --gamma is for ping-pongs; a table says all itself")
     table = read_logp_table(path)
     return parameters_of_table(table, sources=[path.name], name=args.name or path.stem)
 
@@ -62,7 +62,7 @@ def _of_pingpong(args: argparse.Namespace) -> ParameterSet:
         raise Usage(f"these results hold no ping-pong, but {', '.join(results.children)}")
     measured = pingpong_of(results[POINT_TO_POINT].to_dataset())
     name = args.name or Path(args.paths[0]).stem
-    return parameters_of_pingpong(measured, args.how, gamma=args.gamma, name=name)
+    return parameters_of_pingpong(measured, gamma=args.gamma, name=name)
 
 
 def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:

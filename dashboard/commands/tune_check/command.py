@@ -18,7 +18,7 @@ from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.tune_check import decided as cli_decided
 from dashboard.commands.tune_check.again import Again
 from dashboard.commands.tune_check.rules import Given, form_of, given, written
-from dashboard.commands.tune_check.text import LISTED, described, lines_of
+from dashboard.commands.tune_check.text import described, lines_of
 from dashboard.commands.usage import Usage
 from dashboard.domain.campaign import BY_NAME
 
@@ -71,19 +71,10 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="FILE",
         help="measure nothing: results that hold the methods 'default' and 'tuned'",
     )
-    where.add_argument("--default", default="default", metavar="METHOD", help="of --results, what to compare with")
-    where.add_argument("--tuned", default="tuned", metavar="METHOD", help="of --results, what to compare")
     _measuring(parser)
     judged = parser.add_argument_group("how it is judged")
     judged.add_argument(
         "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="of the tests (default 0.05)"
-    )
-    judged.add_argument(
-        "--between-launches",
-        type=cli_values.percent,
-        metavar="PCT",
-        help="standard deviation by which launches of one method differ beyond their repetitions (default: as several "
-        "launches show, else 0)",
     )
     judged.add_argument(
         "--decided",
@@ -91,7 +82,6 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         metavar="FILE",
         help="results that the rules were decided from: tell cell by cell whether they gain as much in use",
     )
-    judged.add_argument("--all-cells", action="store_true", help=f"list all cells also where they are over {LISTED}")
     judged.add_argument(
         "--drop-slower",
         action="store_true",
@@ -167,9 +157,7 @@ def _checked(args: argparse.Namespace) -> None:
         "left": None if again is None else again.to_dict(),
         **({"decided": cli_decided.described(held)} if args.decided else {}),
     }
-    show(
-        args, result, lambda: [*lines_of(improvements, verdicts, all_cells=args.all_cells), *cli_decided.lines_of(held)]
-    )
+    show(args, result, lambda: [*lines_of(improvements, verdicts), *cli_decided.lines_of(held)])
     if again is not None:
         again.say(args.output)
     args.slower = slower = sum(verdict.outcome == "slower" for each in verdicts.values() for verdict in each)
@@ -251,12 +239,10 @@ def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str
     names = [str(name) for name in results.children if not args.collective or name in args.collective]
     if not names:
         raise Usage(f"-c {args.collective[0]}: these results hold {', '.join(results.children)}")
-    pair = (args.default, args.tuned) if args.results else ("default", "tuned")
-    spread = dict.fromkeys(names, args.between_launches or 0.0)
-    if args.between_launches is None and not args.results:
-        spread |= between_launches(map(Path, files), *pair)
+    pair = ("default", "tuned")
+    spread = {} if args.results else between_launches(map(Path, files), *pair)
     return {
-        name: improvement(results[name].to_dataset(), *pair, level=args.level, between_launches=spread[name])
+        name: improvement(results[name].to_dataset(), *pair, level=args.level, between_launches=spread.get(name, 0.0))
         for name in names
     }
 

@@ -11,24 +11,20 @@ from dashboard.domain.units import format_bytes, format_count
 if TYPE_CHECKING:
     from dashboard.decisions.judged.improvement import Improvement, Verdict
 
-#: More cells than this are listed on demand only.
-LISTED = 60
+#: More cells than this stand in the answer for programs only.
+_LISTED = 60
 _WORDS = {"no difference": "within noise", "faster": "faster", "slower": "SLOWER", "not measured": "not measured"}
 
 
-def lines_of(
-    improvements: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]], *, all_cells: bool
-) -> list[str]:
+def lines_of(improvements: Mapping[str, Improvement], verdicts: Mapping[str, Sequence[Verdict]]) -> list[str]:
     """Tables of each collective: by communicator size, by cell where they are few, by rule."""
     lines: list[str] = []
     for name, improvement in improvements.items():
-        lines += ["", *_collective_lines(name, improvement, verdicts.get(name, []), all_cells=all_cells)]
+        lines += ["", *_collective_lines(name, improvement, verdicts.get(name, []))]
     return lines[1:]
 
 
-def _collective_lines(
-    name: str, improvement: Improvement, verdicts: Sequence[Verdict], *, all_cells: bool
-) -> list[str]:
+def _collective_lines(name: str, improvement: Improvement, verdicts: Sequence[Verdict]) -> list[str]:
     lines = [f"{name}: improvement over the library's own decision; positive is better", ""]
     head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
     rows = [
@@ -42,10 +38,7 @@ def _collective_lines(
     ]
     lines += cli_text.table(head, rows, right=range(len(head)))
     cells = cli_text.records(improvement.by_size())
-    if len(cells) <= LISTED or all_cells:
-        lines += ["", *_cell_lines(cells)]
-    else:
-        lines += ["", f"{len(cells):,} cells; --all-cells lists them"]
+    lines += ["", *(_cell_lines(cells) if len(cells) <= _LISTED else [f"{len(cells):,} cells; --json lists them"])]
     return lines + (["", *_rule_lines(verdicts)] if verdicts else [])
 
 
