@@ -1,6 +1,6 @@
 """Times between the measured sizes, how sure they are, and the trees that are grown over them."""
 
 from dashboard.decisions.surfaces.folding import folding_of
-from dashboard.decisions.surfaces.surface import PREDICTORS, Predicted, Predictor, Surfaces
+from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
 
-__all__ = ["PREDICTORS", "Predicted", "Predictor", "Surfaces", "along", "family", "folding_of", "order", "sureness"]
+__all__ = ["PREDICTORS", "Surfaces", "along", "family", "folding_of", "order", "sureness"]

@@ -1,12 +1,11 @@
 """Optimal segment sizes."""
 
 from dashboard.models.segments.closed import CLOSED, Segments, closed_form, exponential_gap_segment
-from dashboard.models.segments.search import Curve, counted_segment, optimal_segment, plogp_candidates, segment_curve
+from dashboard.models.segments.search import counted_segment, optimal_segment, plogp_candidates, segment_curve
 from dashboard.models.segments.segmentation import Segmentation
 
 __all__ = [
     "CLOSED",
-    "Curve",
     "Segmentation",
     "Segments",
     "closed",

@@ -5,13 +5,7 @@ cost is the sum of the penalties over the cells of each leaf, which takes the me
 at most K leaves, of a maximum depth, or at a price per leaf is found by dynamic programming over rectangles.
 """
 
-from dashboard.decisions.grown.optimal.decide import (
-    OptimalFrontier,
-    optimal,
-    optimal_depth,
-    optimal_frontier,
-    optimal_price,
-)
+from dashboard.decisions.grown.optimal.decide import optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.grown.optimal.family import FAMILY
 
-__all__ = ["FAMILY", "OptimalFrontier", "optimal", "optimal_depth", "optimal_frontier", "optimal_price"]
+__all__ = ["FAMILY", "optimal", "optimal_depth", "optimal_frontier", "optimal_price"]
