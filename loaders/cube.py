@@ -29,8 +29,6 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
 
     Parameters
     ----------
-    collective
-        Its name.
     rows
         All its rows; the parts are consumed.
     attrs

@@ -109,8 +109,6 @@ class Delimited:
 
         Parameters
         ----------
-        text
-            The lines.
         line
             Number of the first.
         finish

@@ -103,8 +103,6 @@ class SummaryReader:
     ----------
     source
         Where rows are counted.
-    header
-        The header line.
 
     Raises
     ------

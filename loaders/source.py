@@ -59,8 +59,6 @@ class Source:
 
     Attributes
     ----------
-    path
-        The file.
     attrs
         What the file says of the whole of itself: ``system, network, library, library_version,
         benchmark, statistic, date, …``, text or numbers.

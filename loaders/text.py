@@ -160,8 +160,6 @@ def printed(
 
     Parameters
     ----------
-    source
-        The file.
     rows
         Where `row` puts what it takes.
     comment

@@ -31,11 +31,6 @@ _LARGEST = 2**53
 def read_workload(path: str | PathLike[str]) -> pd.DataFrame:
     """Read a workload.
 
-    Parameters
-    ----------
-    path
-        The file.
-
     Returns
     -------
     DataFrame

@@ -108,10 +108,8 @@ def with_rules(
 
     Parameters
     ----------
-    rules
-        The file.
     collectives
-        That it has rules for.
+        That the file has rules for.
     han
         Whether HAN's rules stand beside it.
 
@@ -155,8 +153,6 @@ def prepare(folder: Path, rules: str, plan: Plan) -> Campaign:
 
     Parameters
     ----------
-    folder
-        Of the campaign.
     rules
         Text of the rules file; with HAN's rules as `dashboard.export.targets.openmpi.nodes` joins them.
     plan

@@ -126,8 +126,6 @@ def bands_of(decision: DecisionFunction, compared: Compared) -> Bands:
 
     Parameters
     ----------
-    decision
-        Of one collective.
     compared
         What sizes of rules are compared with.
 

@@ -47,8 +47,6 @@ def lacking(
 
     Parameters
     ----------
-    target
-        The target.
     collective, methods
         What was measured, or what rules decide.
     facts

@@ -29,16 +29,10 @@ def with_substitutes(
 
     Parameters
     ----------
-    target
-        The target.
-    decision
-        Of one collective.
     cube
         Measurements of the collective, without ``ppn``.
     weights
         Workload, ``(comm_size, message_size)``.
-    options
-        Of the target.
 
     Returns
     -------

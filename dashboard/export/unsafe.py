@@ -62,8 +62,6 @@ def without_unsafe(cube: xr.Dataset, names: Collection[str] = ()) -> xr.Dataset:
 
     Parameters
     ----------
-    cube
-        Results of one collective.
     names
         As for `dashboard.decisions.measured.selection.without_methods`.
 
@@ -142,8 +140,6 @@ def safe(decision: DecisionFunction, target: str, options: Mapping[str, Any]) ->
     ----------
     decision
         Of one collective or several.
-    target
-        Name of the target.
     options
         Of the target; ``cubes`` say what costs least in their places.
     """

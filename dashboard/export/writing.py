@@ -53,8 +53,6 @@ class Order:
 
     Attributes
     ----------
-    target
-        Name of a target.
     decisions
         One decision function for each collective, or one for several.
     cubes

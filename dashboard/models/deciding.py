@@ -140,8 +140,6 @@ def model_map(
         Methods to choose from (`Covered.of`).
     comm_size, message_size
         Axes of the map: processes and bytes, ascending.
-    ensemble
-        Who decides.
     attrs
         For the predicted cube.
 
@@ -222,8 +220,6 @@ def model_decision(
     ----------
     problem
         Measurements of one collective: only their sizes and methods are used.
-    ensemble
-        Who decides.
     methods
         Labels of the methods to choose from, measured or not (``pipeline 4KiB``); none: all measured ones.
     grow

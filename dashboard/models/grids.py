@@ -36,8 +36,6 @@ class Predicted:
 
     Attributes
     ----------
-    grid
-        Its layout.
     time
         Seconds; None where a coefficient is missing.
     improvement

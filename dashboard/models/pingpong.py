@@ -95,8 +95,6 @@ def hockney_of(measured: PingPong, *, gamma: float = 0.0, delta: float = 0.0) ->
 
     Parameters
     ----------
-    measured
-        The ping-pong.
     gamma, delta
         Time to compute and to copy a byte, s/B; a ping-pong does not show them.
 
@@ -118,8 +116,6 @@ def parameters_of_pingpong(measured: PingPong, *, gamma: float = 0.0, name: str 
     ----------
     measured, gamma
         As for `hockney_of`.
-    name
-        Of the set.
     """
     hockney, residuals = hockney_of(measured, gamma=gamma)
     startup, byte = hockney.alpha, hockney.beta

@@ -31,8 +31,6 @@ class Covered:
 
     Attributes
     ----------
-    collective
-        Its name.
     models
         By method, in the order of the results.
     missing
@@ -92,8 +90,6 @@ def candidates(
 
     Parameters
     ----------
-    collective
-        Its name.
     algorithms
         As the models call them; None takes all.
     segment_sizes
@@ -116,8 +112,6 @@ def methods_named(collective: str, labels: Sequence[str], measured: Sequence[Met
 
     Parameters
     ----------
-    collective
-        Its name.
     labels
         As of the results, or such as ``pipeline`` or ``pipeline 8KiB``; each is taken once.
     measured
@@ -164,8 +158,6 @@ def predicted_cube(
 
     Parameters
     ----------
-    known
-        The methods.
     comm_size, message_size
         Axes: processes and bytes, ascending.
     parameters

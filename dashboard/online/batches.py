@@ -36,8 +36,6 @@ def perform(
 
     Parameters
     ----------
-    name
-        Of the batch.
     tasks
         Runs that follow each other on the same nodes.
     seconds

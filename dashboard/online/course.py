@@ -45,8 +45,6 @@ class Course:
 
     Attributes
     ----------
-    table
-        The methods.
     iterations
         What is told of each: ``iteration``, ``timings`` so far, ``boxes`` (see
         `dashboard.online.simulation.QUANTILES`; times of calls by the best known mean at their sizes), and of a

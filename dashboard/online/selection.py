@@ -158,8 +158,6 @@ class SelectionModel:
 
     Attributes
     ----------
-    table
-        The methods.
     choices
         By collective; those that are not there are still chosen evenly.
     provenance

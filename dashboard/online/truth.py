@@ -88,8 +88,6 @@ class Simulated:
 
     Parameters
     ----------
-    collective
-        Its name.
     methods
         Names of algorithms of the models, with a segment size behind some: ``pipeline 8KiB``.
     model

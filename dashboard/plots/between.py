@@ -49,14 +49,10 @@ def slice_chart(along: Along, chosen: NDArray[np.int64], key: MethodKey, title: 
 
     Parameters
     ----------
-    along
-        The slice.
     chosen
         Method that the decision function takes at each size; -1 where there is none.
     key
         Colours and names of all methods.
-    title
-        Of the chart.
     """
     x = hv.Dimension(f"slice_{along.axis}", label=AXES[along.axis])
     sizes = np.maximum(along.sizes, 1).astype(float)

@@ -81,8 +81,6 @@ def cell_table(methods: pd.DataFrame, key: MethodKey, cell: tuple[int, int], cho
     ----------
     methods
         As `measured_at` makes it.
-    key
-        Colours and letters.
     cell
         ``(comm_size, message_size)``.
     chosen

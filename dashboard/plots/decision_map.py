@@ -44,8 +44,6 @@ def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) ->
     ----------
     values
         Codes, shape (comm_size, message_size).
-    raster
-        Pixels of the map.
     count
         Number of codes.
     """
@@ -61,8 +59,6 @@ def code_image(pixels: NDArray[np.unsignedinteger[Any]], raster: Raster, name: s
     ----------
     pixels
         As `paint_codes` makes them.
-    raster
-        Pixels of the map.
     name
         Of the value.
     colors
@@ -89,10 +85,6 @@ def method_image(methods: NDArray[np.integer[Any]], raster: Raster, key: MethodK
     ----------
     methods
         Method indices, shape (comm_size, message_size).
-    raster
-        Pixels of the map.
-    key
-        Colours.
     """
     return code_image(paint_codes(methods, raster, len(key.labels)), raster, "method", list(key.colors))
 
@@ -102,8 +94,6 @@ def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> h
 
     Parameters
     ----------
-    axes
-        Of the map.
     boxes
         What is hatched, shape (boxes, 4): left, bottom, right, top; None: all of the map.
     """
@@ -226,8 +216,6 @@ def in_cells(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
     ----------
     figures
         Text in each cell, row by row.
-    axes
-        Of the map.
     """
     rows, columns = axes.shape
     fitting = that_fit(figures, axes.x, np.tile(np.arange(columns), rows))
@@ -280,8 +268,6 @@ def text_columns(texts: NDArray[Any], axes: Axes, name: str) -> dict[str, NDArra
     ----------
     texts
         Text in each cell, row by row.
-    axes
-        Of the map.
     name
         Of the column of texts.
     """
@@ -304,10 +290,6 @@ def letter_columns(
     ----------
     methods
         Method indices, shape (comm_size, message_size); -1 gets no letter.
-    axes
-        Of the map.
-    key
-        Letters.
     segments
         Lines that are drawn on the map, as `region_segments` makes them: no letter lies below one.
     """

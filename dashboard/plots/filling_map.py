@@ -23,8 +23,6 @@ def winners_legend(key: MethodKey, dmap: xr.Dataset, planned: int, distrusted: i
 
     Parameters
     ----------
-    key
-        Colours and letters.
     dmap
         Decision map of what is measured so far.
     planned

@@ -101,8 +101,6 @@ def frontier_chart(
 
     Parameters
     ----------
-    title
-        Of the chart.
     points
         As `dashboard.decisions.judged.frontier.Frontier.table`, with the column ``told`` (settings in words).
     value

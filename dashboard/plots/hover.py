@@ -98,8 +98,6 @@ def cell_columns(
     ----------
     cube
         Measurements of one number of processes per node: ``repetitions`` (method, comm_size, message_size).
-    dmap
-        Decision map.
     penalties
         As `dashboard.decisions.judged.penalty` gives it.
     untrusted
@@ -132,12 +130,8 @@ class CellFigures:
 
     Parameters
     ----------
-    axes
-        Of the maps.
     key
         Names and letters of the methods.
-    collective
-        Its name.
     served
         Whether there is a server for the pointer to ask; without one the figures are all sent with the map.
     compares

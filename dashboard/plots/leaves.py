@@ -21,8 +21,6 @@ def leaf_places(
 
     Parameters
     ----------
-    decision
-        The decision function.
     comm_size, message_size
         Arrays that broadcast together.
     given
@@ -52,10 +50,6 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
 
     Parameters
     ----------
-    decision
-        The decision function.
-    axes
-        Of the map.
     given
         As for `leaf_places`.
     """
@@ -70,12 +64,8 @@ def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mappi
 
     Parameters
     ----------
-    decision
-        The decision function.
     place
         Of the leaf, among the nodes of the tree.
-    axes
-        Of the map.
     given
         As for `leaf_places`.
     """

@@ -83,8 +83,6 @@ def method_shares(key: MethodKey, best: NDArray[np.integer], chosen: NDArray[np.
 
     Parameters
     ----------
-    key
-        Colours and letters.
     best, chosen
         Method indices of the cells, -1 for none.
 
@@ -141,8 +139,6 @@ def method_line(key: MethodKey, best: NDArray[np.integer], most: int = 10) -> st
 
     Parameters
     ----------
-    key
-        Colours and letters.
     best
         Method indices of the cells, -1 for none.
     most

@@ -29,8 +29,6 @@ def stacked(
 
     Parameters
     ----------
-    title
-        Of the map.
     axes
         Its axes: all of it is shown, whatever the layers hold.
     layers

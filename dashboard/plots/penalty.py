@@ -41,8 +41,6 @@ def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> hv.Image:
     ----------
     penalty
         Percent, NaN where the chosen method was not measured, shape (comm_size, message_size).
-    raster
-        Pixels of the map.
     """
     return code_image(penalty_pixels(penalty, raster), raster, "penalty", list(COLORS))
 
@@ -54,8 +52,6 @@ def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArra
     ----------
     penalty
         Percent, shape (comm_size, message_size).
-    axes
-        Of the map.
     """
     figures = [f"{value:.0f}" if value >= BOUNDS[0] else "" for value in np.nan_to_num(penalty).ravel()]
     return text_columns(in_cells(np.array(figures), axes), axes, "figure")

@@ -41,8 +41,6 @@ class Raster:
 
     Attributes
     ----------
-    axes
-        Of the map.
     columns, rows
         Cell index of each pixel column and row; rows go upwards.
     """

@@ -16,12 +16,6 @@ def rules_page(decision: DecisionFunction, rules: list[Rule], key: MethodKey, fi
 
     Parameters
     ----------
-    decision
-        The decision function.
-    rules
-        All its rules.
-    key
-        Colours and letters.
     first, end
         Which rules, from 0; `end` is not among them.
     """

@@ -30,12 +30,8 @@ class MapScene:
     ----------
     cube
         Measurements of one number of processes per node.
-    dmap
-        Exact decision map.
     axes, raster, key
         As the plots need them.
-    collective
-        Its name.
     """
 
     cube: xr.Dataset

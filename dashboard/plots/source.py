@@ -39,8 +39,6 @@ def highlighted(text: str, language: str = "c") -> str:
 
     Parameters
     ----------
-    text
-        The source.
     language
         As Pygments names it.
     """

@@ -51,12 +51,8 @@ def method_picture(
 
     Parameters
     ----------
-    title
-        Above it.
     methods
         Method indices, shape (comm_size, message_size); -1 stays hatched.
-    axes, key
-        Of the map.
     segments
         Lines between regions, as `dashboard.plots.decision_map.region_segments` gives them.
     """
@@ -89,12 +85,8 @@ def time_picture(title: str, times: Mapping[str, xr.DataArray], axes: Axes) -> F
 
     Parameters
     ----------
-    title
-        Above it.
     times
         Seconds by name of the line, dims ``comm_size`` and ``message_size``; at most three.
-    axes
-        Of the maps.
     """
     figure, drawing = _frame(title)
     for (name, table), (color, dash, marker) in zip(times.items(), _LOOKS, strict=False):

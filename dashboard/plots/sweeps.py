@@ -38,8 +38,6 @@ class Chart:
 
     Attributes
     ----------
-    x, y
-        Its axes.
     sweeps
         Which sweeps are drawn, ``depths`` or ``thresholds``.
     title
@@ -79,8 +77,6 @@ def mark_columns(name: str, choice: Mapping[str, float]) -> dict[str, np.ndarray
 
     Parameters
     ----------
-    name
-        Of the chart.
     choice
         ``max_depth``, ``threshold``, ``depth_mean`` and ``penalty_mean`` of the tree on show; NaN where unknown.
     """

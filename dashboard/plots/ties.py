@@ -40,14 +40,10 @@ def tie_hatch(
     ----------
     tied
         Shape (comm_size, message_size).
-    axes
-        Of the map.
     pattern
         Of the hatch, as Bokeh names it.
     scale
         Pixels between its lines.
-    alpha
-        Of its lines.
     """
     boxes = tie_boxes(tied, axes)
     kept: Any = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
@@ -84,8 +80,6 @@ def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, hv.Rectangles]
     ----------
     sureness
         Probability that each cell's method is the fastest, shape (comm_size, message_size); NaN: not faded.
-    axes
-        Of the map.
 
     Returns
     -------

@@ -158,8 +158,6 @@ def tree_svg(decision: DecisionFunction, key: MethodKey, *, depth: int, path: Se
 
     Parameters
     ----------
-    decision
-        The decision function.
     key
         Colours and letters, by label.
     depth

@@ -38,8 +38,6 @@ class MapFigures(MapScene):
 
         Parameters
         ----------
-        view
-            The view.
         penalties
             Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
         """

@@ -97,8 +97,6 @@ class Elements:
         All bytes that they are part of.
     origin
         Byte of `memory` at which the first one has its place.
-    length
-        Number of elements.
     """
 
     __slots__ = ("datatype", "length", "memory", "origin")

@@ -27,8 +27,6 @@ class Bound:
     ----------
     comm
         Communicator of mpi4py; a duplicate of the user's, since tags are this program's own.
-    program
-        Of this rank.
     memory
         Input, output and, of elements with gaps, scratch memory: arrays with an element each along the first axis, or
         `dashboard.schedules.datatypes.Elements`.

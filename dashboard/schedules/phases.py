@@ -160,8 +160,6 @@ def step_program(
 
     Parameters
     ----------
-    size, rank
-        Of the group.
     inner
         An own method with parameters as `dashboard.schedules.orthogonal.worded` reads it.
     commutative

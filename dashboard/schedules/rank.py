@@ -45,12 +45,6 @@ class Rank:
 
     Parameters
     ----------
-    call
-        What is called.
-    rank
-        Its number.
-    parameters
-        Of the algorithm.
     log
         Where its operations are written.
     input, output

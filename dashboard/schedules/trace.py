@@ -29,8 +29,6 @@ class Trace:
     ----------
     call
         What was called.
-    algorithm, parameters
-        The method.
     times
         Of each rank begin and end of each row of its program, in seconds since the first of all began.
     facts

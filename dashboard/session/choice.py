@@ -24,8 +24,6 @@ class Choice:
 
     Attributes
     ----------
-    family
-        Its name.
     values
         Name and value of each option, in the family's order.
     """

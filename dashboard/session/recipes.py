@@ -64,15 +64,7 @@ def compact(choice: Choice) -> str:
 
 
 def as_command(state: State, page: str = "") -> str:
-    """The command that gives the figures of a page (default: the one on show).
-
-    Parameters
-    ----------
-    state
-        The choices.
-    page
-        Name of the page.
-    """
+    """The command that gives the figures of a page (default: the one on show)."""
     page = page or state.page
     if (recipe := _own(state, page)) is not None:
         return recipe[0]
@@ -122,8 +114,6 @@ def of_check(state: State, file: str, version: str, *, judged: bool) -> list[str
 
     Parameters
     ----------
-    file
-        Its path.
     version
         Of Open MPI that reads it.
     judged
@@ -147,8 +137,6 @@ def of_report(state: State, collectives: Sequence[str], output: str, further: Se
     ----------
     collectives
         Those in it; none: all.
-    output
-        The file.
     further
         What else is asked of it, as it is typed.
     """

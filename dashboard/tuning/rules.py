@@ -177,8 +177,6 @@ def obeyed(work: Work, file: Path, stage: str, rest: Path) -> tuple[Path, dict[s
 
     Parameters
     ----------
-    file
-        The rules.
     stage
         That is told how far it is; the report of the last proof is in its folder.
     rest

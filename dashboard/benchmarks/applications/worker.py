@@ -55,8 +55,6 @@ class Ranks:
     ----------
     mpi
         The module ``mpi4py.MPI``.
-    order
-        What it does.
     native
         The compiled executor of schedules; None: mpi4py runs them.
     """

@@ -168,8 +168,6 @@ class Naming:
     ----------
     name
         By which Slurm knows the job.
-    start
-        The start command.
     after
         Whether the job starts when an earlier one has ended; its id is told to ``sbatch``.
     """
@@ -186,8 +184,6 @@ def script(
 
     Parameters
     ----------
-    request
-        What is asked for.
     jobs, orders
         With what their supervisors are told; several, or one with an index, are an array.
     naming

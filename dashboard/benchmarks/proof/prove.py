@@ -64,8 +64,6 @@ class Wish:
 
     Attributes
     ----------
-    rules
-        The file.
     han
         HAN's rules that belong to it; both are proven as one decision, across nodes.
     mpiexec
@@ -291,12 +289,8 @@ class _Runner:
     ----------
     wish
         The limits.
-    target
-        The library.
     asked
         Regions, with the calls that verdicts need; others are made for comparison only.
-    progress
-        Told how far it is.
     """
 
     def __init__(self, wish: Wish, target: Target, asked: Asked, progress: Progress | None) -> None:

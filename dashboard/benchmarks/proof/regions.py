@@ -25,8 +25,6 @@ class Region:
 
     Attributes
     ----------
-    collective
-        Its name.
     bounds
         ``low < attribute <= high`` by attribute; what is not named is not bounded.
     method

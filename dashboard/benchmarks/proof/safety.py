@@ -36,8 +36,6 @@ def faulty(
 
     Parameters
     ----------
-    target
-        The library.
     mpiexec, python, launcher
         How its ranks are started.
     ranks

@@ -51,8 +51,6 @@ class Worker:
     ----------
     mpi
         The module ``mpi4py.MPI``.
-    order
-        What is called.
     lines
         Where the first process writes what happened.
     """

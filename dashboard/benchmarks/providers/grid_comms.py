@@ -30,8 +30,6 @@ class Caller:
 
     Parameters
     ----------
-    executor
-        What runs schedules.
     element, op
         MPI's type of an element, and its operation of a reduction.
     """
@@ -71,8 +69,6 @@ class GridComms:
     ----------
     comm
         Communicator of mpi4py with as many processes as the grid has.
-    grid
-        The grid.
 
     Raises
     ------

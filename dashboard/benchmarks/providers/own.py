@@ -168,8 +168,6 @@ class Own:
     ----------
     comm
         Communicator of the team; messages go over a duplicate of it.
-    executor
-        What runs programs.
     """
 
     def __init__(self, comm: Any, executor: Executor) -> None:

@@ -17,8 +17,6 @@ class Exchange:
 
     Attributes
     ----------
-    entry
-        The collective.
     counts
         Elements of each process's block; of a vector its elements, for each process the same.
     block

@@ -139,8 +139,6 @@ class PeerCounters:
 
     Parameters
     ----------
-    tools
-        The tool interface.
     names
         Performance variables of class "size", bound to a communicator.
     comm_address

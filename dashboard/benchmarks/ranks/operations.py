@@ -39,8 +39,6 @@ class Operation:
 
     Parameters
     ----------
-    cell
-        What is called.
     rank
         Of this process in the communicators that it will be called on.
     types

@@ -32,8 +32,6 @@ class Memory:
     ----------
     layout
         Of an element.
-    count
-        Elements.
     """
 
     def __init__(self, layout: Layout, count: int) -> None:

@@ -22,8 +22,6 @@ class Finding:
 
     Attributes
     ----------
-    collective, method
-        Which one.
     kinds
         Cases that went wrong, as `Case.kind`, in the order in which they were seen.
     comm_sizes

@@ -46,8 +46,6 @@ class Worker:
     ----------
     mpi
         The module ``mpi4py.MPI``.
-    order
-        What is called.
     records
         File that the first process adds to.
     """

@@ -128,8 +128,6 @@ def cost(estimate: Estimate, limit: float | None = None, *, checked: bool = Fals
 
     Parameters
     ----------
-    estimate
-        What it is told by.
     limit, checked
         As for `dashboard.benchmarks.campaigns.pace.most`.
     """

@@ -25,8 +25,6 @@ def without_slower(
 
     Parameters
     ----------
-    decision
-        The decision function.
     verdicts
         On its rules, as `dashboard.decisions.judged.improvement.judge` gives them.
     improvement

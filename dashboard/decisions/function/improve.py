@@ -23,8 +23,6 @@ def improved(problem: Problem, decision: DecisionFunction) -> DecisionFunction:
 
     Parameters
     ----------
-    problem
-        The measurements.
     decision
         The decision function; its methods need not all be measured.
 
@@ -48,10 +46,6 @@ def without(
 
     Parameters
     ----------
-    problem
-        The measurements.
-    decision
-        The decision function.
     allowed
         Labels of methods.
     otherwise

@@ -30,8 +30,6 @@ def draw(
 
     Parameters
     ----------
-    tree
-        The tree.
     labels
         What to write for each method.
     categories

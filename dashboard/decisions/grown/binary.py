@@ -106,8 +106,6 @@ class Pruning:
 
     Parameters
     ----------
-    tree
-        The tree.
     losses
         ``(node,)`` what each node loses as a leaf.
 

@@ -45,8 +45,6 @@ def cart(problem: Problem, *, progress: Progress | None = None, **options: Any) 
     ----------
     problem
         What to decide on. Cells where nothing was measured, or that a workload never calls, are no cases.
-    progress
-        Told how far it is.
     **options
         See `FAMILY`: ``max_depth``, ``max_leaves``, ``min_cases``, ``pruning``, ``attributes``,
         ``criterion``, ``cost_sensitive``.

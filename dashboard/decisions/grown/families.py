@@ -65,8 +65,6 @@ class Families(Mapping[str, Family]):
 
         Parameters
         ----------
-        name
-            Its name.
         place
             Its module, in full, or module:name.
         """

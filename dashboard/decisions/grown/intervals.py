@@ -41,10 +41,6 @@ def grow(
 
     Parameters
     ----------
-    problem
-        What to decide on.
-    progress
-        Told how far it is.
     price, least_gain, max_intervals, significance
         See `FAMILY`.
 

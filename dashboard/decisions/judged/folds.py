@@ -73,8 +73,6 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
 
     Parameters
     ----------
-    problem
-        The measurements.
     scheme
         ``comm_size`` and ``message_size`` leave out every `folds`-th line of the grid of sizes, so that
         each line is left out once; ``lines`` does first the one, then the other. ``repetitions`` halves

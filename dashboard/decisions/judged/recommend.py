@@ -27,8 +27,6 @@ class Recommendation:
     ----------
     row
         Its row in the frontier's table.
-    decision
-        The decision function.
     reason
         Why this one, in words.
     rule

@@ -39,8 +39,6 @@ def without_methods(cube: xr.Dataset, names: Collection[str]) -> xr.Dataset:
 
     Parameters
     ----------
-    cube
-        Results of one collective.
     names
         As `selectable` gives them; those that the cube lacks are ignored.
 

@@ -28,8 +28,6 @@ def weights_for(
     workload
         As `loaders.workload.read_workload` gives it: ``collective``, ``comm_size``, ``message_size``,
         ``calls`` and perhaps ``ppn`` (0 = not told).
-    cube
-        Results of one collective.
     collective
         Whose calls; None takes that of the cube.
     ppn

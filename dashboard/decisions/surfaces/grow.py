@@ -111,8 +111,6 @@ class Growing:
 
     Parameters
     ----------
-    table
-        The measurements.
     surfaces
         What is predicted of them.
     incumbent

@@ -67,8 +67,6 @@ class Listing:
     ----------
     rules
         How many.
-    methods
-        What they choose.
     not_by_sizes
         How many of them go by more than communicator and message size.
     """

@@ -66,8 +66,6 @@ def read_text(text: str, *, version: str | None = None, own: str = "") -> RulesF
 
     Parameters
     ----------
-    text
-        The text.
     version
         Of the Open MPI that reads its classic rules; without it that which they are `written_for`.
     own

@@ -82,8 +82,6 @@ def read(document: At, own: At | None = None) -> RulesFile:
 
     Parameters
     ----------
-    document
-        The parsed JSON.
     own
         Likewise of the file that the library itself holds.
     """

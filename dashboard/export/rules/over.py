@@ -129,8 +129,6 @@ def costs(
 
     Parameters
     ----------
-    rules
-        As read.
     cubes
         Measurements by collective.
     version

@@ -126,8 +126,6 @@ class Symbol(Expression):
         By which `Scope.values` has it.
     written
         How it is written.
-    unit
-        Its unit.
     silent
         Whether it is left out of products: the one byte of LogGP's ``(m - 1) G``.
     """
@@ -208,10 +206,6 @@ class Applied(Expression):
 
     Parameters
     ----------
-    of
-        The part.
-    compute
-        The function.
     write
         Writes it, given the part.
     keeps_unit

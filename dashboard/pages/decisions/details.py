@@ -48,8 +48,6 @@ class Statistics(Viewer):
 
     Parameters
     ----------
-    state
-        Choices.
     when_judged
         Called when the tree has been judged by what it was not made from.
     """

@@ -49,8 +49,6 @@ class Checked:
     ----------
     key, name
         By which it can be decided with, and what it is called.
-    text
-        The file.
     rules
         As it was read; None of a saved decision function.
     meant
@@ -75,8 +73,6 @@ class CheckRules(Viewer):
 
     Parameters
     ----------
-    state
-        Choices.
     changed
         Called when other commands give its figures.
     """

@@ -28,8 +28,6 @@ class Permalink:
 
     Parameters
     ----------
-    state
-        The view.
     location
         Panel's location, which holds the address.
     """

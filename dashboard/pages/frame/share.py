@@ -40,8 +40,6 @@ class Share(Viewer):
 
     Parameters
     ----------
-    state
-        Choices.
     link
         Gives the address of the view.
     style

@@ -147,8 +147,6 @@ class FillingMap(Viewer):
     ----------
     asked
         Called when another collective or number of processes per node is chosen.
-    state
-        Its colour scheme.
     """
 
     def __init__(self, asked: Any, state: State) -> None:

@@ -71,8 +71,6 @@ class Watch(Viewer):
 
         Parameters
         ----------
-        name
-            Of the campaign.
         sight
             What was seen of it.
         doubts

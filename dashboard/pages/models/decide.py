@@ -66,8 +66,6 @@ class Deciding(Part):
     ----------
     state
         Measurements, and where the decision function goes to.
-    choice
-        Of the page.
     """
 
     def __init__(self, state: State, choice: ModelChoice) -> None:

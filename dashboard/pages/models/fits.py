@@ -27,8 +27,6 @@ class Fits(Part):
 
     Parameters
     ----------
-    choice
-        Of the page.
     again
         Fits the parameters on show to methods, by their labels, and calls what it is given when they are.
     """

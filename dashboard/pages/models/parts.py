@@ -25,13 +25,7 @@ REST = 0.15
 
 
 class Part(Filling):
-    """A tab: widgets, what they show once it is there, and a sentence instead where there is nothing to show.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """A tab: widgets, what they show once it is there, and a sentence instead where there is nothing to show."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__()
@@ -180,13 +174,7 @@ def chart(height: int, **options: Any) -> pn.pane.HoloViews:
 
 
 class Held(Viewer):
-    """Sliders of the sizes that a chart holds.
-
-    Parameters
-    ----------
-    choice
-        Of the page.
-    """
+    """Sliders of the sizes that a chart holds."""
 
     def __init__(self, choice: ModelChoice) -> None:
         super().__init__()

@@ -30,8 +30,6 @@ class TimeLines(Viewer):
 
     Parameters
     ----------
-    choice
-        Of the page.
     loaded
         Called when a trace has been loaded.
     model

@@ -32,8 +32,6 @@ class Charts(Filling):
 
     Parameters
     ----------
-    state
-        Its colour scheme.
     changed
         Called when something else is to be drawn: with `pictured`.
     """

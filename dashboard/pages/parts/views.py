@@ -28,13 +28,7 @@ class Filling(Viewer):
 
 
 class Section(Viewer):
-    """A part of a page.
-
-    Parameters
-    ----------
-    state
-        Choices.
-    """
+    """A part of a page."""
 
     def __init__(self, state: State) -> None:
         super().__init__()

@@ -33,8 +33,6 @@ def step_times(answers: Answers, title: str) -> hv.Overlay:
     ----------
     answers
         Of ``colltune orthogonal run``, of one application over several sizes.
-    title
-        Of the chart.
     """
     series: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for answer in answers:
@@ -56,8 +54,6 @@ def group_times(cube: xr.Dataset, methods: Mapping[str, Runtime], message_size: 
         Runtime functions by the label of the method that they are of.
     message_size
         Bytes, one that was measured.
-    title
-        Of the chart.
     """
     here = cube[["time", "time_std"]].sel(message_size=message_size)
     series = {}
@@ -77,8 +73,6 @@ def improvements(answers: Mapping[str, Sequence[Mapping[str, Any]]], title: str)
     ----------
     answers
         Of ``colltune orthogonal run``, by the name of the application.
-    title
-        Of the chart.
     """
     series: dict[str, list[tuple[float, ...]]] = defaultdict(list)
     for application, runs in answers.items():
@@ -114,8 +108,6 @@ def step_phases(answers: Mapping[str, Mapping[str, Any]], title: str) -> hv.Over
     ----------
     answers
         One of ``colltune orthogonal run`` for each application, by its name.
-    title
-        Of the chart.
     """
     bars = [(f"{application}, {_way(way)}", way) for application, answer in answers.items() for way in answer["ways"]]
     names = dict.fromkeys(_phase(name) for _, way in bars for name in way["phases"])

@@ -215,8 +215,6 @@ def evaluate(
 
     Parameters
     ----------
-    view
-        What is asked for.
     parameters
         By model; models without any are left out.
     cube

@@ -36,8 +36,6 @@ def gain_bars(rows: Sequence[Mapping[str, Any]], title: str) -> hv.Overlay:
     ----------
     rows
         As `dashboard.models.grids.summary` gives them, of one communicator size and inner method.
-    title
-        Of the chart.
     """
     at = np.arange(len(rows), dtype=float)
     names = [_name(row["layout"]) for row in rows]
@@ -190,8 +188,6 @@ def prediction_table(
 
     Parameters
     ----------
-    title
-        Above the table.
     rows
         Grid, seconds predicted and measured, deviation of the grid and of each phase alone in percent; None: not known.
     """

@@ -39,8 +39,6 @@ def legend_table(view: View, lines: Lines) -> str:
 
     Parameters
     ----------
-    view
-        What is shown.
     lines
         As `dashboard.plots.models.curves.evaluate` gives them.
     """

@@ -55,8 +55,6 @@ def model_methods(collective: str, cube: xr.Dataset | None = None, *, every: boo
 
     Parameters
     ----------
-    collective
-        Name.
     cube
         Measurements; None: there are none.
     every

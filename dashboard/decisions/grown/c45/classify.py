@@ -14,8 +14,6 @@ def classify(tree: Tree, values: Float32, declared: Int32) -> Int32:
 
     Parameters
     ----------
-    tree
-        The tree.
     values, declared
         As in `TrainingTable`. A case with an unknown value, or one that is not declared, goes down all branches in
         proportion to their training cases.

@@ -22,8 +22,6 @@ def c45_table(problem: Problem, settings: Iterable[tuple[int, float]] = TABLE_6_
 
     Parameters
     ----------
-    problem
-        What to decide on.
     settings
         Of -m and -c.
     **options

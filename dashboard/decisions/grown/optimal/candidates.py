@@ -73,8 +73,6 @@ def candidates(
     ----------
     values
         ``(rectangle, price)`` as `priced` gives them: a cut is kept if any of the prices does not rule it out.
-    rectangles
-        How they are numbered.
     highest
         What the tree is worth at most, at each price.
     most

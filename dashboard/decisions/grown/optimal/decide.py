@@ -29,8 +29,6 @@ class OptimalFrontier:
 
     Parameters
     ----------
-    problem
-        What to decide on.
     max_leaves
         The greatest number of leaves, from 1.
     progress

@@ -16,17 +16,11 @@ class PriceSearch:
 
     Parameters
     ----------
-    costs
-        What leaves cost.
     price
         Per leaf, in percent (of one cell of weight 1).
-    tick
-        Told the share done.
 
     Attributes
     ----------
-    tree
-        The tree.
     bound
         None: nothing is better.
     """
@@ -46,12 +40,8 @@ class DepthSearch:
 
     Parameters
     ----------
-    costs
-        What leaves cost.
     max_depth
         Most levels below the root.
-    tick
-        Told the share done.
 
     Raises
     ------

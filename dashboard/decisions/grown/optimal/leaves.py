@@ -45,12 +45,8 @@ class LeafSearch:
 
     Parameters
     ----------
-    costs
-        What leaves cost.
     max_leaves
         The greatest number of leaves that is asked for.
-    tick
-        Told the share done.
 
     Attributes
     ----------

@@ -94,16 +94,12 @@ class RestrictedTree:
 
     Parameters
     ----------
-    costs
-        What leaves cost.
     search
         Gives the best tree of a grid.
     price
         Per leaf, in percent (of one cell of weight 1).
     depth
         Most levels of the trees; None for any.
-    tick
-        Told the share done.
 
     Attributes
     ----------

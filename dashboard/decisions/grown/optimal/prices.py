@@ -28,12 +28,8 @@ def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick:
     ----------
     leaves
         Cost of every rectangle as a leaf.
-    rectangles
-        How they are numbered.
     prices
         Prices per leaf; all are done at once, which costs little more than one.
-    tick
-        Told the share done.
 
     Returns
     -------

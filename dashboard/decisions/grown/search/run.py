@@ -31,8 +31,6 @@ class Result:
 
     Attributes
     ----------
-    root
-        The tree.
     proven
         Whether no tree within the limits loses less.
     lower_bound

@@ -80,15 +80,7 @@ def installed(root: Path | None = None) -> tuple[Path, str] | None:
 
 
 def keep(folder: Path, mpiexec: Path) -> None:
-    """Write the selection of the MPICH that a program of it starts beside the results of a campaign, where it is found.
-
-    Parameters
-    ----------
-    folder
-        Of the campaign.
-    mpiexec
-        The program.
-    """
+    """Write the selection of the MPICH that a program of it starts beside a campaign's results, where it is found."""
     if (held := installed(mpiexec.absolute().parent.parent)) is not None:
         disk.write_text(folder / KEPT, held[1])
 

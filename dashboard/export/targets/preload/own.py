@@ -64,12 +64,8 @@ def units_of(decision: DecisionFunction, place: int, cube: xr.Dataset | None) ->
 
     Parameters
     ----------
-    decision
-        Of one collective.
     place
         Of the method; it is not one of the library.
-    cube
-        The measurements.
 
     Raises
     ------

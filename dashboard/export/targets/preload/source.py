@@ -98,8 +98,6 @@ class Part:
 
     Attributes
     ----------
-    decision
-        What is decided.
     switches
         What the library is told for each of its methods; nothing for those that are never decided.
     notes
