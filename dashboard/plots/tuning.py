@@ -124,7 +124,7 @@ def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:
     ends = np.concatenate([low, high, [0.0]])
     room = 0.06 * max(float(np.ptp(ends)), 1.0)
     return hv.Overlay(layers).opts(
-        **_frame("What is gained", gain_height(len(names))),
+        **framed("What is gained", gain_height(len(names)), tools=["save"], grows=False),
         xlim=(float(ends.min()) - room, float(ends.max()) + room),
         ylim=(-0.6, max(len(names), 1) - 0.4),
         yticks=list(zip(rows.tolist(), names, strict=True)) or [(0.0, "")],
@@ -163,7 +163,3 @@ def rules_table(compared: Sequence[Mapping[str, Any]]) -> str:
 
 def _left(verdict: str) -> str:
     return f"left to the library: {COMPARED.get(verdict, verdict)}"
-
-
-def _frame(title: str, height: int) -> dict[str, Any]:
-    return framed(title, height, tools=["save"], grows=False)

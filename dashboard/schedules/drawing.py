@@ -107,7 +107,7 @@ def _arrow(spots: Sequence[tuple[float, float]], way: Edge, last: int) -> Iterat
     # Both ways of a pair stand beside each other.
     x1, y1, x2, y2 = x1 - 3 * dy, y1 + 3 * dx, x2 - 3 * dy, y2 + 3 * dx
     x1, y1, x2, y2 = x1 + _RADIUS * dx, y1 + _RADIUS * dy, x2 - _RADIUS * dx, y2 - _RADIUS * dy
-    colour = _colour(step, last)
+    colour = f"hsl({220 - 220 * (step - 1) / max(1, last - 1):.0f} 80% 38%)"
     yield f'<path d="M{x1:.1f} {y1:.1f}L{x2:.1f} {y2:.1f}" stroke="{colour}" fill="none"/>'
     left, right = ((x2 - 7 * dx + side * 3 * dy, y2 - 7 * dy - side * 3 * dx) for side in (1, -1))
     yield (f'<path d="M{x2:.1f} {y2:.1f}L{left[0]:.1f} {left[1]:.1f}L{right[0]:.1f} {right[1]:.1f}Z" fill="{colour}"/>')
@@ -162,10 +162,6 @@ def graph_text(schedule: Schedule) -> Iterator[str]:
         yield "one process sends nothing" if schedule.call.processes == 1 else "nothing is sent"
     for step in sorted({step for *_, step in ways}):
         yield f"step {step}: " + ", ".join(f"{source} → {to}" for source, to, at in ways if at == step)
-
-
-def _colour(step: int, last: int) -> str:
-    return f"hsl({220 - 220 * (step - 1) / max(1, last - 1):.0f} 80% 38%)"
 
 
 def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule) -> str:

@@ -225,7 +225,7 @@ class Campaign:
         for path in self.result_files():
             with disk.opened(path) as stream:
                 lines = stream.readlines()
-            kept = [line for line in lines if not _is_refused(line)]
+            kept = [line for line in lines if not any("error" in record for record in disk.records([line]))]
             if len(kept) < len(lines):
                 count += len(lines) - len(kept)
                 disk.write_bytes(path, b"".join(kept))
@@ -287,10 +287,6 @@ class Campaign:
     def logged(self) -> dict[str, int]:
         """Bytes of the log, and of those of the parts by their numbers, so that an attempt knows where it began."""
         return {"": disk.size(self.log)} | {part.folder.name: disk.size(part.log) for part in self.parts()}
-
-
-def _is_refused(line: bytes) -> bool:
-    return any("error" in record for record in disk.records([line]))
 
 
 def read_done(results: Path) -> Done:

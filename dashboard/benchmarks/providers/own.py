@@ -31,7 +31,7 @@ def methods(collective: str, variants: Variants) -> list[Method]:
         Method(algorithm.name, size, _relevant(given), provider=NAME)
         for algorithm in ALGORITHMS.get(collective, {}).values()
         if algorithm.name != GRIDS
-        for size in _segments(algorithm, variants)
+        for size in (variants.segment_sizes if SEGMENT_SIZE in algorithm.values({}) else (0,))
         for given in _settings(algorithm, variants)
     ]
     # A parameter of a part that was not chosen changes nothing.
@@ -50,10 +50,6 @@ def _named(collective: str, variants: Variants) -> Iterator[Method]:
         values = algorithm.values(given)
         size = int(values.pop(SEGMENT_SIZE, 0))
         yield Method(name, size, _relevant(values), provider=NAME)
-
-
-def _segments(algorithm: Algorithm, variants: Variants) -> tuple[int, ...]:
-    return variants.segment_sizes if SEGMENT_SIZE in algorithm.values({}) else (0,)
 
 
 def _settings(algorithm: Algorithm, variants: Variants) -> Iterator[dict[str, Any]]:

@@ -57,13 +57,9 @@ def steps(option: Option, current: Any) -> dict[str, Any]:
     return {option.shown(value): value for value in sorted(values)} | ends
 
 
-def _label(option: Option) -> str:
-    return option.title[:1].upper() + option.title[1:]
-
-
 def common(option: Option) -> dict[str, Any]:
     """Label and help of an option's widget."""
-    return {"label": _label(option), "description": option.help}
+    return {"label": option.title[:1].upper() + option.title[1:], "description": option.help}
 
 
 def _slider(option: Option, value: Any) -> Any:
