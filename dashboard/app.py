@@ -1,7 +1,5 @@
 """The dashboard: its pages in the template, and what is opened at the start."""
 
-from __future__ import annotations
-
 import logging
 import weakref
 from collections.abc import Callable

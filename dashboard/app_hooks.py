@@ -3,8 +3,6 @@
 The name is Bokeh's: a served directory may hold these hooks beside its ``main.py``.
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Serving the dashboard from the command line and from Python."""
 
-from __future__ import annotations
-
 import os
 import socket
 import sys

@@ -1,7 +1,5 @@
 """Reading on while what was read is worked on."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from typing import TypeVar

@@ -4,8 +4,6 @@ An entry says what MPI calls it, what each process brings and gets, who is the r
 what the message size means, how it is called, measured, verified and scheduled follows from that.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """Headers of tables: which column means what, and in which unit its times are."""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence

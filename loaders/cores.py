@@ -1,7 +1,5 @@
 """What a run file says of the cores of the processes: which of them had to wait for theirs while they measured."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from typing import Any

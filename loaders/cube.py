@@ -1,7 +1,5 @@
 """The only place that makes a cube: dimensions, coordinates, units, checks and combining."""
 
-from __future__ import annotations
-
 import hashlib
 import itertools
 import json

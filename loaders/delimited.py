@@ -5,8 +5,6 @@ one row for each line, its lines are held against the form of a row: those that 
 other line is looked at by itself and skipped with its number if it is at fault. So all whole lines load.
 """
 
-from __future__ import annotations
-
 import csv
 import io
 import math

@@ -5,8 +5,6 @@ of rules. What is written stands under a name of its own until all of it is on d
 was there before.
 """
 
-from __future__ import annotations
-
 import errno
 import fcntl
 import io

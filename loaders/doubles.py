@@ -5,8 +5,6 @@ processes. Two methods of a cell ran the same program when the same messages wen
 that both can end up in; equal messages alone do not suffice, since algorithms differ in the order of messages too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """The errors that reading results can end in, split by what the user can do about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

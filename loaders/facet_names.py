@@ -1,7 +1,5 @@
 """Names of the facets, in what files that measured the same collective differ; light enough for a command's help."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 #: Facets by name, with the attribute of a file that tells each.

@@ -1,7 +1,5 @@
 """Facets that are not the same at all processes per node of a cube, such as a device used with more of them only."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 

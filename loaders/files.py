@@ -1,7 +1,5 @@
 """From the paths a user gives to the files to read and their formats."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field

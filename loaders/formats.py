@@ -1,7 +1,5 @@
 """The formats that are known, in the order in which they are tried."""
 
-from __future__ import annotations
-
 from loaders import (
     imb,
     mpi4py_run,

@@ -1,7 +1,5 @@
 """What hints say of the file that is being read, for readers that need it before the tables are made."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from loaders.hints import ATTRIBUTES, FIELDS, OPTIONS, Hints

@@ -5,8 +5,6 @@ t_min[usec] t_max[usec] t_avg[usec]``, then rows of as many fields; times in mic
 groups at once (``-multi``) the communicator is the group. Source: IMB_output.c of 2021.11.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

@@ -5,8 +5,6 @@ from 2021.13 on it calls them presets, of which there may be more. The lists of 
 numbers above 6, could not be looked up again: compare them with ``impi_info`` before use.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 NAME = "Intel MPI"

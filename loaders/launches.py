@@ -1,7 +1,5 @@
 """Launches of one campaign that stand out: all their times are longer, or shorter, than those of the others."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Mapping
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """What names a method: light, since every rank of a benchmark imports it."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable
 from dataclasses import dataclass
 

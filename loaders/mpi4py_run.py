@@ -7,8 +7,6 @@ deviation in seconds and the number of samples; ``bench ringtest`` one line for 
 (`loaders.start_line`). Source: demo/osu_*.py and bench.py of mpi4py 4.1.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field

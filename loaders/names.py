@@ -1,7 +1,5 @@
 """Names of collectives as files of many origins spell them."""
 
-from __future__ import annotations
-
 import difflib
 import re
 

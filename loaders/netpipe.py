@@ -6,8 +6,6 @@ trials. Source: netpipe.c of NetPIPE 2.4 to 3.7. The file has no header, so it i
 the third.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from functools import partial

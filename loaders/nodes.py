@@ -1,7 +1,5 @@
 """Nodes, processes and how many of them share a node: two of these tell the third."""
 
-from __future__ import annotations
-
 import pandas as pd
 
 from loaders.source import Source

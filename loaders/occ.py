@@ -21,8 +21,6 @@ mapped with the hint ``columns``, ``{their name: our name}``.
 ``ppn`` are further columns where they are told.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path

@@ -17,8 +17,6 @@ hint ``ppn`` says it (communicator size = nodes × ppn); without it one process 
 ``best.out`` holds winners only and is refused. Source: open-mpi/ompi-collectives-tuning, ``coltune_analyze.py``.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Iterator, Sequence

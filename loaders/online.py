@@ -25,8 +25,6 @@ one on any process. A record is damaged whose times are below 0 or above 2³² s
 earliest), whose end is not after its start, or whose call took longer than the run.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import re

@@ -4,8 +4,6 @@ Numbers and names are those that ``ompi_info --param coll tuned --level 9 --pars
 6.0 from the source of its main branch (open-mpi/ompi 8efebee).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

@@ -6,8 +6,6 @@ processes nor the algorithm is told, but where the job's command stands above (`
 osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

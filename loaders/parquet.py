@@ -1,7 +1,5 @@
 """Parquet files, read batch by batch into the same rows as tables of text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 
 import numpy as np

@@ -13,8 +13,6 @@ reduce_scatter they become the block per process, rounded half up and at least 1
 HLC-Lab/pico @413bc5d0, ``plot/summarize_data.py`` and ``pico_core_utils.c``.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from pathlib import Path
 

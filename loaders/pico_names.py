@@ -1,7 +1,5 @@
 """What PICO's names of algorithms and files say: segment size, ports, element count, data type."""
 
-from __future__ import annotations
-
 import re
 from typing import NamedTuple
 

@@ -9,8 +9,6 @@ The first 20 % of the iterations are left out as warm-up, exactly as PICO's own 
 ends its files with a line ``Average runtime: …``: there nothing is left out but this line.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """All rows of a cell pooled into one time, with its spread and its number of repetitions."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor

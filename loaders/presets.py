@@ -14,8 +14,6 @@ of size 0 send nothing and are skipped. IMB's size of reduce_scatter is the whol
 allgather and reduce_scatter the bytes of all ranks: they become the block per process.
 """
 
-from __future__ import annotations
-
 import dataclasses
 from collections.abc import Callable, Mapping, Sequence
 

@@ -4,8 +4,6 @@ On disk it is the contiguous ragged array of the CF conventions (section 9.3.3):
 cell has in `COUNT`.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Any

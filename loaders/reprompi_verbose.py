@@ -1,7 +1,5 @@
 """ReproMPI's verbose rows, one for each process: joined to one sample for each repetition."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import numpy as np

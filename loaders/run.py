@@ -22,8 +22,6 @@ facet and the same points stand below them, these are several runs, and each poi
 header. A line that a crash cut off is passed over; the next one starts anew.
 """
 
-from __future__ import annotations
-
 import contextlib
 import json
 import math

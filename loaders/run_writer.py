@@ -1,7 +1,5 @@
 """Writes colltune's own run format, `loaders.run`: light, since it runs in a benchmark's first process."""
 
-from __future__ import annotations
-
 import json
 import os
 import sys

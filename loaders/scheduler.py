@@ -3,8 +3,6 @@
 Only results that open lazily (Zarr and netCDF) are computed there; the workers read the files under the same paths.
 """
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

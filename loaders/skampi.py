@@ -5,8 +5,6 @@ size in bytes, the result time and its standard error in microseconds, the numbe
 then the times of the processes. Source: SKaMPI 5's ``output.c`` and manual, section 7.1.
 """
 
-from __future__ import annotations
-
 import io
 import re
 from collections.abc import Iterator

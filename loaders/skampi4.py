@@ -6,8 +6,6 @@ The block's name tells whether the argument is a number of processes (``-nodes``
 (``-length``, point-to-point); the other one is not printed, and a hint must give it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field

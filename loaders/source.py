@@ -1,7 +1,5 @@
 """One benchmark file on its way in: its text, what was read of it and what was passed over."""
 
-from __future__ import annotations
-
 import gzip
 import hashlib
 import io

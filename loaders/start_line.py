@@ -5,8 +5,6 @@ are those of Open MPI's mpirun (``-n``, ``-np``, ``--mca``, ``-x``), of MPICH's 
 ``-genv``), of Slurm's srun and of Flux (``-n``, or ``-N`` nodes times tasks per node).
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator, Mapping, Sequence

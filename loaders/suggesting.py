@@ -5,8 +5,6 @@ differs from name to name is taken for the campaign, so that it is never average
 measured knows better.
 """
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter

@@ -14,8 +14,6 @@ What the columns do not say comes from hints. Three other tables are known by th
 of MPIBenchmarks.jl, the CSV that it makes of IMB, and the tuner data of NCCL (see `loaders.presets`).
 """
 
-from __future__ import annotations
-
 import csv
 import itertools
 from collections.abc import Iterator, Mapping, Sequence

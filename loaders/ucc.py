@@ -4,8 +4,6 @@ Source: openucx/ucc 1.10, ``src/components/tl/ucp``. Older versions have fewer, 
 places.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 NAME = "UCC"

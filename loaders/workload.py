@@ -6,8 +6,6 @@ Lines that start with ``#`` are remarks. Unlike in results, a line that cannot b
 workload without it would be another one.
 """
 
-from __future__ import annotations
-
 import csv
 import math
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Seeded cubes to test with, laid out as `loaders.open_results` lays out its own."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

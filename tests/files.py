@@ -1,7 +1,5 @@
 """Small benchmark files to test with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _BLOCK = '# SKaMPI Version 6.0.0\n# begin result "MPI_{0}-nodes-count"\n{1}\n# end result "MPI_{0}-nodes-count"\n'

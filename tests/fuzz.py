@@ -6,8 +6,6 @@ as skipped. The seed and the number of an input make it again. Exit status 1 whe
 kept in ``--keep``.
 """
 
-from __future__ import annotations
-
 import argparse
 import contextlib
 import json

@@ -4,8 +4,6 @@ Rules, decision functions, parameters, workloads, scenarios, folders of campaign
 What must hold of each: the command ends with an answer or one line that says what is wrong, within `SECONDS`.
 """
 
-from __future__ import annotations
-
 import contextlib
 import copy
 import io

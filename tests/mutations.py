@@ -9,8 +9,6 @@ of the others `--sample` of each module are drawn, the same ones at every run. W
 lines: it is the same for every user (say so), or a test is missing. ``nothing calls it`` is said of the tests given.
 """
 
-from __future__ import annotations
-
 import argparse
 import difflib
 import io

@@ -7,8 +7,6 @@ of the sample, and of the pages with nothing to show (``empty``), with damaged f
 200 × 181 cells and 120 methods (``large``).
 """
 
-from __future__ import annotations
-
 import io
 import os
 import subprocess

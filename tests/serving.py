@@ -1,7 +1,5 @@
 """Run a server as a child process, for tests that look at it from outside."""
 
-from __future__ import annotations
-
 import os
 import queue
 import re

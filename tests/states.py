@@ -1,7 +1,5 @@
 """Choices of a session over measurements."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import xarray as xr

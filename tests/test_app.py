@@ -1,7 +1,5 @@
 """The whole: what is opened at the start, the pages, the address."""
 
-from __future__ import annotations
-
 import gc
 import shutil
 import sys

@@ -1,7 +1,5 @@
 """Choices of how to decide: checked, compared, written and read."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.decisions.grown.families import FAMILIES, GIVEN

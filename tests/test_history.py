@@ -1,7 +1,5 @@
 """Undo and redo of views."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

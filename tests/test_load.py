@@ -1,7 +1,5 @@
 """Several sessions at once: each has its own view, all are answered, and nothing is said in the server's log."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import sys

@@ -1,7 +1,5 @@
 """The notebooks: committed as they should be, and run from the first cell to the last."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

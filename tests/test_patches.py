@@ -1,7 +1,5 @@
 """The changes of Bokeh and Panel: still needed, still working, and no start that fails without them."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import gzip

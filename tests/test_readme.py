@@ -1,7 +1,5 @@
 """The README and the page on the command line: what they tell to type works, and prints what they show."""
 
-from __future__ import annotations
-
 import os
 import re
 import shlex

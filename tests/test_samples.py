@@ -1,7 +1,5 @@
 """What the dashboard opens at its start."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The state: what it shows, how choices follow the results, sessions apart, addresses."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The state and its trees: which is asked for, which is shown, and what they are grown from."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Methods left out, colours and the table's filter: choices of the whole session, told by its address."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Walls and doors: what computes draws nothing, only what mpiexec runs knows MPI, and packages lend what they name."""
 
-from __future__ import annotations
-
 import ast
 import importlib.util
 import json

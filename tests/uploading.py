@@ -1,7 +1,5 @@
 """What a browser sends when files are dropped."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What can be wrong with a campaign: all are `ValueError`, split by what the user can do about them."""
 
-from __future__ import annotations
-
 import errno
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Verifies own methods on the installed MPI: starts the ranks, watches over them, and reads what they found."""
 
-from __future__ import annotations
-
 import json
 import sys
 import tempfile

@@ -1,7 +1,5 @@
 """Traces own methods on the installed MPI: starts the ranks, and reads when each ran each operation."""
 
-from __future__ import annotations
-
 import tempfile
 from dataclasses import asdict
 from pathlib import Path

@@ -6,8 +6,6 @@ one selection for the whole process, read at its start, and HAN heeds its rules 
 each of both has launches of its own. Their results are the methods ``default`` and ``tuned``, which every loader reads.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path

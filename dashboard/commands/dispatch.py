@@ -1,7 +1,5 @@
 """The subcommands of ``colltune`` by their names: each loads, computes and prints what is computed elsewhere."""
 
-from __future__ import annotations
-
 import argparse
 import signal
 import threading

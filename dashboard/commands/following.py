@@ -1,7 +1,5 @@
 """What comes next after a command, in one line that can be typed as it stands."""
 
-from __future__ import annotations
-
 import argparse
 import glob
 import os

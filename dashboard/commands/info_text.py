@@ -1,7 +1,5 @@
 """What ``info`` says: the files, why rows or files were skipped, what each collective has."""
 
-from __future__ import annotations
-
 import os
 from collections import Counter
 from collections.abc import Mapping, Sequence

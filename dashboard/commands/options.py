@@ -1,7 +1,5 @@
 """The options of the command ``colltune``: what can be said, and one clear line when it is said wrongly."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Sequence
 from typing import Any, NoReturn

@@ -1,7 +1,5 @@
 """Rules files that commands are given as decisions: ``--tree rules --file``, ``rules:file=``, ``--with-rules``."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """``colltune serve``: the dashboard, and who may reach it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Readers of the command's values: text to number or name, with what is allowed in the error."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable, Sequence

@@ -1,7 +1,5 @@
 """What a campaign that chooses its points itself can be told: declared once for ``bench`` and the page *Measure*."""
 
-from __future__ import annotations
-
 from dashboard.domain.options import Option
 from dashboard.domain.units import parse_duration
 

@@ -1,7 +1,5 @@
 """Names of algorithms in one form, whoever spells them."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

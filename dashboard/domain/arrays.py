@@ -1,7 +1,5 @@
 """Arrays by what is in them, as hints name them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a campaign measures and how: declared once for ``bench``, ``tune-check`` and the page *Measure*."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dashboard.domain import adaptive

@@ -1,7 +1,5 @@
 """What can be wrong with a decision: all are `ValueError`, split by what the user can do about them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from difflib import get_close_matches
 

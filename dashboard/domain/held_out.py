@@ -1,7 +1,5 @@
 """What can be left out to judge by it, and what the penalties there are over, to be put beside them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Where ranks run: declared once for the commands and the pages that start jobs."""
 
-from __future__ import annotations
-
 from dashboard.domain.options import Option
 
 #: Start commands within a job of Slurm.

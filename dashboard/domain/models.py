@@ -1,7 +1,5 @@
 """Names of the communication models."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """An option as it is declared once: command, page, address and help are made from it."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What a tuning can be told: declared once for the command ``tune`` and the page *Tune*."""
 
-from __future__ import annotations
-
 from dashboard.domain.jobs import RANKS
 from dashboard.domain.options import Option
 from dashboard.domain.units import parse_duration

@@ -5,8 +5,6 @@ each three digits of a whole number (``1,448 B``, ``12.5 %``). Pages, plots, rep
 them here.
 """
 
-from __future__ import annotations
-
 import math
 import re
 from collections.abc import Sequence

@@ -5,8 +5,6 @@ with where each rule begins and which method it takes, so that the sum of the pe
 measured cells is the least there is. It is orthogonal-structures' selection by intervals, in two levels.
 """
 
-from __future__ import annotations
-
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass

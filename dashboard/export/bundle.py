@@ -1,7 +1,5 @@
 """All that belongs to a written file: a report, where it comes from, how it is used; packed."""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

@@ -4,8 +4,6 @@ As Table 4 of the quadtree report and Table 6.6 of the dissertation, in one run:
 sizes in random order, the smallest of several rounds, beside a function that returns at once.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """Rules in the form that the library at hand reads: written from decision functions, and read back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Where a decision holds that a file says for everywhere: what of it the target can say, and what it cannot."""
 
-from __future__ import annotations
-
 from dashboard.decisions import DecisionFunction
 from dashboard.export.target import Target
 from loaders.facets import Choice

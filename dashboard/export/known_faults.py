@@ -4,8 +4,6 @@ Found by `dashboard.benchmarks.safety`; ``colltune check-methods`` shows each on
 and `until` are the versions on which it was seen, or an open end where no later version without it is known.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

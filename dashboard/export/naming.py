@@ -1,7 +1,5 @@
 """Names of methods that a target does not know: which they are, what they may mean, and what the user says they do."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What decision functions are made of for targets that know only sizes, and at most processes per node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 from dashboard.decisions import DecisionFunction

@@ -1,7 +1,5 @@
 """Comments at the head of a rules file: where it comes from, how to use it, and what it does not say."""
 
-from __future__ import annotations
-
 import textwrap
 from collections.abc import Iterable, Sequence
 

@@ -1,7 +1,5 @@
 """Substitutes for the methods that a target lacks."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of one library for another target: which of a file's decisions are taken, and what is left out."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass

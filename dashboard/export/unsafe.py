@@ -1,7 +1,5 @@
 """Methods that must not be chosen: by what a campaign found, and by what is known of the library they belong to."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """How each exported file is put to use: environment variables, command lines, build lines."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The campaigns there are: where they are kept, what they may be called, how they stand."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Where campaigns run, what there is to measure with, and how they are started and resumed."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """The tunings there are: below the folder of the campaigns, whoever started them; how they stand; start and cancel."""
 
-from __future__ import annotations
-
 import os
 import platform
 import signal

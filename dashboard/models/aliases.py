@@ -1,7 +1,5 @@
 """Measured methods and their models: which names mean the same algorithm, and which have no model."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from dashboard.decisions.function.nodes import Method

@@ -3,8 +3,6 @@
 Equations 1 to 5 with rows of p2 ranks first, as section 2.1 has it; (4) is printed with p1 and p2 exchanged.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from collections.abc import Callable, Mapping, Sequence

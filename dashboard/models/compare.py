@@ -1,7 +1,5 @@
 """Formulas against simulation: how well each holds over numbers of processes and segments."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path

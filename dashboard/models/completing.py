@@ -1,7 +1,5 @@
 """Sparse measurements completed by models (dissertation, 6.4): what was not measured is predicted, and marked."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

@@ -3,8 +3,6 @@
 What comes out are ordinary decision functions, so they are judged, exported and compared as all others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from time import perf_counter

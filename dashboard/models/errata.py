@@ -1,7 +1,5 @@
 """What is wrong in print: each place, what stands there, what is right, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

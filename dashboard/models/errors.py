@@ -1,7 +1,5 @@
 """What can be wrong with a model: all are `ValueError`, split by what the user can do about them."""
 
-from __future__ import annotations
-
 
 class ModelError(ValueError):
     """A model cannot be found, fed or evaluated; the message says what was found and what would be right."""

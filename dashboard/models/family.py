@@ -1,7 +1,5 @@
 """Deciding with models as a way of deciding like all others: its options, and the networks that they name."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ The logarithms of measured and predicted times are compared, so that a relative 
 time as for a long one, and the loss grows only linearly beyond some percent, since every model is wrong somewhere.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """Runtime functions that are fitted to results: which one holds for which sizes, and for which none was fitted."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Simulated times of grids, message by message, with nodes of several processes: what layouts of SMP clusters cost."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dashboard.models.errors import ModelError, NotApplicableError

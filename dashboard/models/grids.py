@@ -1,7 +1,5 @@
 """Predicted times of grids: the sum over their phases, each a collective of few processes (K 4)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

@@ -5,8 +5,6 @@ workshops; the dissertation measured its systems with it (4.4.1). Two comments n
 names the columns: time of day, bytes, o_s with its least value and confidence interval, o_r with both, and g; seconds.
 """
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

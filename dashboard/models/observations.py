@@ -1,7 +1,5 @@
 """Measured times that models can explain: what parameters are fitted to."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass

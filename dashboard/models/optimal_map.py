@@ -3,8 +3,6 @@
 Segment sizes are the best of all, not a given few (dissertation, 6.1.2 and Figure 6.2).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Parameters of one network under several models, with where they come from; saved as JSON and loaded back."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Mapping

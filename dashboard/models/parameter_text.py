@@ -1,7 +1,5 @@
 """Parameters of one model as one types them: ``alpha=5e-05,beta=8.5e-08``; s and s/B, lists as ``sizes=0/1024``."""
 
-from __future__ import annotations
-
 from dataclasses import fields
 from typing import Any
 

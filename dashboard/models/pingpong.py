@@ -4,8 +4,6 @@ A ping-pong shows how long a message takes, no more: Hockney's two parameters fo
 L + 2 o and G. What divides that sum must be assumed, and is said in the provenance. All in seconds and bytes.
 """
 
-from __future__ import annotations
-
 import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

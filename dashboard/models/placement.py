@@ -1,7 +1,5 @@
 """Ranks on nodes: as they would be placed or were recorded, and which pairs of a grid's groups share a node."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Published machines: the parameters that the dissertation prints (Tables 4.12 and 4.13, section 6.4.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 

@@ -4,8 +4,6 @@ The schedules are those of `dashboard.schedules`, so what is simulated is what i
 leave out is left out here: moving one's own block, and that reports of a flat barrier meet at its root (4.3.4).
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Iterator

@@ -4,8 +4,6 @@ Source: Kühnemann, Rauber, Rünger, Optimizing MPI Collective Communication by 
 Coefficients are in µs/B, times that bytes do not count in (τ1) in s; a KB is 1000 B.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass

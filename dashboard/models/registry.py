@@ -1,7 +1,5 @@
 """All collective models, by collective and algorithm: the one place that pages, commands and exporters ask."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dashboard.domain.errors import meant

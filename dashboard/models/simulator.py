@@ -11,8 +11,6 @@ port and enters through the receiver's, both of which take time of their own (fu
   nothing in (it "must be fully involved", section 4.3.2).
 """
 
-from __future__ import annotations
-
 import heapq
 from collections.abc import Sequence
 from dataclasses import dataclass, field

@@ -1,7 +1,5 @@
 """Traces of methods as runs, so that they are drawn as simulated ones are."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from typing import Literal
 

@@ -1,7 +1,5 @@
 """Predictions that rest on parameters which the measurements of a fit do not determine."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 import numpy as np

@@ -3,8 +3,6 @@
 ``batches/NAME/`` in the folder of a tuning holds what was handed to Slurm; each job runs this module on its first node.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 import sys

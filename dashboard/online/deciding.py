@@ -1,7 +1,5 @@
 """What was learnt, as a decision function: every exporter takes it, and every rule of it can be proven."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

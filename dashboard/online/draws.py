@@ -5,8 +5,6 @@ to seed, communicator, collective and number of the call. The preloaded library 
 to each other bit by bit.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Formulas of scenarios: times as text over message size and processes, without anything that runs."""
 
-from __future__ import annotations
-
 import ast
 import operator
 from collections.abc import Callable, Mapping

@@ -5,8 +5,6 @@ All losses here are linear in the times, so that timings of the same three sizes
 by their number: the trees that grow are the same, and are grown in a hundredth of the time.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager

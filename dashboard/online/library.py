@@ -5,8 +5,6 @@ have a method are made at its first call. New are the draw (a counter-based gene
 look-up in a mapped model file, and the notes of what calls took.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -5,8 +5,6 @@ for comparison: ε-greedy; UCB1 (Auer, Cesa-Bianchi, Fischer 2002) on each bin; 
 which measures all methods in turn, keeps the best, looks at it now and then and starts over when it has become slower.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 

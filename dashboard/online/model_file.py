@@ -6,8 +6,6 @@ bins on the three axes (int32), offsets (uint64, multiples of 8) of the borders 
 by bin) and of the prefix sums (float32, by bin and method), which the needs of the methods (int32) follow.
 """
 
-from __future__ import annotations
-
 import json
 import struct
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """What stands between the true time of a call and the time that is written down."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field

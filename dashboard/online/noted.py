@@ -1,7 +1,5 @@
 """What the traces of a run do not hold of its calls, and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What programs call: calls, time and sizes by collective, from their traces; and what their methods lose on it."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The loop: batches of programs under the library that tunes, with training and judging between them."""
 
-from __future__ import annotations
-
 import random
 from collections.abc import Mapping
 from dataclasses import dataclass

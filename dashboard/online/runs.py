@@ -1,7 +1,5 @@
 """A run of a program under the library that tunes, from its start to its whole trace."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

@@ -1,7 +1,5 @@
 """Scenarios of simulations: what is called, what it really takes, and what disturbs the timings; as JSON or by name."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property

@@ -4,8 +4,6 @@ Source: Steiner, section 5.4.7. What is learnt from, the draws and the look-up a
 takes comes from a scenario.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any

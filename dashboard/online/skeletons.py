@@ -1,7 +1,5 @@
 """Programs with the call mix of applications where these themselves cannot be built; they say what they are."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 

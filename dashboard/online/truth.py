@@ -1,7 +1,5 @@
 """What calls really take in a simulation: by formulas, by simulated schedules, or as measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache

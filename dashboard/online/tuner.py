@@ -5,8 +5,6 @@ grids, or the library's algorithms on communicators of their own. Draws, look-up
 mpi4py is not imported: the communicator is the program's.
 """
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -5,8 +5,6 @@ Source: Steiner, sections 4.5.2 (Definition 4.5.1) and 4.6.2 (Table 4.2). The pe
 the sum is restored: ``clip`` divides by it again, ``exact`` scales those that are free until all lie inside.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Traces written in Python, as the preloaded library writes them; the form is told in `loaders.online`."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

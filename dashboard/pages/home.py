@@ -1,7 +1,5 @@
 """Page *Home*: what this is, three ways on, and what is open."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from pathlib import PurePath

@@ -1,7 +1,5 @@
 """What HoloViews draws with."""
 
-from __future__ import annotations
-
 from holoviews.util import extension
 
 

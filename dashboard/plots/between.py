@@ -1,7 +1,5 @@
 """Times between the measured sizes: each method's expected time with its band, and below who is chosen and fastest."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from html import escape
 from typing import Any

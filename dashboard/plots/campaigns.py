@@ -1,7 +1,5 @@
 """Two campaigns beside each other as tables: what differs, and what each decision costs on each of them."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd

@@ -1,7 +1,5 @@
 """One cell of a map: every method measured there, with its spread."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

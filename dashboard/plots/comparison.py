@@ -1,7 +1,5 @@
 """Two decision functions side by side as tables: in which settings they differ, and what they cost."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

@@ -3,8 +3,6 @@
 The first half computes labelled arrays and tables, the second draws them.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Sequence
 from typing import Any

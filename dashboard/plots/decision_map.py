@@ -1,7 +1,5 @@
 """Decision maps: which method at which size, with the regions of a tree drawn over them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Difference maps: where one decision costs more than another."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """Beside a decision map that fills while a campaign runs: its legend, and the expected loss on its way."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from html import escape
 

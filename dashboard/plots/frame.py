@@ -1,7 +1,5 @@
 """What all charts have in common: size, grid, tools."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 

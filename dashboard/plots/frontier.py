@@ -1,7 +1,5 @@
 """Frontier charts: what each size of tree costs, families told apart by marker and colour, dominated points fainter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from html import escape
 from typing import Any

@@ -5,8 +5,6 @@ their own, and a formatter finds the cell under the pointer. Figures are sent af
 those of a large map, some megabytes, only when the pointer asks for them: not while a slider moves.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any

@@ -4,8 +4,6 @@ The improvement in percent, 100·(t_default − t_tuned)/t_default, has no lower
 as long is at −900 %. So it is drawn by the logarithm of the ratio, with ticks in percent.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any, Literal

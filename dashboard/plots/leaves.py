@@ -1,7 +1,5 @@
 """Which leaf of a tree decides each cell, and where one leaf's cells border on another's."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

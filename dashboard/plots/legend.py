@@ -1,7 +1,5 @@
 """Legends as HTML: a list can be scrolled and read out, and stays readable with 75 methods."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Iterable
 from html import escape
 

@@ -6,8 +6,6 @@ rendered to (one for each session or notebook cell that shows them) and sends ne
 The element itself stays as it was made; a plot rendered later is brought up to date at once.
 """
 
-from __future__ import annotations
-
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any

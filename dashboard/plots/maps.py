@@ -1,7 +1,5 @@
 """Maps put together from their layers, each with the name under which its data can be changed."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Figures in the cells of a notebook, which holds all that draws them: small, and nothing is asked of the network."""
 
-from __future__ import annotations
-
 import holoviews as hv
 from bokeh.embed import components
 from bokeh.resources import Resources

@@ -3,8 +3,6 @@
 Times by others are drawn by the logarithm of their ratio, with ticks as factors.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping, Sequence
 from html import escape

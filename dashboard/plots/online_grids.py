@@ -1,7 +1,5 @@
 """Online tuning as maps over message sizes, and nodes with processes per node: bins that were seen, what is gained."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 import holoviews as hv

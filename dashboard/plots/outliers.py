@@ -1,7 +1,5 @@
 """Outliers as a table."""
 
-from __future__ import annotations
-
 from html import escape
 
 import pandas as pd

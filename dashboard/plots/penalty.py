@@ -1,7 +1,5 @@
 """Penalty maps: what a decision costs at each size, in the classes of Figure 6.8 of the dissertation."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import holoviews as hv

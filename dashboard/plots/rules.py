@@ -1,7 +1,5 @@
 """The rules of a decision function as a table: the twin of its tree for those who read rather than look."""
 
-from __future__ import annotations
-
 from html import escape
 
 from dashboard.decisions import DecisionFunction, Rule

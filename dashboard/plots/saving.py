@@ -1,7 +1,5 @@
 """Figures as SVG: drawn once more by the browser that shows them, without a server and without a network."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bokeh.models import CustomAction, CustomJS

@@ -1,7 +1,5 @@
 """What the maps of one collective share, and the layers that they are drawn of."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

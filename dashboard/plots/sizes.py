@@ -1,7 +1,5 @@
 """How high charts are."""
 
-from __future__ import annotations
-
 #: Lines of a window up to which charts have the height that they name, in pixels.
 _WINDOW = 1200
 

@@ -1,7 +1,5 @@
 """Generated source with syntax colours, as HTML that needs nothing from elsewhere."""
 
-from __future__ import annotations
-
 from html import escape
 
 from pygments import highlight

@@ -1,7 +1,5 @@
 """Statistics of a decision function as a table, as in Tables 6.4 and 6.5 of the dissertation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

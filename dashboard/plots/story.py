@@ -4,8 +4,6 @@ The page's own pictures are made to be played with; on paper a figure has a fixe
 size of letters throughout.
 """
 
-from __future__ import annotations
-
 import io
 from collections.abc import Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Sweeps over depth and threshold: what a smaller tree costs (Figures 6.10 and 6.11 of the dissertation)."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass

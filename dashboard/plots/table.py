@@ -1,7 +1,5 @@
 """Maps as a table: what they show, for those who read rather than look."""
 
-from __future__ import annotations
-
 from html import escape
 
 import numpy as np

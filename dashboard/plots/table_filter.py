@@ -1,7 +1,5 @@
 """Rows of a table by what someone types: words, and comparisons such as ``penalty > 10`` or ``size <= 64KiB``."""
 
-from __future__ import annotations
-
 import operator
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Textures of maps: ties, estimates, times that cannot be trusted, choices that were not measured or are not sure."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The answer in figures: a line of tiles, each with what it means, or with what is wrong with it."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from html import escape

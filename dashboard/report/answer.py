@@ -1,7 +1,5 @@
 """A tree in figures, and where they are bad or thin: the tiles of the page *Decisions*, the captions of pictures."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What a report says: a summary, a section for each collective, and the measurements."""
 
-from __future__ import annotations
-
 import base64
 import json
 from collections.abc import Iterable, Iterator, Sequence

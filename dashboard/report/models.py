@@ -1,7 +1,5 @@
 """What communication models say of a collective: what deciding by them costs, and their curves beside measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from html import escape
 

@@ -1,7 +1,5 @@
 """What a report is made of: sections of parts, each a figure or a piece of HTML."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """From sections to the file: every figure, script and style is inside."""
 
-from __future__ import annotations
-
 import datetime as dt
 from collections.abc import Sequence
 from importlib import metadata

@@ -1,7 +1,5 @@
 """An algorithm as data: what writes its schedule, its parameters, whom it serves, and where it comes from."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal

@@ -3,8 +3,6 @@
 Algorithms that send several blocks at once need them side by side: where there are gaps they work in scratch memory.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from dashboard.schedules.algorithm import Algorithm

@@ -1,7 +1,5 @@
 """Allreduce (Table 4.10)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

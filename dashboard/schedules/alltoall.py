@@ -1,7 +1,5 @@
 """Alltoall (Table 4.7), also with a count for each pair of ranks; of alltoallw all blocks have one type."""
 
-from __future__ import annotations
-
 from dashboard.schedules.algorithm import Algorithm, Parameter
 from dashboard.schedules.call import View
 from dashboard.schedules.parts import powers

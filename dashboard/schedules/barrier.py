@@ -1,7 +1,5 @@
 """Barriers (Table 4.2): messages of no bytes."""
 
-from __future__ import annotations
-
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import View
 from dashboard.schedules.parts import power_below, powers

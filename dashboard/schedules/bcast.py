@@ -1,7 +1,5 @@
 """Broadcasts (Table 4.3): segments go down a tree; two receives are in flight (section 4.1.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter

@@ -5,8 +5,6 @@ Reduction and All-Reduction", doi 10.1145/3735139, for the broadcast in as few r
 reductions, the same author's "Optimal, Non-pipelined Reduce-scatter and Allreduce Algorithms" (2024).
 """
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm

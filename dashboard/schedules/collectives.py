@@ -5,8 +5,6 @@ library, where the decision is the library's own or the method cannot serve the 
 any message. mpi4py is given by the module; it is not imported here.
 """
 
-from __future__ import annotations
-
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Collectives made of two others, each with any of its algorithms and segment sizes (FT-MPI's way, section A.1.2)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 Plain SVG, which needs no browser to be made; colours follow the step, from early (blue) to late (red).
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator, Sequence
 from html import escape

@@ -1,7 +1,5 @@
 """What can be wrong with a schedule: all are `ValueError`, split by what the user can do about them."""
 
-from __future__ import annotations
-
 
 class ScheduleError(ValueError):
     """An algorithm, a parameter or a call is not as it must be; the message says what was given and what is allowed."""

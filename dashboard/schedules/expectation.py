@@ -4,8 +4,6 @@ An element is a 2 × 2 matrix of numbers below 97. Matrices multiplied modulo 97
 added modulo 97 they do.
 """
 
-from __future__ import annotations
-
 from functools import cache
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """The cases that a method is verified with: roots, counts, segments, types, operations, in place, eager or not."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import count as numbers

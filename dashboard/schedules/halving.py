@@ -4,8 +4,6 @@ Ranks beyond a power of two share the work with their neighbours: each of a pair
 goes on.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 

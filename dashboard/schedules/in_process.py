@@ -4,8 +4,6 @@ Ranks take turns; which is next, and for how many operations, is drawn by a seed
 message is there. When none can go on, that is a deadlock, and who waits for what is said.
 """
 
-from __future__ import annotations
-
 import random
 from collections import defaultdict, deque
 from collections.abc import Callable, Sequence

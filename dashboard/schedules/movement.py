@@ -1,7 +1,5 @@
 """Which rank holds what after each step of a schedule, as the dissertation draws it (Figures 4.4 to 4.12)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from typing import Any
 

@@ -5,8 +5,6 @@ switches. Sources: D. De Sensi et al., "Swing: Short-cutting Rings for Higher Ba
 "Bine Trees: Enhancing Collective Operations by Optimizing Communication Locality", SC 2025.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from functools import lru_cache
 from itertools import groupby

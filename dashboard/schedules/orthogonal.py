@@ -5,8 +5,6 @@ Groups are made of ranks such that blocks come out in rank order without moving 
 ranks in order. Ranks of a group meet in no other phase, so phases need no tags of their own.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

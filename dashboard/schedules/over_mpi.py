@@ -3,8 +3,6 @@
 The communicator and the type of an element are mpi4py's; it is not imported here.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from functools import partial

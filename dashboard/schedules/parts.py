@@ -1,7 +1,5 @@
 """How vectors are cut into segments and parts, and how ranks beyond a power of two are folded into the others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import NamedTuple
 

@@ -6,8 +6,6 @@ S. Kipnis, E. Upfal, D. Weathersby, IEEE TPDS 8 (1997), for all-to-all; M. Wilki
 Algorithms for the Exascale Era", CLUSTER 2023, for the others.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from dashboard.schedules import alltoall

@@ -1,7 +1,5 @@
 """What the program of one rank is written with: it posts messages, waits, copies and combines; each writes one row."""
 
-from __future__ import annotations
-
 from array import array
 from collections.abc import Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Reductions (Table 4.8)."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm

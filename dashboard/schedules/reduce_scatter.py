@@ -1,7 +1,5 @@
 """Reduce_scatter (Table 4.9); the counts of the ranks may differ."""
 
-from __future__ import annotations
-
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import Blocks, View
 from dashboard.schedules.parts import fold, unfolded

@@ -1,7 +1,5 @@
 """All algorithms, by collective and name: the one place that commands, executors and models ask."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from itertools import chain
 

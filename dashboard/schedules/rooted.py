@@ -1,7 +1,5 @@
 """Scatter (Table 4.4) and gather (Table 4.5), also with a count for each rank."""
 
-from __future__ import annotations
-
 from dashboard.schedules.algorithm import Algorithm, Parameter
 from dashboard.schedules.call import Blocks, View
 from dashboard.schedules.rank import Rank

@@ -1,7 +1,5 @@
 """Scan, inclusive (Table 4.11) and exclusive; all keep rank order."""
 
-from __future__ import annotations
-
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm
 from dashboard.schedules.parts import segments
 from dashboard.schedules.rank import Rank

@@ -1,7 +1,5 @@
 """Schedules: the operations of every rank in one call, written once and read by all that run, simulate or draw them."""
 
-from __future__ import annotations
-
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property

@@ -3,8 +3,6 @@
 Computing and copying take no round. The figures of the dissertation count steps so (4.4 to 4.12).
 """
 
-from __future__ import annotations
-
 from collections import defaultdict, deque
 
 from dashboard.schedules.errors import DeadlockError

@@ -1,7 +1,5 @@
 """Virtual topologies (dissertation 4.1.1, Figures 4.1 to 4.3): parent and children of a virtual rank; the root is 0."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import NamedTuple
 

@@ -5,8 +5,6 @@ serves any message that is cut into as many equal parts: an allgather for blocks
 many units as processes, a pipeline for as many as segments. That is how a program that has no Python runs it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache

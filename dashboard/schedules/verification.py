@@ -1,7 +1,5 @@
 """Runs a method and compares every buffer with what the collective promises: results, inputs, guards and gaps."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any

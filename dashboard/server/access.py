@@ -1,7 +1,5 @@
 """Who may reach a server, as it is told at its start; what does not go together is refused before it listens."""
 
-from __future__ import annotations
-
 import os
 import secrets
 from collections.abc import Sequence

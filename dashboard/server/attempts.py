@@ -1,7 +1,5 @@
 """How often a client may try to log in: each has its own count, so that who guesses locks out nobody else."""
 
-from __future__ import annotations
-
 import ipaddress
 import time
 from collections import OrderedDict, deque

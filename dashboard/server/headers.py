@@ -1,7 +1,5 @@
 """What every answer of the server tells the browser: what not to do with it, how it is packed, how long it is kept."""
 
-from __future__ import annotations
-
 from http import HTTPStatus
 from typing import Any
 

@@ -4,8 +4,6 @@ Panel provides both. What is added here: a session belongs to who opened it, for
 passwords are compared in constant time and may be kept as hashes, and who guesses is slowed down.
 """
 
-from __future__ import annotations
-
 import asyncio
 import hashlib
 import hmac

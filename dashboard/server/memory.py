@@ -1,7 +1,5 @@
 """Memory that closed sessions leave, given back to the system where it is glibc that keeps it."""
 
-from __future__ import annotations
-
 import ctypes
 from contextlib import suppress
 

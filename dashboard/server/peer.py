@@ -3,8 +3,6 @@
 On the login node of a cluster everybody can connect to everybody's 127.0.0.1. Linux tells whose socket it is.
 """
 
-from __future__ import annotations
-
 import ipaddress
 import os
 from collections.abc import Iterator

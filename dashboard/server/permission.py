@@ -1,7 +1,5 @@
 """What a session may do: be opened at all, and, which is a permission of its own, start jobs on this machine."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the log is kept free of: secrets (tokens of sessions, codes of a log-in, passwords), and closed tabs."""
 
-from __future__ import annotations
-
 import logging
 import re
 from traceback import walk_tb

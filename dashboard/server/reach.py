@@ -1,7 +1,5 @@
 """From where the server of this process can be reached, and whether who reaches it must log in."""
 
-from __future__ import annotations
-
 import ipaddress
 import os
 import socket

@@ -1,7 +1,5 @@
 """The page before it is there: what the browser is to fetch first, and what stands until there is more."""
 
-from __future__ import annotations
-
 from dashboard.server.patches.lean import EARLY, FIRST, OUTLINE
 
 #: As the header will be. The template's veil stays, over what is there but is not heard by the server yet; unseen.

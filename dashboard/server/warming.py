@@ -1,7 +1,5 @@
 """What a server does once it listens: a browser is still on its way while the first results are read."""
 
-from __future__ import annotations
-
 import gc
 import threading
 from collections.abc import Callable, Iterator

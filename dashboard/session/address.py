@@ -1,7 +1,5 @@
 """The view as names and values of an address, and back: written and read by what each param of the state is."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, Protocol

@@ -1,7 +1,5 @@
 """The campaign that a session sets beside the one on show: its measurements, and what both are treated as."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import xarray as xr

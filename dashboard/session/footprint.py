@@ -1,7 +1,5 @@
 """How many bytes a computed value holds in memory, near enough to bound a store by it."""
 
-from __future__ import annotations
-
 import dataclasses
 import sys
 from collections.abc import Iterable, Mapping

@@ -1,7 +1,5 @@
 """The views of one session one after the other: what undo goes back through, and redo forward."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import param

@@ -1,7 +1,5 @@
 """What is said when results are read: declared once, for the command's options and the page's widgets."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dashboard.domain.options import Option

@@ -4,8 +4,6 @@ Everything is found again by a digest of the results and by small values (names 
 comparing arrays, and every store is bounded. What is in here is shared by sessions and never changed.
 """
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,7 +1,5 @@
 """What was done to measurements and labels before deciding, in words."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import pandas as pd

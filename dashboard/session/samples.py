@@ -1,7 +1,5 @@
 """What the dashboard opens at its start: the data it was given, or the sample data that come with it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

@@ -4,8 +4,6 @@ Each process has a registry of its own. Where there are several, what one has lo
 only the user of this machine can open, under its digest, and read from there by the others.
 """
 
-from __future__ import annotations
-
 import atexit
 import os
 import re

@@ -1,7 +1,5 @@
 """Quadtrees over one of their two options, the other one as chosen (Figures 6.10, 6.11)."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

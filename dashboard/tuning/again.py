@@ -1,7 +1,5 @@
 """Back again after an upgrade, a new network or a month: which rules still hold, and what is measured anew."""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Mapping, Sequence

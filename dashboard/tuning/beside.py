@@ -1,7 +1,5 @@
 """Two tunings beside each other: what one site's rules cost on the other's measurements."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from pathlib import Path

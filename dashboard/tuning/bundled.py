@@ -1,7 +1,5 @@
 """Stage *bundle*: what an administrator installs and a user switches on."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -6,8 +6,6 @@ They are judged at a level of 1 % for each rule by itself, so that of a thousand
 five are kept.
 """
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from pathlib import Path

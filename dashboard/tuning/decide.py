@@ -1,7 +1,5 @@
 """Stage *decide*: the recommended tree of each collective, the library's own decision as the one to be beaten."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path

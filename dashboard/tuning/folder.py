@@ -13,8 +13,6 @@
 State is written whole after each step, so that whoever comes after a kill finds what was done, and does the rest.
 """
 
-from __future__ import annotations
-
 import contextlib
 import errno
 import hashlib

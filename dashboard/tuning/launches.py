@@ -1,7 +1,5 @@
 """How much the difference of two methods changes from launch to launch, beyond what repetitions within one show."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from itertools import chain
 from pathlib import Path

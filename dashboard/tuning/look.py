@@ -1,7 +1,5 @@
 """Stage *look*: what is there to tune, and what that will cost."""
 
-from __future__ import annotations
-
 import os
 import platform
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Stage *measure*: methods called in every way, then timed where the decision can still change."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial

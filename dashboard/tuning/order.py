@@ -1,7 +1,5 @@
 """The stages in their order, and what came of them all."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Rules of the library that is there: written from decision functions, linted, proven, and read back."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path

@@ -4,8 +4,6 @@ They are those of the grid, and the first and last ones that a rule decides betw
 measured.
 """
 
-from __future__ import annotations
-
 import math
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence

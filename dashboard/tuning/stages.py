@@ -1,7 +1,5 @@
 """The stages from nothing to a bundle: each says what it depends on, and is done when that has changed."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

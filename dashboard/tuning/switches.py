@@ -1,7 +1,5 @@
 """What switches rules on and off: environment script, modulefiles for Lmod and Tcl, MCA parameter file."""
 
-from __future__ import annotations
-
 import shlex
 from collections.abc import Iterable, Mapping
 

@@ -1,7 +1,5 @@
 """Campaigns on the real MPI, made, run and read."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

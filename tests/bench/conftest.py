@@ -1,7 +1,5 @@
 """What the tests on a real MPI share."""
 
-from __future__ import annotations
-
 import importlib.util
 import os
 import subprocess

@@ -4,8 +4,6 @@ Starts N processes that each write their id into FOLDER; with CODE "stay" they s
 SIGTERM either; else they end, and this ends with CODE. A variable CODE comes before the argument.
 """
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -4,8 +4,6 @@ Where this project's simulator has the algorithm's schedule, that is taken; the 
 papers that define them. Processes are 0 … P-1, the root is 0, sizes are bytes by the project's convention.
 """
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping

@@ -1,7 +1,5 @@
 """Points whose times cannot be right are measured once more by the job itself, a few times, and what stays is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """Each method in a launch of its own: the same results as in one job, on the real Open MPI."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import replace
 from pathlib import Path

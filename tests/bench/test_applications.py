@@ -1,7 +1,5 @@
 """Applications in all variants compute what one process computes; weights of Adams methods as specified."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A campaign's folder: what survives a crash at any byte, and what is measured again."""
 
-from __future__ import annotations
-
 import json
 import tempfile
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """``colltune bench`` without MPI: plans, their cost, and one clear line when something is missing."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The target ``python-collectives``: programs that call its functions get what MPI promises. Four ranks."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

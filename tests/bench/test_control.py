@@ -1,7 +1,5 @@
 """Starting, watching and resuming with a launcher that runs nothing."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import asdict, replace
 from pathlib import Path

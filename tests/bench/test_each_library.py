@@ -1,7 +1,5 @@
 """From measuring to use with the library that is there, Open MPI 4.1 or MPICH: all by the commands of users."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

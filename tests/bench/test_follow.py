@@ -1,7 +1,5 @@
 """Watching a campaign: every line of a growing run file is taken in once, and the cube is the loader's."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

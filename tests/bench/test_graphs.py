@@ -1,7 +1,5 @@
 """Forcing is real: what every algorithm of the installed Open MPI sends is what its definition says, pair by pair."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

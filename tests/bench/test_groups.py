@@ -1,7 +1,5 @@
 """Groups of message sizes with methods of their own, and reductions that do not commute."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is asked of Intel MPI and set for it, by its documentation and what its programs print."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

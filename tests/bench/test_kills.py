@@ -1,7 +1,5 @@
 """A campaign whose parts are killed at random moments: the ordinary dose of ``tests/benchmarks/soak_kills.py``."""
 
-from __future__ import annotations
-
 import importlib.util
 import random
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Jobs on this machine: how they end, and that nothing of them stays. The start command is played by a script."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

@@ -1,7 +1,5 @@
 """Shared memory of killed ranks is taken away; that of others, or in use, is not."""
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -1,7 +1,5 @@
 """Parts of the measuring that need no MPI: the tool interface's library, message graphs, windows, when to stop."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Own methods on the installed MPI: right, and with the messages of their schedules. At most five processes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Campaigns on the real MPI: what ran, what was verified, and that killed ones lose nothing. At most four ranks."""
 
-from __future__ import annotations
-
 import json
 import time
 from collections import Counter

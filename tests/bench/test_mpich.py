@@ -1,7 +1,5 @@
 """What is read from mpivars, and the variables that force a method. The excerpt is of 5.0.2."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Planning for a library that is not installed: the tables say what the library itself says."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """What is read from ompi_info, and the variables that force a method. The excerpt is of 5.0.11."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

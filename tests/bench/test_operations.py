@@ -1,7 +1,5 @@
 """Each collective's check accepts the right result and nothing else; the collectives here are played by NumPy."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

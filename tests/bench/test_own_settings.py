@@ -1,7 +1,5 @@
 """Transport and nodes are what the site says; settings of colltune's own come only where nothing is said."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

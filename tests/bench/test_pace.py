@@ -1,7 +1,5 @@
 """How long a campaign takes: guessed, learnt from the points of real campaigns, and told with few digits."""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """Page *Measure* with a real MPI: a small adaptive campaign is started, cancelled, resumed, and says what it chose."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Parameters of models: who is measured, what is written, and that models can be made of it."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """What a campaign measures, in which order; placement of communicators."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 from typing import Any

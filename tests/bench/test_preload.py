@@ -1,7 +1,5 @@
 """Programs that know nothing of colltune take the decided algorithms when the generated library is preloaded."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import sys

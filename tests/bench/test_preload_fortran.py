@@ -1,7 +1,5 @@
 """Programs in Fortran, unchanged, get what is decided: ``mpif.h``, ``use mpi`` and ``use mpi_f08``."""
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

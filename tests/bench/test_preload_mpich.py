@@ -1,7 +1,5 @@
 """Programs that know nothing of colltune take decided algorithms of MPICH when the generated library is preloaded."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

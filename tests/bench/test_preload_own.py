@@ -1,7 +1,5 @@
 """Own methods and grids in a preloaded library: right for programs that know nothing of them, message by message."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

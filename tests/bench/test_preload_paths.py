@@ -1,7 +1,5 @@
 """ld.so splits what is preloaded at spaces and colons: such a path is reached by another way, or refused."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Own methods in campaigns beside the library's: verified, timed in the same rounds, and told apart. Four ranks."""
 
-from __future__ import annotations
-
 import ctypes
 import itertools
 import json

@@ -1,7 +1,5 @@
 """Grids of sizes in words, and the order from coarse to fine."""
 
-from __future__ import annotations
-
 from itertools import pairwise
 
 import pytest

@@ -1,7 +1,5 @@
 """Points for which a start has too few nodes, or too few processes on each."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Batch scripts: what may be asked of Slurm, and that nothing else gets into them."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

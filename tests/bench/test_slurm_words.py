@@ -1,7 +1,5 @@
 """Slurm's words turned into ours, by what Slurm 22.05 printed, and the launcher when Slurm forgets or is silent."""
 
-from __future__ import annotations
-
 import errno
 import json
 import os

@@ -1,7 +1,5 @@
 """When repetitions suffice."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

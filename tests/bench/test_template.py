@@ -1,7 +1,5 @@
 """Start commands as templates: argument lists, replaced word by word, and no shell anywhere."""
 
-from __future__ import annotations
-
 import json
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Methods traced on the installed MPI: by both executors, with clocks that agree. Two and three processes."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules and the library's own decision in one job of the real library: who acts is seen in the messages."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

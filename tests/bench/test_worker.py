@@ -1,7 +1,5 @@
 """What the ranks say when they cannot measure; the MPI is played."""
 
-from __future__ import annotations
-
 import math
 import time
 from pathlib import Path

@@ -8,8 +8,6 @@ measuring stand grids from coarse to fine, and cells at random (mean of five dra
 cost; and what choosing took, as a part of what measuring took.
 """
 
-from __future__ import annotations
-
 import math
 import sys
 

@@ -8,8 +8,6 @@ leaves, and above itself with fewer leaves, where that is most beyond the error;
 line was decided on.
 """
 
-from __future__ import annotations
-
 import itertools
 import sys
 import time

@@ -4,8 +4,6 @@ Aim: no slower than the peer up to 13k cells, within 5 times beyond. Compiling i
 machine, and its time is printed first (in a fresh process without what is kept on disk), with that of a start after it.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

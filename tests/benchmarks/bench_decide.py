@@ -4,8 +4,6 @@ The two are compiled by themselves, so that each is called as a library is, and 
 over the same log-uniform sizes in random order. The limit beside them is a function that returns at once.
 """
 
-from __future__ import annotations
-
 from dashboard.decisions import decision_map, exact
 from dashboard.export.decide_time import decide_time, log_uniform
 from tests.cubes import synthetic_cube

@@ -4,8 +4,6 @@ Aim: at least 0.7 of pandas' speed, at most three times the file in memory (beyo
 8.6 million samples: at most 20 s, three times the raw numbers in memory, and files of twice its size.
 """
 
-from __future__ import annotations
-
 import io
 import itertools
 import tarfile

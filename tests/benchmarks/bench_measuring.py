@@ -4,8 +4,6 @@
 either (from the 10 % to the 90 % quantile of its repetitions, over all launches).
 """
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -4,8 +4,6 @@
 8 GB, and the time for each 10⁸ stays as it is.
 """
 
-from __future__ import annotations
-
 import argparse
 import tempfile
 from pathlib import Path

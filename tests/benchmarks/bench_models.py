@@ -6,8 +6,6 @@ Parameters and penalties are of the sample data, emulated Fast Ethernet; the dis
 and 7 % mean penalty (broadcast) and 8, 4 and 6 % (allgather) for Hockney, LogGP and PLogP (Tables 6.2 and 6.3).
 """
 
-from __future__ import annotations
-
 import sys
 from typing import Any
 

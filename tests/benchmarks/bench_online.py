@@ -5,8 +5,6 @@ look-up of the communicator, the draw or the best of a bin, two looks at the clo
 calling thread, on two processes; all ways in turns.
 """
 
-from __future__ import annotations
-
 import sys
 import tempfile
 from pathlib import Path

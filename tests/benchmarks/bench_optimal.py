@@ -4,8 +4,6 @@ Beside each figure is what it is a multiple of in the same run: the exact quadtr
 grid, the same dynamic programming written out plainly (no bounds, no arrays).
 """
 
-from __future__ import annotations
-
 import json
 from functools import partial
 

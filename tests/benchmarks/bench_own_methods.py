@@ -11,8 +11,6 @@ times as long as the same messages without it (4 ranks: 0.18 to 0.33 of the libr
 That is a property of the library that users meet, which `--as-users` shows, and none of the schedule or the executor.
 """
 
-from __future__ import annotations
-
 import os
 import statistics
 import subprocess

@@ -5,8 +5,6 @@ look-up of the communicator, the decision, and the counting. With Open MPI the d
 of a noisy 27 × 48 map; with MPICH it has three leaves.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tempfile

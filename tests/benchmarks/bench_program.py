@@ -6,8 +6,6 @@ The Python that runs it names the library: the mpiexec beside it. FOLDER holds t
 Printed are the program's own time from its first call to its last, and that of the start command as a whole.
 """
 
-from __future__ import annotations
-
 import argparse
 import csv
 import json

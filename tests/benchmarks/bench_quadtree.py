@@ -3,8 +3,6 @@
 The limit beside each figure is one pass of numpy's sort over the same map.
 """
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

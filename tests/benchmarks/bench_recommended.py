@@ -4,8 +4,6 @@ Seconds of the processor, so that others on the machine do not count; the second
 there.
 """
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable
 from typing import Any

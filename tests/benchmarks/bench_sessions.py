@@ -6,8 +6,6 @@ and again; what comes to the screen is measured in the eighth, a real browser, a
 process and one of two (``--num-procs 2``) are measured.
 """
 
-from __future__ import annotations
-
 import argparse
 import asyncio
 import re

@@ -6,8 +6,6 @@ dashboard is served, in a process of its own. The peer is a bare page: the same 
 all pages are visited before the slider is moved.
 """
 
-from __future__ import annotations
-
 import argparse
 import statistics
 import sys

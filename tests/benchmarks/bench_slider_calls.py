@@ -4,8 +4,6 @@ Run it with ``python -m tests.benchmarks.bench_slider_calls``. Before views were
 1,597 for the same answers, 815 of them to weigh what was kept; a quarter of that is the limit.
 """
 
-from __future__ import annotations
-
 import sys
 from collections import Counter
 from pathlib import Path

@@ -9,8 +9,6 @@ Durations of the table are the main thread's processor time, which others on the
 until a paint are the clock's.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What the benchmarks share: repeated timing and peak memory of a fresh process."""
 
-from __future__ import annotations
-
 import json
 import statistics
 import subprocess

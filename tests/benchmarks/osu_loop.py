@@ -3,8 +3,6 @@
 It shares no code with the campaigns, which are compared with it.
 """
 
-from __future__ import annotations
-
 import json
 import sys
 from time import perf_counter

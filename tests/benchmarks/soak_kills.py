@@ -9,8 +9,6 @@ Victims are, in turn, a rank, the start command, the supervisor and whatever lau
 controller. Every other kill comes in the first seconds, the others while points are measured.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

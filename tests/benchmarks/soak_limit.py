@@ -3,8 +3,6 @@
 Run from the checkout as root, with an Open MPI in the environment: ``python -m tests.benchmarks.soak_limit``
 """
 
-from __future__ import annotations
-
 import os
 import random
 import signal

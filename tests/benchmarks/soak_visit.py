@@ -7,8 +7,6 @@ the console and the page's own scripts complained of, and which pages or tabs sh
     python -m tests.benchmarks.soak_visit [--minutes 15] [--dark] [ADDRESS]
 """
 
-from __future__ import annotations
-
 import argparse
 import re
 import sys

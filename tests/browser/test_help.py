@@ -1,7 +1,5 @@
 """Help beside the controls, for those who use a keyboard or a screen reader."""
 
-from __future__ import annotations
-
 import pytest
 from playwright.sync_api import expect
 

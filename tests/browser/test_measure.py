@@ -1,7 +1,5 @@
 """The page *Measure* in a browser: what the scheduler knows is seen within two seconds, and the map fills."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from pathlib import Path

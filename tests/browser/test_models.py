@@ -1,7 +1,5 @@
 """The page *Models* as someone opens it: drawn, moved by a slider, formulas set, nothing asked of anybody else."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

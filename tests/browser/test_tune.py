@@ -1,7 +1,5 @@
 """The pages *Tune* and *Online* in a browser: the bundle in two clicks, a tuning found again, a loop that goes on."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import zipfile

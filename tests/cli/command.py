@@ -1,7 +1,5 @@
 """The command run by tests, and what it answered."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """``colltune compare``: decision functions side by side, and two of them cell by cell."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``colltune convert``: results saved, hints taken."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

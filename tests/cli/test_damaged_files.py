@@ -1,7 +1,5 @@
 """Damaged rules, plans, models, scenarios, folders: the command ends with an answer or with one line."""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.fuzz_commands import nested, odd_values, run

@@ -1,7 +1,5 @@
 """``colltune decide``: every way of deciding, with its size and its cost."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Sequence
 from pathlib import Path

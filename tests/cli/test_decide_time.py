@@ -1,7 +1,5 @@
 """``colltune decide-time`` and what ``colltune export`` writes beside a C file."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

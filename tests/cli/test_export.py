@@ -1,7 +1,5 @@
 """``colltune export``: decision functions written for a target."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

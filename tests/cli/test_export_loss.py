@@ -1,7 +1,5 @@
 """A file that costs more than its tree is never written in silence."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from pathlib import Path

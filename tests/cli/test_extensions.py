@@ -1,7 +1,5 @@
 """What the developer guide says that an extension touches: here each is the object alone, and all else takes it up."""
 
-from __future__ import annotations
-
 import json
 import sys
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What comes next: one line that can be typed as it stands, and leads from files to a proof."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import shutil

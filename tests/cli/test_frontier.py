@@ -1,7 +1,5 @@
 """``colltune frontier``: all ways of deciding by size and penalty, and which one to take."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """``colltune info``: what the files hold."""
 
-from __future__ import annotations
-
 import itertools
 import shlex
 from collections.abc import Sequence

@@ -1,7 +1,5 @@
 """``colltune lint``, and the export of what it checks."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

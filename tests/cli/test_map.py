@@ -1,7 +1,5 @@
 """``colltune map``: the decision map and its ties."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

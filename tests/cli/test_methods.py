@@ -1,7 +1,5 @@
 """``colltune methods``."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``colltune model`` and deciding with models on the command line."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """``colltune orthogonal``: as contract 5 has it, on published machines and on results whose gains are known."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

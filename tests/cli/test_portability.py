@@ -1,7 +1,5 @@
 """``colltune portability``."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

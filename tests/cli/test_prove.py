@@ -1,7 +1,5 @@
 """``colltune prove``: what is wrong with how it is called, before any library is run."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``colltune report``."""
 
-from __future__ import annotations
-
 import zipfile
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules files as decisions on the command line: judged, improved, compared, on the frontier, written for others."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """``colltune serve``: what it hands to the server."""
 
-from __future__ import annotations
-
 import sys
 import types
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The command in a shell: exit status, streams, terminals."""
 
-from __future__ import annotations
-
 import io
 import os
 import re

@@ -1,7 +1,5 @@
 """What the command prints: sizes and times with units, and maps that can be read back."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

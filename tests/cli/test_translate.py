@@ -1,7 +1,5 @@
 """``colltune translate``: rules of one library for another."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

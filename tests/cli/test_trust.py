@@ -1,7 +1,5 @@
 """Times of a campaign that cannot be trusted: told by ``info``, left out by ``decide`` unless they are kept."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

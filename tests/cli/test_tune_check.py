@@ -1,7 +1,5 @@
 """``colltune tune-check`` on results that are there already; measuring is in tests/bench."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

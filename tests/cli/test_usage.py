@@ -1,7 +1,5 @@
 """The command: what can be said, and one clear line when it is said wrongly."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

@@ -11,8 +11,6 @@ the cells of ``judging``, over the method that ``full`` says is the best of each
 to be the fastest, by the recommended tree, and by that of the full campaign.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import sys

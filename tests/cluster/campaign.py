@@ -10,8 +10,6 @@ here are those of ``colltune bench submit``; the ranks are one on each node::
 100 Mbit/s and 40 µs are a Fast Ethernet. At last it says how the broadcast looks against what the wires allow.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -1,7 +1,5 @@
 """An emulated cluster with a real Slurm for the tests that need one, and campaigns on it."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Iterator
 from pathlib import Path

@@ -9,8 +9,6 @@ FOLDER then holds ``results.jsonl`` of the campaign, and a file of each applicat
 figures are sane: how much the launches differ, and what was gained.
 """
 
-from __future__ import annotations
-
 import argparse
 import os
 import shlex

@@ -6,8 +6,6 @@ is checked. They then run under each forced allreduce, by the library's default 
 two once more on another network. What it prints stands in ``FOLDER/ways.json`` as well.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

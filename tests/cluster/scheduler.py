@@ -1,7 +1,5 @@
 """A real Slurm whose nodes are emulated machines: ``slurmctld`` on the head, one ``slurmd`` on each node."""
 
-from __future__ import annotations
-
 import os
 import shlex
 import shutil

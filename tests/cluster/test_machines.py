@@ -1,7 +1,5 @@
 """The emulated machines themselves: what the wires let through, and that nothing stays when they are gone."""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

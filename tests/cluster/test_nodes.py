@@ -1,7 +1,5 @@
 """Open MPI across nodes, two ranks on each: who answers, two files that decide it, and start commands of all kinds."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """Online tuning under a real Slurm: a loop in one job, over nodes that the traces tell apart, and batches as arrays."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The page *Measure* over a real Slurm: its states are seen within two seconds of Slurm knowing them."""
 
-from __future__ import annotations
-
 import os
 import re
 import signal

@@ -1,7 +1,5 @@
 """Campaigns on a real Slurm over emulated nodes: every state with its reason, cancelling, arrays, nodes that fail."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

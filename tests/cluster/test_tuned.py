@@ -1,7 +1,5 @@
 """``colltune tune`` under Slurm, in which something dies at every stage that runs ranks."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -14,8 +14,6 @@ choice for either. ``--only program`` runs a program with a known mix of calls a
 and writes what its calls took to ``program.txt``; ``--mix`` tunes for that mix alone, and then runs it.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 import os

@@ -1,7 +1,5 @@
 """A decision beside the library's default, from a campaign that measured every method."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A method that ran as another one wins no cell under its own name, and tells how much two measurements differ."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

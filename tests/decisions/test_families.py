@@ -1,7 +1,5 @@
 """The families: each found by name, each giving decision functions that hold what they promise."""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from typing import Any

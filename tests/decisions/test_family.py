@@ -1,7 +1,5 @@
 """What can be chosen of a family: defaults, ranges, and what is said when a value does not fit."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """The frontier: every family over its options, in sample and held out, with the dominated marked."""
 
-from __future__ import annotations
-
 import json
 from collections import Counter
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Decisions that are there already: the library's default, rules files, and rules with better methods."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Tuned against default: the improvement of Table 6.9, its significance, and the rules that lose."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

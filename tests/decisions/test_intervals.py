@@ -1,7 +1,5 @@
 """Intervals of message size: what dynamic programming finds is the best of all ways to cut, and grids must gain."""
 
-from __future__ import annotations
-
 from itertools import combinations, pairwise
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Two campaigns beside each other."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

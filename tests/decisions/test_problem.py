@@ -1,7 +1,5 @@
 """Problems: what ways of deciding are given, as tables of sizes and as training cases."""
 
-from __future__ import annotations
-
 import itertools
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Recommendations: the smallest tree that is about as good as the best, with the reason in words."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from typing import Any

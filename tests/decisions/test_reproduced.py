@@ -1,7 +1,5 @@
 """Whether rules gain in use what they were decided for, beyond what repetitions and launches differ by."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

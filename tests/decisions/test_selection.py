@@ -1,7 +1,5 @@
 """Methods that are left out."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

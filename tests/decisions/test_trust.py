@@ -1,7 +1,5 @@
 """Times that cannot be right are found, with the reason, and decide nothing in campaigns of colltune."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Real measurements with holes: no tree is rewarded for them, and none that heeds them is ruined."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

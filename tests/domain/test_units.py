@@ -1,7 +1,5 @@
 """How sizes, times and percentages are written."""
 
-from __future__ import annotations
-
 import math
 import re
 

@@ -1,7 +1,5 @@
 """Generated code compiled and run, and decision functions and sizes to do it with."""
 
-from __future__ import annotations
-
 import subprocess
 from collections.abc import Sequence
 from functools import cache

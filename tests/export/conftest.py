@@ -1,7 +1,5 @@
 """A compiler for the tests of exports."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

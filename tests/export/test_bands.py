@@ -1,7 +1,5 @@
 """Decision functions as bands: exact where bands can say them, the best for a number of rules where not."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A written file with all that belongs to it: read back, judged, packed."""
 
-from __future__ import annotations
-
 import io
 import json
 import re

@@ -1,7 +1,5 @@
 """The C export: compiled, it decides as Python does; and a compiler finds nothing to say about it."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

@@ -1,7 +1,5 @@
 """Header and self-test of exported C: they compile strictly, accept what was exported, find any border that moved."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

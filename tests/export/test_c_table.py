@@ -1,7 +1,5 @@
 """The C export with tables: the answers of nested ifs and of Python, without a branch on the way."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 

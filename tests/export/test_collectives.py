@@ -1,7 +1,5 @@
 """A Python module that runs the collectives: its functions; that they run is shown in tests/bench."""
 
-from __future__ import annotations
-
 import ast
 
 import pytest

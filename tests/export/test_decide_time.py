@@ -1,7 +1,5 @@
 """Time to decide: what is drawn, compiled and told; no test here depends on how fast a machine is."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """One method for each collective on mpirun's command line."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

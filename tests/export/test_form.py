@@ -1,7 +1,5 @@
 """Rules in the form that the library at hand reads: which one that is, and what stands at their head."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method

@@ -1,7 +1,5 @@
 """Functions written as C, by ifs and by tables, and as Python: all decide as the decision function does."""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

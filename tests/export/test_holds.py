@@ -1,7 +1,5 @@
 """Where a decision holds that a file says for everywhere: said in the file and beside it."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split

@@ -1,7 +1,5 @@
 """The library's numbers, held against what the libraries themselves print."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """MPICH's selection: the library's own complete file, with some collectives replaced."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

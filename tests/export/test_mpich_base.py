@@ -1,7 +1,5 @@
 """MPICH's own selection, read out of a library file."""
 
-from __future__ import annotations
-
 import json
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Names of algorithms that a target does not know: which it has, and which may be meant."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.export import TARGETS

@@ -1,7 +1,5 @@
 """NCCL's tuner configuration: read line by line as the plugin does, it decides as the tree."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.decisions import DecisionFunction

@@ -1,7 +1,5 @@
 """Open MPI rules, written and read again by a reader of its own that does as the library does."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Callable
 

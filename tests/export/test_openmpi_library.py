@@ -1,7 +1,5 @@
 """The installed Open MPI takes the written rules and does what they say, seen in who sends to whom."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 

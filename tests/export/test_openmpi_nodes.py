@@ -1,7 +1,5 @@
 """Open MPI across nodes: who answers and how, in two files that are read, judged and checked as one decision."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

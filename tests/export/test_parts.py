@@ -1,7 +1,5 @@
 """What decision functions are made of for targets that know only sizes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

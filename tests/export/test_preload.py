@@ -1,7 +1,5 @@
 """What the library to preload is told of each method; that it acts is shown on the real one in tests/bench."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

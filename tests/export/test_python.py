@@ -1,7 +1,5 @@
 """The Python export: a module without dependencies that decides as the decision function does."""
 
-from __future__ import annotations
-
 import ast
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Settings for Intel MPI and UCC, written and read again."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The registry of targets, and JSON as the plainest of them."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

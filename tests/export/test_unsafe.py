@@ -1,7 +1,5 @@
 """Methods that are known to be wrong are decided nowhere and written into no file, and that is said."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

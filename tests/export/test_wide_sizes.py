@@ -1,7 +1,5 @@
 """Sizes beyond what 64 bits and MPI's own integers hold: no number of a file wraps round."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Random decision functions with methods that Open MPI has."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Reading and damaging printed tables, for the tests of their readers."""
 
-from __future__ import annotations
-
 import random
 import re
 from collections.abc import Iterator, Sequence

@@ -1,7 +1,5 @@
 """What a run measured anew stands for what other results have of it, since that could not be trusted."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Reading in a process of its own: the same answers, and an end where there would be none."""
 
-from __future__ import annotations
-
 import os
 import signal
 import time

@@ -1,7 +1,5 @@
 """Methods that ran as another one are found by their messages, whatever the order of the file."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What differs between files is kept apart, chosen or joined, and said."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

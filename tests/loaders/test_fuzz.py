@@ -1,7 +1,5 @@
 """Every real file, damaged in every way: nothing but `LoadError`, and no row lost in silence."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

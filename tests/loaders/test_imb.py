@@ -1,7 +1,5 @@
 """Intel MPI Benchmarks: sections, process counts, groups, non-blocking, and what is left out."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A launch whose times are all longer stands out; one that differs here and there does not."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

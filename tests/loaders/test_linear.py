@@ -1,7 +1,5 @@
 """No reader takes more than twice as long for twice as much, whatever stands in a line."""
 
-from __future__ import annotations
-
 import contextlib
 import time
 from collections import deque

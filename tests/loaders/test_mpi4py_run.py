@@ -1,7 +1,5 @@
 """mpi4py's own benchmarks: demo/osu_*.py and mpi4py.bench."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

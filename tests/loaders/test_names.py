@@ -1,7 +1,5 @@
 """Names of collectives as files spell them, what their sizes mean, and Open MPI's numbers of algorithms."""
 
-from __future__ import annotations
-
 import pytest
 
 from loaders.collectives import size_meaning

@@ -1,7 +1,5 @@
 """NetPIPE: what its program prints (formats of netpipe.c 3.7: ``%8d %lf %12.8lf`` and ``%3d: %7d bytes …``)."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """The tabular form of OCC's results."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Numbers that no size and no time can be: skipped with a reason, or an error in one line."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

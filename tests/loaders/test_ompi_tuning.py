@@ -1,7 +1,5 @@
 """detail.out of ompi-collectives-tuning: the published example; expected values read from it by eye."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

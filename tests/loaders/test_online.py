@@ -1,7 +1,5 @@
 """Traces of online tuning: one time for each call, from the files of all processes."""
 
-from __future__ import annotations
-
 import dataclasses
 import json
 import tempfile

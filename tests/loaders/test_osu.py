@@ -1,7 +1,5 @@
 """OSU Micro-Benchmarks: titles, columns, units, several datatypes, noise, and what is refused."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """PICO: real summaries, files of samples and a tarball; what one of them says is held against the others."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,7 +1,5 @@
 """ReproMPI: real files of both versions and every table; expected values read from the files by eye."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

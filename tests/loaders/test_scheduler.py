@@ -1,7 +1,5 @@
 """What is lazy is computed by the workers of a scheduler, and comes out as on this machine."""
 
-from __future__ import annotations
-
 import gc
 import json
 import warnings

@@ -1,7 +1,5 @@
 """SKaMPI 4: what a block's name tells, and what only hints can."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

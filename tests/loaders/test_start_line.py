@@ -1,7 +1,5 @@
 """What the commands in a job's log say of the tables below them."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from types import ModuleType
 

@@ -1,7 +1,5 @@
 """Patterns that are suggested for the names of files."""
 
-from __future__ import annotations
-
 import itertools
 
 import pytest

@@ -1,7 +1,5 @@
 """Tables: the long table, column mapping, Parquet, and the tables of other tools."""
 
-from __future__ import annotations
-
 import csv
 import gzip
 from pathlib import Path

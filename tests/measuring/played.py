@@ -1,7 +1,5 @@
 """A launcher whose jobs are in the state that the test says, and a library that is not there."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path

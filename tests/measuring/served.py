@@ -1,7 +1,5 @@
 """The page *Measure* served from a thread of the test's process, so that the test can play what surrounds it."""
 
-from __future__ import annotations
-
 import re
 import socket
 import threading

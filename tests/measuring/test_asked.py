@@ -1,7 +1,5 @@
 """What was typed on the page, read into a plan: what it costs, and what is refused with which words."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

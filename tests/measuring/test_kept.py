@@ -1,7 +1,5 @@
 """Where campaigns are kept, and what may name one."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Time limits as they are typed, where a campaign is launched, and that a launch that fails leaves nothing."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 

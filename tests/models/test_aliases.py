@@ -1,7 +1,5 @@
 """Which measured methods have a model: names of Open MPI, of benchmarks and of the dissertation."""
 
-from __future__ import annotations
-
 import pytest
 import xarray as xr
 

@@ -1,7 +1,5 @@
 """Applications by hand: what collectives a step calls, how often and with how much, and what a way gains."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Sparse measurements completed by models: marked, calibrated, and better to decide from than the gaps."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

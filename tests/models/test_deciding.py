@@ -1,7 +1,5 @@
 """Decisions made by models: the fastest prediction of each cell, votes, and what they cost against measurement."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,7 +1,5 @@
 """Deciding with models as one family among others: options, networks by text, frontiers, fits."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

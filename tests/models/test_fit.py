@@ -1,7 +1,5 @@
 """Fits must find what the measurements were made of, in spite of noise and outliers, and say what they cannot know."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

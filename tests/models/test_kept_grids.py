@@ -1,7 +1,5 @@
 """The kept results of grids on emulated Fast Ethernet: gains of the specification, a selection that loses nothing."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

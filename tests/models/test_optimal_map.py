@@ -1,7 +1,5 @@
 """Optimal implementations (Figure 6.2): against every segment size there is, and what the figure shows."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

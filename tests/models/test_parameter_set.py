@@ -1,7 +1,5 @@
 """Parameters with their provenance: saved, loaded, typed in, or of a published machine."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Parameters from point-to-point measurements."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

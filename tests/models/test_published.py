@@ -1,7 +1,5 @@
 """Published runtime functions: the derived numbers of the paper's coefficients to the printed digit."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.models.errors import ModelError

@@ -1,7 +1,5 @@
 """Runtime functions against the published ones, which synthetic measurements are made of."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,7 +1,5 @@
 """Formulas and errata as they are written: LaTeX and MathML of the same."""
 
-from __future__ import annotations
-
 from xml.etree import ElementTree as ET
 
 from dashboard.models import ALL, MODEL_NAMES

@@ -4,8 +4,6 @@ Each step has two dot products, an allreduce of 8 bytes each; at the end all
 processes gather the answer. Argument: unknowns per process. With COLLTUNE_ONLINE_TUNER=1 it tunes itself in Python.
 """
 
-from __future__ import annotations
-
 import os
 import sys
 import time

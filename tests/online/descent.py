@@ -4,8 +4,6 @@ Each step adds up a gradient of all unknowns (an allreduce); the answer is compa
 unknowns and steps.
 """
 
-from __future__ import annotations
-
 import sys
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A small folder of online tuning with two iterations and their evaluations, made of written traces."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

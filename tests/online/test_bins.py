@@ -1,7 +1,5 @@
 """Bins as section 4.6.1 of the source has them, and those that follow what was seen."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

@@ -1,7 +1,5 @@
 """Online tuning iteration by iteration: learnt anew from what was kept, it is what the folder had learnt."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

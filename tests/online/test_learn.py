@@ -1,7 +1,5 @@
 """Regressions on known functions, what is guarded, and that means may stand for timings."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

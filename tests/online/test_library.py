@@ -1,7 +1,5 @@
 """The library that tunes online, on a real Open MPI: processes agree, results are right, methods are those told."""
 
-from __future__ import annotations
-
 import importlib.util
 import json
 import re

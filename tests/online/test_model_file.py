@@ -1,7 +1,5 @@
 """The model file survives, is replaced whole, and is looked up in C as in Python, to the last bit."""
 
-from __future__ import annotations
-
 import ctypes
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Simulated tuning reaches what the specification asks for, and the reference values of an independent simulation."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """The folder of a tuning: nothing counts twice, nothing is lost, what does not fit is named."""
 
-from __future__ import annotations
-
 import json
 import shutil
 from pathlib import Path

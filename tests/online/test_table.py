@@ -1,7 +1,5 @@
 """The table of methods: by names, as appendix A of the source lists them for Open MPI 4.1."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Probabilities and the choice by a draw: Table 4.2 of the source, caps, and what cannot be chosen."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from hypothesis import given

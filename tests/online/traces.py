@@ -1,7 +1,5 @@
 """Traces as programs leave them, written for tests."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """What stands for a document and its event loop."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Callable
 from typing import Any

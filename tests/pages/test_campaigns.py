@@ -1,7 +1,5 @@
 """Two campaigns side by side."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

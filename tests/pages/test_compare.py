@@ -1,7 +1,5 @@
 """The page *Compare*: two trees, their maps and what differs."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

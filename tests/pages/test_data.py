@@ -1,7 +1,5 @@
 """The page *Data*, driven by its params: choosing, hints, what files gave, errors as content."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from collections.abc import Mapping

@@ -1,7 +1,5 @@
 """Around the maps of the page *Decisions*: its table, its rules, slices between the sizes, how sure it is."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 

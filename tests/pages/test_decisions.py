@@ -1,7 +1,5 @@
 """The page *Decisions*, driven by its state; what it shows is looked at as data."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

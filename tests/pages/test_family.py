@@ -1,7 +1,5 @@
 """Controls made from the options of a family."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.decisions.grown.families import FAMILIES

@@ -1,7 +1,5 @@
 """Files to choose from stay within the folders given; uploads are bounded, renamed and removed."""
 
-from __future__ import annotations
-
 import gc
 from pathlib import Path, PurePath
 

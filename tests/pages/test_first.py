@@ -1,7 +1,5 @@
 """The first minute, and the report: what someone finds who has nothing yet, and what can be sent."""
 
-from __future__ import annotations
-
 import asyncio
 import zipfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is shown only when it is asked for."""
 
-from __future__ import annotations
-
 import panel as pn
 from bokeh.document import Document
 

@@ -1,7 +1,5 @@
 """The page *Frontier*: what is computed, marked, recommended and adopted."""
 
-from __future__ import annotations
-
 import dataclasses
 import html
 

@@ -1,7 +1,5 @@
 """Work beside the session: progress, cancel, the newest request wins."""
 
-from __future__ import annotations
-
 import math
 import threading
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What other threads hand to a session: done on its own thread, and never seen by another session."""
 
-from __future__ import annotations
-
 import asyncio
 import threading
 from collections.abc import AsyncIterator, Callable

@@ -1,7 +1,5 @@
 """The page *Home*: three ways on, and what is open."""
 
-from __future__ import annotations
-
 import asyncio
 import shutil
 from dataclasses import replace

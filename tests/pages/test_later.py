@@ -1,7 +1,5 @@
 """Work that follows events: at once outside a session, never stale inside one."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from typing import Any

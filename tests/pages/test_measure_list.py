@@ -1,7 +1,5 @@
 """The list of campaigns on the page *Measure*."""
 
-from __future__ import annotations
-
 from dashboard.measuring.kept import Entry
 from dashboard.pages.measure.list import CampaignList
 

@@ -1,7 +1,5 @@
 """Ties, outliers, missing cells and workload on the page *Decisions*."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Pages over results alone, as they are made in a notebook: no navigation, no session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Processes per node: each page whose figures are of one number of them says which, and offers the others."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

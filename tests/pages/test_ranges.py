@@ -1,7 +1,5 @@
 """What the maps show of their axes when other data come."""
 
-from __future__ import annotations
-
 import pytest
 import xarray as xr
 from bokeh.document import Document

@@ -1,7 +1,5 @@
 """What loading tells of files, in tables and sentences."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

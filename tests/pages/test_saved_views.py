@@ -1,7 +1,5 @@
 """Views that are saved by name: what is replaced or deleted is said, and can be taken back."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.pages.frame.views import ViewBar

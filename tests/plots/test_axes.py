@@ -1,7 +1,5 @@
 """Axes in real sizes."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

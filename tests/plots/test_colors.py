@@ -1,7 +1,5 @@
 """One colour and one letter for each method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Coverage and spread: numbers from cubes whose gaps and spreads are known."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Decision maps as data: images, outlines, letters, markers."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pandas as pd

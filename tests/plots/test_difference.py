@@ -1,7 +1,5 @@
 """Difference maps and comparison tables."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A map that fills: who is best so far, and what the decision is expected to lose."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import pytest
 import xarray as xr

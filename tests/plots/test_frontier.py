@@ -1,7 +1,5 @@
 """Frontier charts: what is on the front, what a tap means, what the tables say."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pandas as pd

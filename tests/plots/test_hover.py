@@ -1,7 +1,5 @@
 """What a map says under the pointer."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Charts and tables of tuned against default, looked at as data."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

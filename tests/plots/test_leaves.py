@@ -1,7 +1,5 @@
 """Borders between regions that are no rectangles."""
 
-from __future__ import annotations
-
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st

@@ -1,7 +1,5 @@
 """Legends, the list of a cell, tables and source as HTML."""
 
-from __future__ import annotations
-
 import re
 from html.parser import HTMLParser
 

@@ -1,7 +1,5 @@
 """Rendered elements whose data change."""
 
-from __future__ import annotations
-
 import gc
 from typing import Any
 

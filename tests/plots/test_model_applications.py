@@ -1,7 +1,5 @@
 """Pictures of applications: every figure that is drawn is one of the answers'."""
 
-from __future__ import annotations
-
 from statistics import geometric_mean
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """What models say and what was measured, as numbers and charts."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

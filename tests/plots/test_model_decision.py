@@ -1,7 +1,5 @@
 """Maps of decisions by models: colours of measured and other methods, and tables of what they cost."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

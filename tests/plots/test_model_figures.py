@@ -1,7 +1,5 @@
 """Twins, methods without a model, when segmentation pays, several numbers of processes, and the parameters drawn."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

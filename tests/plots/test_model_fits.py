@@ -1,7 +1,5 @@
 """What is shown of fits: intervals, notes and residuals of each method."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """Formulas and errata as HTML."""
 
-from __future__ import annotations
-
 from dashboard.models import ALL, MODELS
 from dashboard.models.compare import table
 from dashboard.models.errata import errata

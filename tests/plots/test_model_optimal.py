@@ -1,7 +1,5 @@
 """Maps of the optimal implementation: classes of segment sizes, and what the legends count."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 

@@ -1,7 +1,5 @@
 """Optimal segment size: curve, optimum, ranges."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

@@ -1,7 +1,5 @@
 """Time lines of algorithms."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import pytest
 

@@ -1,7 +1,5 @@
 """Online tuning as pictures, from data whose figures are known."""
 
-from __future__ import annotations
-
 import re
 
 import holoviews as hv

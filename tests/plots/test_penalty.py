@@ -1,7 +1,5 @@
 """Penalty maps in the classes of Figure 6.8."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

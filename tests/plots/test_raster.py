@@ -1,7 +1,5 @@
 """Cells as pixels."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The layers that the maps of a tree are drawn of, on the page and in a report."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

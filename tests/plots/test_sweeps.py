@@ -1,7 +1,5 @@
 """Sweep charts as data."""
 
-from __future__ import annotations
-
 import holoviews as hv
 import numpy as np
 import pytest

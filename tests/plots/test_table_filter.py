@@ -1,7 +1,5 @@
 """What someone types to see some rows of the table."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

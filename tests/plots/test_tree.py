@@ -1,7 +1,5 @@
 """Tree diagrams: what is drawn, what is closed, what is highlighted."""
 
-from __future__ import annotations
-
 import re
 
 import numpy as np

@@ -1,7 +1,5 @@
 """A tuning as pictures: stages that say how they stand, gains with their intervals, what became of each rule."""
 
-from __future__ import annotations
-
 import re
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """The report: one file that opens without a network and shows everything."""
 
-from __future__ import annotations
-
 import base64
 import json
 import re

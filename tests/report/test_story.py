@@ -1,7 +1,5 @@
 """The pictures for a paper: vectors whose text and captions say what the view says."""
 
-from __future__ import annotations
-
 import io
 import re
 import zipfile

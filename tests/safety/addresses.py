@@ -1,7 +1,5 @@
 """Addresses that nobody means to ask for; none may end as an error of the server's own."""
 
-from __future__ import annotations
-
 import re
 import socket
 from collections.abc import Sequence

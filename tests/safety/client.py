@@ -1,7 +1,5 @@
 """A browser's cookies and sessions without the browser, so that every header can be forged."""
 
-from __future__ import annotations
-
 import re
 import socket
 from dataclasses import dataclass

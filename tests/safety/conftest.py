@@ -1,7 +1,5 @@
 """Servers that others reach, with a log-in."""
 
-from __future__ import annotations
-
 import contextlib
 import sys
 from collections.abc import Callable, Iterator

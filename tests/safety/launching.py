@@ -1,7 +1,5 @@
 """Serves, as the dashboard is served, a page that only tells whether it may start jobs: in its title."""
 
-from __future__ import annotations
-
 import json
 import sys
 

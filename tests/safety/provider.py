@@ -1,7 +1,5 @@
 """An OAuth provider of the tests' own, on the loopback: authorization, token and user endpoints (RFC 6749, 4.1)."""
 
-from __future__ import annotations
-
 import asyncio
 import secrets
 import threading

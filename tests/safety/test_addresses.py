@@ -1,7 +1,5 @@
 """``panel serve dashboard``: its answers have the headers, and no address ends as an error of the server's own."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from urllib.parse import urlsplit
 

@@ -1,7 +1,5 @@
 """Who guesses passwords is slowed down, and nobody else."""
 
-from __future__ import annotations
-
 from types import SimpleNamespace
 from typing import Any
 

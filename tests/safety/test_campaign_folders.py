@@ -1,7 +1,5 @@
 """A campaign's folder into which others may write: nothing outside of it is read, replaced, emptied or ended."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

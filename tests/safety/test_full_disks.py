@@ -1,7 +1,5 @@
 """Full disks: one line that says so, the file that was there as it was, and nothing left beside it."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 import subprocess

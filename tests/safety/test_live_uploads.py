@@ -1,7 +1,5 @@
 """Uploads that are too large or never end, to a server that others use: one line, and the others go on."""
 
-from __future__ import annotations
-
 import asyncio
 import base64
 import contextlib

@@ -1,7 +1,5 @@
 """Others reach the page: nobody comes in without a log-in, and nobody into another one's session."""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Callable

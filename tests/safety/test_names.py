@@ -1,7 +1,5 @@
 """Names that files bring with them are shown as they are: none of them becomes script or markup on any page."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterator
 from contextlib import ExitStack

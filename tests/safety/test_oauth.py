@@ -1,7 +1,5 @@
 """Logging in at a provider: one whole round, and what of it somebody else can use."""
 
-from __future__ import annotations
-
 import base64
 import secrets
 from collections.abc import Callable, Iterator

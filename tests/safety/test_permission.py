@@ -1,7 +1,5 @@
 """Starting jobs is a permission of its own, and who may enter depends on from where the server can be reached."""
 
-from __future__ import annotations
-
 import json
 import os
 import pwd

@@ -1,7 +1,5 @@
 """Several processes serve one dashboard: sessions open in each, and what one has loaded the others can show."""
 
-from __future__ import annotations
-
 import os
 import signal
 import sys

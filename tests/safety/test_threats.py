@@ -1,7 +1,5 @@
 """The note on threats: each line names tests, and there are these tests."""
 
-from __future__ import annotations
-
 import re
 
 from tests.conftest import ROOT

@@ -1,7 +1,5 @@
 """What is uploaded is bounded while it arrives and while it is unpacked, and stays where it belongs."""
 
-from __future__ import annotations
-
 import gzip
 import io
 import os

@@ -1,7 +1,5 @@
 """Algorithms newer than the dissertation: their formulas by simulation, and what their authors promise."""
 
-from __future__ import annotations
-
 import math
 from collections import Counter
 

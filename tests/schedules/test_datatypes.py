@@ -1,7 +1,5 @@
 """Elements with gaps stand where MPI has them, and what writes between them is seen."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import numpy as np

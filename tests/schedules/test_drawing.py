@@ -1,7 +1,5 @@
 """Pictures of schedules: what is drawn is what a reader of the published figures expects, and it is proper SVG."""
 
-from __future__ import annotations
-
 import xml.etree.ElementTree as ET
 
 import numpy as np

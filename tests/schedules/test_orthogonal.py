@@ -1,7 +1,5 @@
 """Grids: the layouts that the paper counts, right results for all of them and all roots, and messages of the groups."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

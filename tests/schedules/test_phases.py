@@ -1,7 +1,5 @@
 """What ranks call in the phases of a grid, with groups that are played in one process: every layout and every root."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

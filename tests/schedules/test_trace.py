@@ -1,7 +1,5 @@
 """Traces of methods: kept in a file, fitted to their schedule, and drawn as runs."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

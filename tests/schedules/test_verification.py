@@ -1,7 +1,5 @@
 """Every algorithm does what its collective promises; and what verifies them sees what is wrong."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from itertools import islice
 

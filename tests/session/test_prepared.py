@@ -1,7 +1,5 @@
 """What a treatment makes of measurements: values that are worked out by hand, and choices that are refused."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pages that show more than one tree, said as a command and as Python: each gives the figures of the page."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from pathlib import Path

@@ -1,7 +1,5 @@
 """One question, one answer: page, command, link, report and Python give the same figures for the same settings."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """A tuning that several tests go on from."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """A tuning across nodes: HAN and other components are methods, and its rules stand beside those of tuned."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """A tuning that is looked at again on a machine that has changed, and two of them beside each other."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules against the library's own decision: what a comparison does not confirm is left to the library."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from pathlib import Path

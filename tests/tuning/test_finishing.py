@@ -1,7 +1,5 @@
 """Campaigns whose ranks end before everything is measured."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

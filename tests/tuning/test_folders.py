@@ -1,7 +1,5 @@
 """The folder of a tuning: what others put there stays, and what is somebody else's is left alone."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from zipfile import ZipFile
 

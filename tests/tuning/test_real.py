@@ -1,7 +1,5 @@
 """One small tuning on the real library, killed on its way: what is unsafe is excluded, and what is said is there."""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

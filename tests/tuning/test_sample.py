@@ -1,7 +1,5 @@
 """The tunings that come as sample data: what their READMEs say of them follows from their files."""
 
-from __future__ import annotations
-
 import json
 
 import pytest

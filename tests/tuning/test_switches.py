@@ -1,7 +1,5 @@
 """The script that switches rules on and off, as shells read it."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

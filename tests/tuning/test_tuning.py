@@ -1,7 +1,5 @@
 """A tuning from nothing to its bundle, on a machine of formulas: what is kept, what is done again, what is said."""
 
-from __future__ import annotations
-
 import json
 import os
 import re

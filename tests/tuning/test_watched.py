@@ -1,7 +1,5 @@
 """Tunings as somebody watches them: by what the command writes, whoever started it; started and ended from afar."""
 
-from __future__ import annotations
-
 import json
 import os
 import platform

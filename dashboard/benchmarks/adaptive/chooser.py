@@ -1,7 +1,5 @@
 """What a campaign measures next, from its own run file: asked by the worker, after every line that it has measured."""
 
-from __future__ import annotations
-
 import math
 import os
 import statistics

@@ -1,7 +1,5 @@
 """What to measure next: pure functions from what is known to the next sizes, replayed and measured alike."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 

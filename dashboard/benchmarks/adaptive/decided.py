@@ -1,7 +1,5 @@
 """What the decision of a campaign is expected to lose, by the times that decide: what is said of it at its end."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path

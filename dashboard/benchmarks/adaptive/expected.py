@@ -5,8 +5,6 @@ as the surface's band and the scatter of its repetitions. The loss is the mean o
 prediction takes longer than the fastest one, in percent, over draws of all times.
 """
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache

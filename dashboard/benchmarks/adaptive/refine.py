@@ -4,8 +4,6 @@ The points of an adaptive campaign are chosen one step after another, each of wh
 is taken to give what was expected of it, the best guess there is: what is uncertain elsewhere then counts more.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence

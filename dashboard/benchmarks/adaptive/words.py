@@ -1,7 +1,5 @@
 """How far the choice of points is, in words: of command and pages."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

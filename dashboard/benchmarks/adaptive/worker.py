@@ -1,7 +1,5 @@
 """What the first process of an adaptive campaign does: it reads what was measured, and chooses what comes next."""
 
-from __future__ import annotations
-
 import math
 import os
 import time

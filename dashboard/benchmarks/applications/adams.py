@@ -4,8 +4,6 @@ K counts K·I function evaluations of PABM in a step; here they are K·(I + 1), 
 those that the next step begins with.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.benchmarks.applications.communication import Communication, empty

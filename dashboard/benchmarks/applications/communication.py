@@ -1,7 +1,5 @@
 """Collectives of an application on one communicator: one switch says whether they run in phases. Each is timed."""
 
-from __future__ import annotations
-
 import time
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """Jacobi's iteration of one rank: x_i ← (b_i − Σ_{j≠i} a_ij x_j) / a_ii, by rows or by columns (K 5.1)."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.benchmarks.applications.communication import Communication, empty

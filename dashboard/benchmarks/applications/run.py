@@ -1,7 +1,5 @@
 """Starts an application, waits for its end and reads what it wrote."""
 
-from __future__ import annotations
-
 import json
 import sys
 import time

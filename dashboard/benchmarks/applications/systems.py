@@ -1,7 +1,5 @@
 """The systems that applications solve: linear ones, a reaction with diffusion, and a linear one in time."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable
 from typing import TypeAlias

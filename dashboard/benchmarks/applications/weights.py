@@ -3,8 +3,6 @@
 Source: P. J. van der Houwen, E. Messina, Parallel Adams methods, J. Comp. Appl. Math. 101, 1999.
 """
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -3,8 +3,6 @@
 All ways of an order run in turns in this one job. Before, one rank runs the same alone; every iterate is compared.
 """
 
-from __future__ import annotations
-
 import json
 import platform
 import sys

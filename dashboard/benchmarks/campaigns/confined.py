@@ -4,8 +4,6 @@ What a link leads to would be read to whoever watches the campaign, or be replac
 within the folder, and to the folder itself, are followed.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any

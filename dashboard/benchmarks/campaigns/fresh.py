@@ -1,7 +1,5 @@
 """Campaigns that are not there yet: started or only shown; nothing of them stays where they are not started."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Methods by groups of message sizes: which algorithms are measured from where to where."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """The jobs of a campaign's launch: what they run, and how their ranks are started for what is still missing."""
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Time limits of a campaign's jobs, and what is left of their time."""
 
-from __future__ import annotations
-
 import math
 import os
 from collections.abc import Collection, Mapping

@@ -4,8 +4,6 @@ The guess knows neither the network nor the MPI library. On one machine it came 
 with up to eight processes for each core; one over 100 Mbit/s took ten times as long.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """How a point of a campaign is measured, and what tells one point from another."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 from typing import Literal

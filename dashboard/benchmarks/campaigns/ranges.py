@@ -1,7 +1,5 @@
 """Grids of sizes said in a few words: ``2-16``, ``1-1MiB:x4``, ``2-64:+2``, ``8B-1MiB:9``, ``1,2,4-8``."""
 
-from __future__ import annotations
-
 import itertools
 import re
 

@@ -1,7 +1,5 @@
 """Points that no start of some ranks can measure: they need more nodes, or more processes on each, than it has."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 from dashboard.benchmarks.campaigns.campaign import Campaign

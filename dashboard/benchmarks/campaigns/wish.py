@@ -1,7 +1,5 @@
 """What somebody wants to measure, and the plan that is made of it for the library that is there."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass, field, fields
 

@@ -1,7 +1,5 @@
 """How jobs are started, watched over and ended: on this machine, by a template, on Slurm."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from pkgutil import resolve_name

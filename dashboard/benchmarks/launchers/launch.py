@@ -6,8 +6,6 @@ the methods of `Launcher` and `from_record`, and a line in `LAUNCHERS`. It write
 that a launcher needs later, as JSON, so that jobs can be watched and cancelled by another process.
 """
 
-from __future__ import annotations
-
 import contextlib
 import math
 import os

@@ -1,7 +1,5 @@
 """Shared memory that ranks leave behind when they are killed: known while they run, taken away when they are gone."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

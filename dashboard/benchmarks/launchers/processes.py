@@ -1,7 +1,5 @@
 """Processes of this machine by id and start, so that an id that was given anew is never taken for the old one."""
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import os

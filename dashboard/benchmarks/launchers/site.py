@@ -18,8 +18,6 @@ It is looked for in ``$COLLTUNE_SITE``, the user's configuration and ``/etc/coll
 since what it says is run.
 """
 
-from __future__ import annotations
-
 import os
 import shlex
 import tomllib

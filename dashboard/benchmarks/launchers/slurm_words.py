@@ -1,7 +1,5 @@
 """Slurm's own commands by argument lists, and its words turned into ours."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

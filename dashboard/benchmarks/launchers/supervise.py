@@ -5,8 +5,6 @@ ended. On this machine it lives in a session of its own, so it outlives whatever
 what the batch script runs. When it is killed itself, Linux ends the start command, and that its ranks.
 """
 
-from __future__ import annotations
-
 import contextlib
 import os
 import signal

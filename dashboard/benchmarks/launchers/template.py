@@ -4,8 +4,6 @@ Each word is an argument; what stands in braces is replaced within its word. No 
 be that of any machine: ssh's, that of PBS, LSF or Flux, ``srun``, or one of a container.
 """
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

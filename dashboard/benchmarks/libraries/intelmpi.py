@@ -8,8 +8,6 @@ Every result is verified, but there are no message graphs: a number that the lib
 the ranks are, is passed over in silence and shows as the times of its built-in rules.
 """
 
-from __future__ import annotations
-
 import os
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """Which MPI is there to measure with, and what to install when none is."""
 
-from __future__ import annotations
-
 import importlib.util
 import re
 import shutil

@@ -1,7 +1,5 @@
 """The compiler of an MPI library: where it is, and the shared libraries that are built with it."""
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

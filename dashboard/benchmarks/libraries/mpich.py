@@ -5,8 +5,6 @@ the list that describes the variable, which is what MPICH's build makes the enum
 communicators. MPICH 5.0 or later; earlier ones have other names for some, and are read the same way.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Mapping

@@ -3,8 +3,6 @@
 What is planned is checked when the job starts: the ranks refuse a plan for another version or with variables they lack.
 """
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -4,8 +4,6 @@ Names, numbers and which variables exist are read from the library's own ``ompi_
 messages into segments or has a fan-out stands only in the source of its ``coll/tuned`` component.
 """
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Iterator, Mapping

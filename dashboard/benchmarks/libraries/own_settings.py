@@ -4,8 +4,6 @@ On one machine it asks for shared memory and for more ranks than cores, which st
 asks for another transport, or an allocation of several nodes, must be measured as it is.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping
 

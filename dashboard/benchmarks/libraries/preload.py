@@ -1,7 +1,5 @@
 """A shared library that programs load first: the variable ``LD_PRELOAD``, which ld.so splits at spaces and colons."""
 
-from __future__ import annotations
-
 import os
 import tempfile
 from collections.abc import Iterator

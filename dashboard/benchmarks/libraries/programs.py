@@ -1,7 +1,5 @@
 """Which code of Open MPI's ``coll/base`` may run when a method is forced; every rank imports it, so it is light."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method

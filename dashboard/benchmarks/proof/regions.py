@@ -1,7 +1,5 @@
 """Regions of a decision function, each with the sizes at which a library is to be watched."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass, replace

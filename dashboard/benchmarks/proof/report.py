@@ -1,7 +1,5 @@
 """A proof as people read it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping, Sequence
 

@@ -1,7 +1,5 @@
 """Whether the methods that a rules file asks for are right in every way of calling them, not only as proven."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any

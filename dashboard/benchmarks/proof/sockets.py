@@ -4,8 +4,6 @@ A library that counts no messages itself can be made to send everything through 
 (``TCP_INFO``) tell exactly how much went to whom.
 """
 
-from __future__ import annotations
-
 import os
 import socket
 import struct

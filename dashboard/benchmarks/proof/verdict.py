@@ -1,7 +1,5 @@
 """What the message graphs say of each region, and of the rules file as a whole."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace

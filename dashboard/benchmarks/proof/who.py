@@ -1,7 +1,5 @@
 """What the library's own word on who answered says of each region, where its rules choose between its components."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 

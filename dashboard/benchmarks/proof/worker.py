@@ -4,8 +4,6 @@ Every call of an order is made once (with sockets, until two in a row sent the s
 known; what each process sent to each other is counted meanwhile.
 """
 
-from __future__ import annotations
-
 import platform
 import sys
 from collections import Counter

@@ -1,7 +1,5 @@
 """Who offers methods to a campaign, by name: the library itself, and what runs over it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from importlib import import_module
 

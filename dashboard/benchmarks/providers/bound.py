@@ -1,7 +1,5 @@
 """A method that is ready to be called, whoever offers it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """What runs a schedule on a communicator: the native interpreter where it could be built, else mpi4py."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path

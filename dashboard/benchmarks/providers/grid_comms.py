@@ -1,7 +1,5 @@
 """Grids over communicators of their rows and columns, made once: phases may be the library's own calls there."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

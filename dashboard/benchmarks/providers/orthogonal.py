@@ -1,7 +1,5 @@
 """Grids as a provider: collectives in phases over the groups of a grid, run as schedules like own methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 
 from dashboard.benchmarks.errors import PlanError

@@ -1,7 +1,5 @@
 """Communicators that take the methods of a plan, made and used under the control variables that say so."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any

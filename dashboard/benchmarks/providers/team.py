@@ -1,7 +1,5 @@
 """The methods of a plan for the processes of one communicator size, bound by whoever offers them."""
 
-from __future__ import annotations
-
 from contextlib import AbstractContextManager
 from functools import partial
 from typing import Any

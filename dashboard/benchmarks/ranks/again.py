@@ -4,8 +4,6 @@ A job does so by itself with no more than a few of them. One that is started whe
 them, and measures all.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field

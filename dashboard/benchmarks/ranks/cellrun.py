@@ -1,7 +1,5 @@
 """One cell of a campaign: every method verified, then timed in turns. Under mpiexec; mpi4py is not imported here."""
 
-from __future__ import annotations
-
 import hashlib
 import math
 import time

@@ -4,8 +4,6 @@ That layer calls ``mca_common_monitoring_record_pml`` at each message, point-to-
 too. A preloaded library (`SOURCE`) answers that call first. Nothing here imports mpi4py.
 """
 
-from __future__ import annotations
-
 import ctypes
 import shutil
 from collections.abc import Callable, Iterator, Sequence

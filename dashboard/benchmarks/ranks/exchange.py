@@ -1,7 +1,5 @@
 """What each process of a call brings and what it must hold afterwards, from the collective's entry alone."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """Methods that were forced on all processes of a job, where a library cannot switch methods while it runs."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field

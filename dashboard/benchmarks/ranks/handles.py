@@ -1,7 +1,5 @@
 """Handles of MPI as C takes them, of mpi4py's objects. Nothing here imports mpi4py."""
 
-from __future__ import annotations
-
 import ctypes
 from typing import Any
 

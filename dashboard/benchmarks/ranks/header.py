@@ -1,7 +1,5 @@
 """What a run file says of all of its points: where and how they were measured."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict

@@ -4,8 +4,6 @@ mpi4py has no binding for it. Control variables are read and written by name; of
 those are used that count per peer of a communicator. Nothing here imports mpi4py.
 """
 
-from __future__ import annotations
-
 import ctypes
 import os
 from collections.abc import Iterable, Mapping, Sequence

@@ -1,7 +1,5 @@
 """The collectives as the worker calls and verifies them. Communicators are mpi4py's; it is not imported here."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import reduce

@@ -8,8 +8,6 @@ for gamma and delta. Source: T. Kielmann, H. Bal, K. Verstoep, "Fast Measurement
 Platforms", 2000, for what is measured; the trains are those of LogGP's own benchmarks.
 """
 
-from __future__ import annotations
-
 import argparse
 import platform
 import sys

@@ -1,7 +1,5 @@
 """How far a job is, for whoever watches it."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Mapping
 from pathlib import Path

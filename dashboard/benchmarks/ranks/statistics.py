@@ -1,7 +1,5 @@
 """When repetitions suffice, and what they say; no MPI."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

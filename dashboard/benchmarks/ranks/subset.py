@@ -1,7 +1,5 @@
 """A communicator of a part of a job's ranks, while the others wait without using the processor."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager

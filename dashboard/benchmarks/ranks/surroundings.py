@@ -1,7 +1,5 @@
 """What a measurement was made in: machine, network, settings of the library. Nothing here imports mpi4py."""
 
-from __future__ import annotations
-
 import os
 import platform
 import time

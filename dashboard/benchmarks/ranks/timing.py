@@ -6,8 +6,6 @@ the operation and a dissemination barrier, less the loop of barriers alone; the 
 5; OCC as described in chapter 6 of the dissertation.
 """
 
-from __future__ import annotations
-
 import os
 import time
 from collections.abc import Callable

@@ -4,8 +4,6 @@ Clocks are compared as those of benchmarks are, and repetitions start as theirs 
 where processes share cores. Of several repetitions the one of median duration is kept.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

@@ -5,8 +5,6 @@ native executor where that could be built; some of them with a rank that comes l
 with what the collective promises, and, where the library counts messages, what it sent with the schedule.
 """
 
-from __future__ import annotations
-
 import ctypes
 import json
 import sys

@@ -5,8 +5,6 @@ while only, the median of the repetitions looks as good as any. Linux counts how
 did not (second number of ``/proc/thread-self/schedstat``, ns); elsewhere nothing is told.
 """
 
-from __future__ import annotations
-
 import functools
 import os
 import platform

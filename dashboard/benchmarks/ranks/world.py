@@ -1,7 +1,5 @@
 """What every program of the ranks begins with: MPI in a process that mpiexec started, and words into the job's log."""
 
-from __future__ import annotations
-
 import os
 import sys
 from collections.abc import Iterable

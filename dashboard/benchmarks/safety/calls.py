@@ -1,7 +1,5 @@
 """Making the call of a case and looking at what it left. Communicators are mpi4py's; it is not imported here."""
 
-from __future__ import annotations
-
 import ctypes
 import time
 from collections.abc import Iterable, Sequence

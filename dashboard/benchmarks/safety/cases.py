@@ -1,7 +1,5 @@
 """The ways in which a method is called before it is trusted. Nothing here needs MPI."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Literal

@@ -1,7 +1,5 @@
 """Have every method called in every way, in one job that is started again after what hangs or takes it down."""
 
-from __future__ import annotations
-
 import sys
 import time
 from collections.abc import Iterable, Mapping, Sequence

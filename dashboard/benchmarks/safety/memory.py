@@ -1,7 +1,5 @@
 """Memory that cases send from and receive into: known values in it, and poison around and between them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from functools import reduce
 from typing import Any

@@ -1,7 +1,5 @@
 """What the lines of a check say of each method: safe, not for so many processes, or at fault with the case shown."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ All methods are called in one job. A method that hangs or takes the job down end
 the next one, and writes down what the start before died of.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import sys

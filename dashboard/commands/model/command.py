@@ -1,7 +1,5 @@
 """``colltune model``: its subcommands and their options."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """What programs call, from the traces that online tuning leaves; and programs with the call mix of an application."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Callable, Mapping

@@ -11,8 +11,6 @@ numbers, nonsense included, so that every generated program can be held to them:
 of 64 bits instead of wrapping round, and fewer than one process per node counts as one.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the tests on the way down say of the values at a node."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from dataclasses import replace

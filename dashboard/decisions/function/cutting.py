@@ -1,7 +1,5 @@
 """Decision functions without what loses: rules left to the library where they are slower, as a whole or in part."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 

@@ -1,7 +1,5 @@
 """A decision function with its regions kept, and in some or all of them the method that costs least there."""
 
-from __future__ import annotations
-
 from collections.abc import Collection
 from dataclasses import replace
 

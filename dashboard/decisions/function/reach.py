@@ -10,8 +10,6 @@ here is so for any whole numbers, negative ones included; the reverse does not h
 - Without a lower bound on one of the sizes, a product of two negative numbers may be as large as it likes.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from itertools import product as combinations
 

@@ -1,7 +1,5 @@
 """Trees for calls of which something is fixed, such as the collective or the processes per node."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping
 from typing import Any

@@ -18,8 +18,6 @@ test k is false: the first child is where all tests hold. ``options``, ``categor
 ``segment_size`` and ``parameters`` may be left out.
 """
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

@@ -1,7 +1,5 @@
 """Trees of the same decisions with fewer tests, each test by itself."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

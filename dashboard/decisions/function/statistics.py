@@ -1,7 +1,5 @@
 """The figures of a decision function, as in Tables 6.4 and 6.5 of the dissertation."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Decision trees drawn as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np

@@ -6,8 +6,6 @@ the blocks ``4b … 4b+3`` of the next level, in the order of a quadtree's child
 communicator sizes, bit 1 = larger message sizes). Of a cube all this holds with 8 for 4; bit 2 is its third axis.
 """
 
-from __future__ import annotations
-
 import itertools
 import math
 from collections.abc import Callable, Sequence

@@ -6,8 +6,6 @@ two ranks becomes the largest measured value up to the middle between them, so t
 trees a cut is always a measured value.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The library's own fixed decision, where it was measured, as a decision function like all others."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 

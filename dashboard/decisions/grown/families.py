@@ -3,8 +3,6 @@
 Families of other packages, such as the communication models, are made known by whoever knows both.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from importlib import import_module

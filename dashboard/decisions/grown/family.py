@@ -1,7 +1,5 @@
 """What every way of deciding looks like from outside: its name, its options, and how it grows a tree."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """Decision functions that are given rather than grown, such as rules files: kept by a key, a family like all others."""
 
-from __future__ import annotations
-
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterable

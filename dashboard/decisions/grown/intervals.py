@@ -4,8 +4,6 @@ Source: Kühnemann, Rauber, Rünger, Optimizing MPI Collective Communication by 
 every measured size the best method, the original one where nothing gains enough; here an interval has its price too.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

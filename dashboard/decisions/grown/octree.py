@@ -7,8 +7,6 @@ All conventions of `dashboard.decisions.grown.quadtree` hold with cubes for squa
 block is the one with the most processes, the largest message and the most processes per node.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

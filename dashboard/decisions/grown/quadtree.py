@@ -5,8 +5,6 @@ repeat the last measured communicator and message size. Rows are communicator si
 sizes, both ascending, and blocks are halved by number of rows and columns, not by size.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The quadtree and the exact map as families, as commands, pages and frontiers know ways of deciding."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

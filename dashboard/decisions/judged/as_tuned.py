@@ -1,7 +1,5 @@
 """A decision and the library's own one as two methods of one cube, taken from a campaign that measured all methods."""
 
-from __future__ import annotations
-
 import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES

@@ -1,7 +1,5 @@
 """Ways of deciding side by side: the comparison of the dissertation (6.5) as a table, and two of them as a map."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

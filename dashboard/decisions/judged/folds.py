@@ -1,7 +1,5 @@
 """Parts of the measurements kept away from deciding, to judge a decision by."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

@@ -1,7 +1,5 @@
 """The frontier: for all ways of deciding, what each size of tree costs, in sample and held out."""
 
-from __future__ import annotations
-
 import json
 import math
 import time

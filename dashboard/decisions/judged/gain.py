@@ -1,7 +1,5 @@
 """What a decision gains over the library's own, where both were measured side by side."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple

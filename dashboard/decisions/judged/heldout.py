@@ -6,8 +6,6 @@ functions"). Here some sizes, or half of the repetitions, are kept away, and the
 the rest is judged at what was kept away.
 """
 
-from __future__ import annotations
-
 import math
 import statistics
 from collections.abc import Callable, Hashable, Mapping, Sequence

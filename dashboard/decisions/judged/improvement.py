@@ -9,8 +9,6 @@ rule of a file decides them all; where it loses at some cells only, `dashboard.d
 out of it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal

@@ -1,7 +1,5 @@
 """The performance penalty: what a decision costs against the best that was measured."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 

@@ -1,7 +1,5 @@
 """Two campaigns beside each other: what differs between them, and what the decisions of one cost on the other."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 

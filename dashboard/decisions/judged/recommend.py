@@ -1,7 +1,5 @@
 """Which tree of a frontier to take, and why, in words."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

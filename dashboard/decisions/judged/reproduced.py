@@ -6,8 +6,6 @@ through the file. Their difference is tested against what repetitions and launch
 procedure.
 """
 
-from __future__ import annotations
-
 import math
 from typing import Any, Literal
 

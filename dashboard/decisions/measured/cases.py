@@ -1,7 +1,5 @@
 """Training cases: what is measured, one row for each cell, as learners of trees take it."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import numpy as np

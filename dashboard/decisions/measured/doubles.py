@@ -1,7 +1,5 @@
 """Methods that ran as another one: they stay in the data, but win no cell, and show how noisy the measurements are."""
 
-from __future__ import annotations
-
 from collections.abc import Hashable, Sequence
 from typing import Any
 

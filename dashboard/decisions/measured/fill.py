@@ -1,7 +1,5 @@
 """Cells that were not measured, filled so that a quadtree can be laid over the map."""
 
-from __future__ import annotations
-
 import numpy as np
 import numpy.typing as npt
 

@@ -5,8 +5,6 @@ logarithmic: exact where the time grows as a power of the size. What that costs 
 `interpolation_error` shows at sizes that were measured.
 """
 
-from __future__ import annotations
-
 from typing import Any, Literal
 
 import numpy as np

@@ -1,7 +1,5 @@
 """What a leaf loses: penalties summed up so that no method is taken that the table does not have, if that can be."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.measured.cases import Cases

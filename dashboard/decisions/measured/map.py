@@ -1,7 +1,5 @@
 """The decision map: for every cell of communicator and message size, which method is fastest."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import math

@@ -17,8 +17,6 @@ nothing of the distribution (as T. Hoefler and R. Belli recommend, "Scientific b
 computing systems", SC 2015), and of Student's t where there are too few repetitions or only a summary.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any

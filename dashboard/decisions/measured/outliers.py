@@ -6,8 +6,6 @@ sizes: every penalty above 40 % of the restricted quadtrees was there, and witho
 penalty of a three-level tree fell to 1.7 %. Nothing is left out here unless `without_outliers` is asked to.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

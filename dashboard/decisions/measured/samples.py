@@ -1,7 +1,5 @@
 """Raw repetitions of a cube: read block by block, cut in halves, reduced as the loaders reduce them."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Which methods may be chosen: some are left out, such as those that a library in use does not have."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from typing import Any
 

@@ -11,8 +11,6 @@ from several starting maps, since its end is only a local minimum; of equally ma
 smaller sum of penalties counts.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Sequence
 from dataclasses import replace

@@ -5,8 +5,6 @@ one of 256 KiB at 48 µs, with a spread so small that a test is certain. `doubtf
 of colltune's campaigns decide nothing unless asked (`without_doubtful`), those of other benchmarks are only told.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any

@@ -1,7 +1,5 @@
 """Weights from a workload: how often an application calls what each cell stands for."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any

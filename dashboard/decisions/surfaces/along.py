@@ -1,7 +1,5 @@
 """A slice through the surfaces: times between measured sizes along one axis, with their bands."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal

@@ -1,7 +1,5 @@
 """The recommendation as a family: trees over predicted surfaces, their size judged by these and by left-out lines."""
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace

@@ -7,8 +7,6 @@ within one node it is too much (sixteen-cores: 14 % before and after). So times 
 that and what the measured sizes say. Other collectives gained nothing (reduce) or could not be tried.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The sizes that programs may call: those between the measured ones, and how much each counts."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.surfaces.lines import scale

@@ -1,7 +1,5 @@
 """Which predictor and how many leaves: judged by lines of the measurements that are left out in turn."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace

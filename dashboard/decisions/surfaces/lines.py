@@ -1,7 +1,5 @@
 """Straight lines between measured sizes, both scales logarithmic, as matrices that take measured to wanted sizes."""
 
-from __future__ import annotations
-
 from functools import lru_cache
 
 import numpy as np

@@ -5,8 +5,6 @@ hundred sizes cost next to nothing (Saatçi 2012, chapter 5). What it is made of
 likelihood of the measured times (Rasmussen and Williams 2006, 5.4.1), and averaged over what is nearly as likely.
 """
 
-from __future__ import annotations
-
 import itertools
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """How sure a map is: the probability that the method of a cell is the fastest at the sizes that the cell stands for."""
 
-from __future__ import annotations
-
 import numpy as np
 import xarray as xr
 

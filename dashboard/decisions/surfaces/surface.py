@@ -1,7 +1,5 @@
 """Surfaces: what each method takes at any size, from what it took at measured ones, and how sure that is."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property

@@ -1,7 +1,5 @@
 """What is wrong with Open MPI rules that can be read: numbers, orders and sizes that do not act as they look."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Sequence
 
 from dashboard.export.known_faults import known_fault

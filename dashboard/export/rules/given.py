@@ -1,7 +1,5 @@
 """Rules files as given decisions (`dashboard.decisions.grown.given`): to compare, to improve, to export."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from pathlib import Path
 

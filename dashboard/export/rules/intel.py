@@ -10,8 +10,6 @@ the first.
 What a number stands for is said by the file's own comments, such as ``# bcast 3: ring``, where it has some.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass

@@ -4,8 +4,6 @@ Usual files have one number on a line for counts, sizes and collectives, and one
 line. Then the rules that follow a count can be told whatever the count says.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field
 

@@ -1,7 +1,5 @@
 """Read any rules file: tell its format by its content, and what is wrong with it."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -9,8 +9,6 @@ operation, buffers not in place, counts of at least the largest power of two of 
 says of a collective is read as its own decision wherever it stands unchanged.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Iterator, Mapping, Sequence

@@ -4,8 +4,6 @@ Source: pmodels/mpich, src/mpi/coll/src/csel_container.c, src/mpid/ch4/src and s
 v4.0.3, v4.1.3, v4.2.3, v4.3.2 and v5.0.1; each version has most of them.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Mapping
 

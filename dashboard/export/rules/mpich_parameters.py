@@ -1,7 +1,5 @@
 """What MPICH's algorithms take: the control variables that force them, and parameters beside their radix."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 #: By collective and algorithm: values of the variables that they are measured with

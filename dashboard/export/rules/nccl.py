@@ -6,8 +6,6 @@ Source: NVIDIA/nccl, plugins/tuner/example/plugin.c. The first line that fits a 
 plugin takes another one in its place, without a message.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Sequence
 

@@ -5,8 +5,6 @@ that is not as expected the rest is dropped, without a message unless HAN was to
 acts.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field

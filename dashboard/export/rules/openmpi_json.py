@@ -4,8 +4,6 @@ Source: open-mpi/ompi main, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, ``omp
 that the library does not know it does not look at; a collective that it does not know costs the whole file.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

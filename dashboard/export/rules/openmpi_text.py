@@ -5,8 +5,6 @@ that does not fit what follows shifts everything behind it. A file with a fault 
 dropped as a whole, in release builds without a word.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 

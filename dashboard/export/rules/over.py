@@ -1,7 +1,5 @@
 """Rules over measurements: which measured method each rule stands for, and what the rules cost."""
 
-from __future__ import annotations
-
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from typing import Any

@@ -1,7 +1,5 @@
 """Rules of Open MPI as they stand in a file, and how the library picks one of them."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar

@@ -5,8 +5,6 @@ octal and 0x hexadecimal, and of anything else one character is dropped and read
 Source: open-mpi/ompi, ompi/mca/coll/base/coll_base_util.c, ``ompi_coll_base_file_getnext_long``.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 

@@ -7,8 +7,6 @@ tl/ucp's algorithms are read as their names, and those of radix 2 (``UCC_TL_UCP_
 them.
 """
 
-from __future__ import annotations
-
 import difflib
 import re
 from collections.abc import Mapping

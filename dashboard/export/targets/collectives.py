@@ -4,8 +4,6 @@ For programs that can preload nothing, and for methods that no library has: own 
 mpi4py, NumPy and this package; the schedules of the methods are written at their first call.
 """
 
-from __future__ import annotations
-
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.domain.algorithm_names import normal

@@ -5,8 +5,6 @@ that costs is told. Source of the options: ``ompi_info --param coll tuned --leve
 MPI developer reference. Forcing one method is how section 6.7 of the dissertation runs applications.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any

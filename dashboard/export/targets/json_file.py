@@ -1,7 +1,5 @@
 """Decision functions as JSON: the saved form that `DecisionFunction.from_json` reads again."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 

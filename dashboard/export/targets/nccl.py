@@ -5,8 +5,6 @@ by NCCL. A line is for one number of ranks, or for all; its bytes are those of a
 reduce_scatter.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 
 from dashboard.decisions import DecisionFunction

@@ -5,8 +5,6 @@ from within an ``if``, the other one goes on after it. However deep a tree, its 
 deeper than the binary logarithm of its leaves.
 """
 
-from __future__ import annotations
-
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any

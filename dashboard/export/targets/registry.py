@@ -1,7 +1,5 @@
 """All targets: what `dashboard.export.TARGETS` is."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 from dashboard.export.target import Target

@@ -1,7 +1,5 @@
 """Allgathers: Table 4.6, equations 4.15 to 4.17."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Expression
 from dashboard.models.formula.symbols import (

@@ -1,7 +1,5 @@
 """Allreductions: Table 4.10; m is the whole vector."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.barrier import NOT_POWER
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Cases, Expression, IsPowerOfTwo

@@ -1,7 +1,5 @@
 """All-to-alls: Table 4.7."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
 from dashboard.models.formula.symbols import (

@@ -1,7 +1,5 @@
 """Barriers: Table 4.2."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
 from dashboard.models.formula.symbols import L, P, alpha, g, gap, log2_p, no_bytes, o, receive, steps, whole_steps

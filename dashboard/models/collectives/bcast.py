@@ -1,7 +1,5 @@
 """Broadcasts: Table 4.3."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula.symbols import (
     G,

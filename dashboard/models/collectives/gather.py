@@ -1,7 +1,5 @@
 """Gathers: Table 4.5, equations 4.11, 4.13 and 4.14."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.collectives.scatter import SUBTREES, SUBTREES_PLOGP, linear
 from dashboard.models.formula import Cases, Less

@@ -1,7 +1,5 @@
 """One algorithm of one collective under the three point-to-point models, and its evaluation over arrays of sizes."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any, Literal
 

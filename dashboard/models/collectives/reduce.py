@@ -1,7 +1,5 @@
 """Reductions: Table 4.8."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula.symbols import (
     G,

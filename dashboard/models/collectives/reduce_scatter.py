@@ -1,7 +1,5 @@
 """Reduce_scatters: Table 4.9; m is the block of one process."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
 from dashboard.models.formula.symbols import (

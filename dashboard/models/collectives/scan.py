@@ -1,7 +1,5 @@
 """Scans: Table 4.11."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.collectives.reduce import GAP_OUTSIDE
 from dashboard.models.formula.symbols import (

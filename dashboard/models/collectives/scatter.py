@@ -1,7 +1,5 @@
 """Scatters: Table 4.4."""
 
-from __future__ import annotations
-
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.formula.symbols import (
     G,

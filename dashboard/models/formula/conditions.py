@@ -1,7 +1,5 @@
 """Formulas by cases: conditions on sizes, and what is written in rows of such pieces."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The symbols of the dissertation's chapter 4, and the functions that its formulas are written with."""
 
-from __future__ import annotations
-
 from functools import partial
 
 import numpy as np

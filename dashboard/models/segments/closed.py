@@ -1,7 +1,5 @@
 """Closed forms of the optimal segment size: Tables 5.1 to 5.4, theorems 5.1, 5.2 and 5.6, equation 5.11."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The optimal segment size for any sizes: by the closed forms, and for PLogP by a search over few candidates."""
 
-from __future__ import annotations
-
 from typing import Any, NamedTuple
 
 import numpy as np

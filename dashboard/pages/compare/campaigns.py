@@ -1,7 +1,5 @@
 """Two campaigns of the page *Compare*: what differs between them, and what the decision of one costs on the other."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Page *Compare*: any two decision functions, or two campaigns: where they differ and what that costs."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Maps of two decisions side by side, and of what one costs more than the other."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from functools import partial
 from html import escape

@@ -1,7 +1,5 @@
 """Where results come from: the sample data, the folders given at the start, or uploads."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

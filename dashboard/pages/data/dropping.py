@@ -1,7 +1,5 @@
 """The drop area for uploads: what arrives is counted and written to disk piece by piece, never gathered in memory."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """The choice among results of files that differ in device, campaign, library, …: one widget for each such facet."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The files a user can choose from: those below the folders given at the start, and uploads."""
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

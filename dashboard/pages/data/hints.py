@@ -1,7 +1,5 @@
 """The form for what files do not say of themselves."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """What was loaded: files, coverage, spread, skipped rows."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """The page *Data*: choose files, say what they do not say, see what they gave."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any

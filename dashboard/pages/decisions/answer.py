@@ -1,7 +1,5 @@
 """What the page *Decisions* opens with: the tree on show in figures."""
 
-from __future__ import annotations
-
 import panel as pn
 
 from dashboard.pages.parts.later import Rested

@@ -1,7 +1,5 @@
 """Times between the measured sizes: a slice through the surfaces that the recommendation decides on."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

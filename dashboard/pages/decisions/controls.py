@@ -1,7 +1,5 @@
 """Choices of the page *Decisions*: collective, processes per node, and how the tree is grown."""
 
-from __future__ import annotations
-
 import math
 from typing import Any
 

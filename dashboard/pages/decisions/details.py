@@ -1,7 +1,5 @@
 """What the page *Decisions* tells beside its maps: statistics, generated source, table."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """How the measurements are treated before deciding: ties, outliers, missing cells, workload."""
 
-from __future__ import annotations
-
 from functools import partial
 from pathlib import Path
 from tempfile import TemporaryDirectory

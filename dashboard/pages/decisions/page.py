@@ -1,7 +1,5 @@
 """Page *Decisions*: the exact map beside a tree's, what the tree costs, and the tree as source."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

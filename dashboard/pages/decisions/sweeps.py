@@ -1,7 +1,5 @@
 """Sweep plots of the page *Decisions*, with the current choice marked."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel as pn

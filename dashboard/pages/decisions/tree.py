@@ -1,7 +1,5 @@
 """Tree diagram of the page *Decisions*, and the rules as its text."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """The complete selection file that MPICH's is made from, where another one than is known or installed is uploaded."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any

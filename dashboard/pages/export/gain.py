@@ -1,7 +1,5 @@
 """Native against tuned on the page *Export*: what a decision gains over the library's default, which rules lose."""
 
-from __future__ import annotations
-
 import hashlib
 from dataclasses import dataclass
 from typing import Any

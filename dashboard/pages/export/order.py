@@ -1,7 +1,5 @@
 """What the page *Export* is to write: the choices of the session, as an order that can be worked on beside it."""
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Callable
 from functools import partial

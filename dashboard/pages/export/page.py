@@ -1,7 +1,5 @@
 """Page *Export*: the decision as a file that a library obeys, and files of others checked."""
 
-from __future__ import annotations
-
 import json
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """Proof on the page *Export*: the installed library runs with the written file, and shows whether it obeys."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from html import escape

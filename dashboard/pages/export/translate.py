@@ -1,7 +1,5 @@
 """Rules of one library as rules of another, on the page *Export*."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

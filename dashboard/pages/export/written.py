@@ -1,7 +1,5 @@
 """The written file on the page *Export*: preview, downloads, what is lost, and its map read back."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """For the browser: says when the server is gone or slow, and leads back; what the view is stands in the address."""
 
-from __future__ import annotations
-
 #: Milliseconds that the server may take for a small answer, and between two looks; it is looked at when somebody does
 #: something, never on its own.
 SLOW_MS, LOOK_MS = 4_000, 3_000

@@ -1,7 +1,5 @@
 """The first minute: the way from files to a library's rules, with the next step as a button."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

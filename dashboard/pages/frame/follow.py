@@ -1,7 +1,5 @@
 """For the browser: the page follows the way back, the tab the page on show, and the theme the reader's system."""
 
-from __future__ import annotations
-
 #: Panel hears nothing of the browser's way back; the address it leads to is a view's, so the page is opened again.
 HISTORY = "window.addEventListener('popstate', () => window.location.reload())"
 

@@ -1,7 +1,5 @@
 """How the frame of the page looks: Material UI's theme, the header and the navigation in it."""
 
-from __future__ import annotations
-
 #: One accent, in light and in dark; all else of the frame is neutral. Words are written as words, and what stands over
 #: a slider is smaller than what is chosen in a field.
 _WORDS = {

@@ -1,7 +1,5 @@
 """The address of the page is the address of the exact view."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Mapping
 from typing import Any

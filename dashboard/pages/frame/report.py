@@ -1,7 +1,5 @@
 """The part of the page *Export* that writes a report: one HTML file to send, which opens without a network."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable
 from typing import Any

@@ -1,7 +1,5 @@
 """The view on show as a link, as a command and as Python: each gives the figures that the page shows."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """What the header offers on any page: undo, redo, and views kept under a name in the reader's own browser."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any, ClassVar

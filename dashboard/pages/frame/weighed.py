@@ -1,7 +1,5 @@
 """That a workload weighs the figures, on each page whose figures it weighs, and the way back."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel as pn

@@ -1,7 +1,5 @@
 """What a campaign would cost, and its start."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

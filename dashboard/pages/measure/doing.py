@@ -1,7 +1,5 @@
 """What only those may do who may launch: done beside the session, one thing at a time, with a word on it."""
 
-from __future__ import annotations
-
 import asyncio
 from collections.abc import Callable
 from pathlib import Path

@@ -1,7 +1,5 @@
 """What is measured and how: the left column of the page *Measure*."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from html import escape

@@ -1,7 +1,5 @@
 """The campaigns there are, with their states."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Sequence
 from typing import Any

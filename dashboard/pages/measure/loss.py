@@ -1,7 +1,5 @@
 """How far the choice of points is, of an adaptive campaign: expected loss on its way, what comes next and why."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """Page *Measure*: plan a campaign, see what it costs, start it, and watch its map fill."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What the page *Measure* shows, as commands and as Python."""
 
-from __future__ import annotations
-
 import shlex
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Looking again and again, beside the session, for as long as somebody looks at the page."""
 
-from __future__ import annotations
-
 import logging
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor

@@ -1,7 +1,5 @@
 """One campaign: how far it is, what its ranks print, and what can be done with it."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Callable, Mapping
 from html import escape

@@ -1,7 +1,5 @@
 """What the pages *Measure* and *Tune* share: looking at the folder of the campaigns while they are on show."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar

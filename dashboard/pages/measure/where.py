@@ -1,7 +1,5 @@
 """Where a campaign runs: this machine, or a cluster's Slurm."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from html import escape

@@ -1,7 +1,5 @@
 """What is chosen on the page *Models*: no widgets, no drawing."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any

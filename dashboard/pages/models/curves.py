@@ -1,7 +1,5 @@
 """The tab of the page *Models* that sets curves of models beside measurements."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The tab of the page *Models* that decides: the models' map beside the measured one, and what it costs."""
 
-from __future__ import annotations
-
 from functools import partial
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """The tab of the page *Models* that draws the parameters themselves."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -1,7 +1,5 @@
 """The tab of the page *Models* that tells how well parameters were fitted: intervals and residuals."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any

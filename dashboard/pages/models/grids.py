@@ -1,7 +1,5 @@
 """The tab of the page *Models* with measured grids: what each gains over the original, and what is selected of them."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The numbers that have a slider on the page *Models*: one for each parameter of each model."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import dataclass
 

@@ -1,7 +1,5 @@
 """The tab of the page *Models* with the optimal implementation: each algorithm with its best segment size."""
 
-from __future__ import annotations
-
 import io
 from functools import partial
 from typing import Any

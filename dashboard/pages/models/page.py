@@ -1,7 +1,5 @@
 """Page *Models*: what the communication models say, beside what was measured."""
 
-from __future__ import annotations
-
 from contextlib import suppress
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Parameters of the network on the page *Models*: machines, fits, and a slider for each number."""
 
-from __future__ import annotations
-
 import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace

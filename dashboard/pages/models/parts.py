@@ -1,7 +1,5 @@
 """What the tabs of the page *Models* share: their frame, and sliders of the sizes that are held."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any

@@ -1,7 +1,5 @@
 """The tab of the page *Models* that draws one method on several numbers of processes."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import panel as pn

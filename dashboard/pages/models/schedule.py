@@ -1,7 +1,5 @@
 """The tab of the page *Models* that draws own algorithms: who sends to whom, what each rank holds, and when."""
 
-from __future__ import annotations
-
 import re
 from html import escape
 from typing import Any

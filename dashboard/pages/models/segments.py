@@ -1,7 +1,5 @@
 """The tab of the page *Models* that finds optimal segment sizes."""
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any
 

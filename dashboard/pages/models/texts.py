@@ -1,7 +1,5 @@
 """The tabs of the page *Models* to be read: formulas, and what is wrong in print."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dashboard.models import MODELS

@@ -1,7 +1,5 @@
 """The view of the page *Models* on one line, as it stands in an address, and back."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from typing import Any
 from urllib.parse import quote, unquote

@@ -1,7 +1,5 @@
 """The pictures of the page *Online*: of one course, at one collective and place."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Any

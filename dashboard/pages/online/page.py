@@ -1,7 +1,5 @@
 """Page *Online*: what online tuning has learnt, iteration by iteration; of a folder, live, or of a simulation."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import partial

@@ -1,7 +1,5 @@
 """For the browser: text to the clipboard."""
 
-from __future__ import annotations
-
 #: Defines ``to_clipboard(text)``. The clipboard of the browser needs a secure page; through a tunnel to another machine
 #: there may be none.
 TO_CLIPBOARD = """

@@ -1,7 +1,5 @@
 """A page of two columns: what is chosen, and what it gives."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

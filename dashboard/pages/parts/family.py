@@ -1,7 +1,5 @@
 """Controls of a family of trees, made from the options that it has."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any

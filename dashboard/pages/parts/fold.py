@@ -1,7 +1,5 @@
 """What is shown only when it is asked for."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Trees that take their time: grown beside the session, with progress and cancel; the newest request wins."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

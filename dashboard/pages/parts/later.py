@@ -1,7 +1,5 @@
 """Work that follows events: never more often than it can be done, and always for the newest state."""
 
-from __future__ import annotations
-
 import threading
 import time
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """Mentions of pages, which lead there."""
 
-from __future__ import annotations
-
 
 def page_link(name: str) -> str:
     """The name of a page as a link in Markdown; `dashboard.server.patches.lean` opens it in the same session."""

@@ -1,7 +1,5 @@
 """Loading beside the event loop, with progress."""
 
-from __future__ import annotations
-
 import asyncio
 import re
 import threading

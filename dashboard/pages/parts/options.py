@@ -1,7 +1,5 @@
 """Widgets made from options as they are declared, and what they hold."""
 
-from __future__ import annotations
-
 import math
 import re
 import shlex

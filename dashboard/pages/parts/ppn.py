@@ -1,7 +1,5 @@
 """The menu of processes per node, on each page whose figures are of one number of them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dashboard.pages.parts.widgets import Select

@@ -1,7 +1,5 @@
 """What loading tells of each file, as tables and sentences."""
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence

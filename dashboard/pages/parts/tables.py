@@ -1,7 +1,5 @@
 """Tables of what files say."""
 
-from __future__ import annotations
-
 from html import escape
 from typing import Any
 

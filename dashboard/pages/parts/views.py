@@ -1,7 +1,5 @@
 """Pages and their parts: views of the choices of a session."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 

@@ -4,8 +4,6 @@ Importing panel-material-ui changes, in the whole process, which widgets Panel b
 pages therefore take their widgets from here, and so does the app.
 """
 
-from __future__ import annotations
-
 from functools import partial
 from typing import Any, ClassVar
 

@@ -1,7 +1,5 @@
 """What a new tuning is asked for: the left column of the page *Tune*."""
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace

@@ -1,7 +1,5 @@
 """A tuning as a line of a list."""
 
-from __future__ import annotations
-
 import time
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Page *Tune*: from nothing to a bundle, started, watched and ended here; whoever started it."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import shlex

@@ -1,7 +1,5 @@
 """One tuning: its stages as a column, what can be done with it, and what came of it."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from html import escape
 from typing import Any

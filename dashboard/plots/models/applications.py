@@ -1,7 +1,5 @@
 """Applications in their ways: a step's time, gain and phases, and its collectives in groups (K, Figures 21–28)."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any

@@ -1,7 +1,5 @@
 """Charts of model against measurement: methods by colour and marker, models by dash; moving with the parameters."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import cycle

@@ -1,7 +1,5 @@
 """How well parameters were fitted: confidence intervals, and residuals over message sizes."""
 
-from __future__ import annotations
-
 from html import escape
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """Formulas and errata, set as mathematics in the page."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from html import escape
 

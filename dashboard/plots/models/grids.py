@@ -1,7 +1,5 @@
 """Grids against the original: bars of least, average and most improvement, and a map over sizes (K, Figures 7–16)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from html import escape
 from typing import Any

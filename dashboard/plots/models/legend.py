@@ -1,7 +1,5 @@
 """Legend of model against measurement, with how far each model is off: the charts for those who read."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 

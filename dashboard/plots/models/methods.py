@@ -1,7 +1,5 @@
 """Which methods the models know, and which of the measured ones they are."""
 
-from __future__ import annotations
-
 from dataclasses import dataclass
 
 import xarray as xr

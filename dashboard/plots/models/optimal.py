@@ -1,7 +1,5 @@
 """Maps of the optimal implementation: algorithms, and segment sizes by their powers of two (as Figure 6.2)."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import holoviews as hv

@@ -1,7 +1,5 @@
 """What the parameters of the models are over message sizes (as Figures 4.19, 4.20, 6.16 and 6.17)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """When segmentation pays: how much longer a segmented algorithm takes than the same without segments (Figure 4.23)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import NamedTuple
 

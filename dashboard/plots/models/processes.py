@@ -1,7 +1,5 @@
 """One method over message sizes on several numbers of processes, also over the total buffer (Figures 4.22 and 4.24)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """Duration over segment sizes with the best one and what is within 5 and 10 percent of it (as Figure 6.1)."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import holoviews as hv

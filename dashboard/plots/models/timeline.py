@@ -1,7 +1,5 @@
 """Time line of an algorithm: who sends what when, as Figures 4.16 to 4.18 of the dissertation draw it."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from html import escape
 from typing import Any, NamedTuple

@@ -5,8 +5,6 @@ fails with releases that a change was not written for, and once Bokeh and Panel 
 browser, and looks there whether it fits.
 """
 
-from __future__ import annotations
-
 import sys
 from collections.abc import Mapping
 from pkgutil import resolve_name

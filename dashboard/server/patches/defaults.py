@@ -6,8 +6,6 @@ read whenever the document counts its models anew, searches them or is written f
 opening a page took the server.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

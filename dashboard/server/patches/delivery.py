@@ -6,8 +6,6 @@ comes in while that task waits for its last one to be written stays where it is 
 that was free again was shown as disabled for as long as nobody did anything.
 """
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

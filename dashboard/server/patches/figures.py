@@ -1,7 +1,5 @@
 """For the browser: when figures and what is around them are laid out and drawn, and what goes with one that is gone."""
 
-from __future__ import annotations
-
 #: What has left the document keeps the size that it had there, and is not painted; what comes back as large as it went
 #: needs nothing. Bokeh lays out the whole page for each part that is resized or gets other children: here once for all
 #: of one frame.

@@ -4,8 +4,6 @@ Panel and Bokeh trust a request where they take it apart: a second ``?``, a toke
 error of the server's own (500), with a traceback in its log.
 """
 
-from __future__ import annotations
-
 import re
 import time
 import zlib

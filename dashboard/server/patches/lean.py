@@ -12,8 +12,6 @@ This and the two modules that it imports are all that changes what Bokeh does in
 has it. Once Bokeh shares its style sheets by itself, `tests/browser/test_lean.py` fails, and these modules go.
 """
 
-from __future__ import annotations
-
 from dashboard.server.patches.figures import CALM, DARK, ROWS, WAIT
 from dashboard.server.patches.shared_styles import SHARED_STYLES
 

@@ -4,8 +4,6 @@ Bokeh writes a message in three parts and two more for each array. Left to itsel
 others until the browser has acknowledged it: up to 40 ms later on one machine, and the way there and back on a network.
 """
 
-from __future__ import annotations
-
 from bokeh.server.urls import per_app_patterns
 from panel.io.server import WSHandler
 

@@ -3,8 +3,6 @@
 Bokeh 3.9 writes each style sheet of each part into a `<style>` of its own: some thousands of the same few texts.
 """
 
-from __future__ import annotations
-
 #: Style sheets are adopted instead of written. Whatever Bokeh does to one of its style sheets it does to a text; where
 #: that text has been seen before, the sheet is there already. The order among a part's own sheets is kept.
 SHARED_STYLES = """

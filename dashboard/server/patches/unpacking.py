@@ -4,8 +4,6 @@ Bokeh unpacks whatever text stands for bytes; 16 MB of it may be 16 GB, and one 
 pages send bytes as they are.
 """
 
-from __future__ import annotations
-
 import base64
 import zlib
 from typing import Any

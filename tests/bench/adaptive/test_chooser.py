@@ -1,7 +1,5 @@
 """An adaptive campaign by its run file: it goes on from what is there, and ends at its goal."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

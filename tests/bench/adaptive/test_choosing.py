@@ -1,7 +1,5 @@
 """What is measured next: the expected loss falls, what cannot win is left out, and replays end near the best."""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """What to measure next of results from elsewhere: as a list, and as a plan that a campaign takes."""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """Rules files on the real libraries: taken, dropped in silence, and decided by region. At most five processes."""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Sequence
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Sizes at which rules are watched: inside of their region, at its borders, and what cannot be run is told."""
 
-from __future__ import annotations
-
 from hypothesis import given
 from hypothesis import strategies as st
 

@@ -1,7 +1,5 @@
 """Bytes that Linux counts at a connection are those that were sent."""
 
-from __future__ import annotations
-
 import socket
 
 from dashboard.benchmarks.proof.sockets import bytes_sent

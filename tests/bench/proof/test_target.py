@@ -1,7 +1,5 @@
 """How each library is told: by names and numbers that it prints itself."""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

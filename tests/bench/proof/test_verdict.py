@@ -1,7 +1,5 @@
 """What is said of a region when calls sent this or that."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Who answered each call, by HAN's own words, and what that says of the regions of two rules files."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

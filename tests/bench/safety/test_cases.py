@@ -1,7 +1,5 @@
 """What methods are called with: every way that MPI allows is there, and memory tells what a call may not touch."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 
 import numpy as np

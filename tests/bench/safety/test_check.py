@@ -1,7 +1,5 @@
 """Methods of the real library, called in every way: the one that is known to be wrong is found, others are not."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """What is made of the lines that a check writes, also of those of jobs that a method took down."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

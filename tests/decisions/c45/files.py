@@ -1,7 +1,5 @@
 """C4.5's own files, ``.names`` and ``.data``, and the reference trees beside them."""
 
-from __future__ import annotations
-
 import json
 from dataclasses import dataclass
 from functools import cache

@@ -1,7 +1,5 @@
 """C4.5 as way of deciding: problems in, decision functions out."""
 
-from __future__ import annotations
-
 import itertools
 import json
 import subprocess

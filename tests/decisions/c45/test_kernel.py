@@ -1,7 +1,5 @@
 """How kernels are compiled."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

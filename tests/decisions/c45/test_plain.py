@@ -1,7 +1,5 @@
 """The kernels against C4.5 written down plainly, on tables that hypothesis draws; and what must hold of any tree."""
 
-from __future__ import annotations
-
 from unittest import mock
 
 import numpy as np

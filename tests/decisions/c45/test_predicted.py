@@ -1,7 +1,5 @@
 """Predicted errors by figures of Quinlan's book (1993, section 4.2: the votes tree, confidence level 25 %)."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

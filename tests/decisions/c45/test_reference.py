@@ -1,7 +1,5 @@
 """Trees, cuts, errors and predictions equal to those of C4.5 Release 8, to the last bit."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """The tables of the dissertation, over the reference map whose trees and costs are known."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Unknown values, by the worked example of Quinlan's book (1993, chapter 3): golf with one outlook not known."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

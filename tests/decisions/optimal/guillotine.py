@@ -1,7 +1,5 @@
 """All guillotine trees over a small grid, one by one, and what each costs: slow and plain."""
 
-from __future__ import annotations
-
 import math
 from collections.abc import Iterator
 from functools import cache

@@ -1,7 +1,5 @@
 """Slices: exact at measured sizes, methods cross where straight lines do, figures of the measured range alone."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 import xarray as xr

@@ -1,7 +1,5 @@
 """What left-out lines judge, and what they are silent of."""
 
-from __future__ import annotations
-
 import numpy as np
 import pandas as pd
 import pytest

@@ -1,7 +1,5 @@
 """Smooth surfaces: as a Gaussian process of the same covariance gives them, nearer to the truth where times scatter."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 from sklearn.gaussian_process.kernels import ConstantKernel, DotProduct, Matern

@@ -1,7 +1,5 @@
 """The recommendation: trees over predicted times, as large as left-out sizes say."""
 
-from __future__ import annotations
-
 import itertools
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Surfaces: what is predicted between measured sizes, and how sure that is."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

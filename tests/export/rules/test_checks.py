@@ -1,7 +1,5 @@
 """Rules that can be read, but do not act as they look: what was seen on the real library."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.export.rules.fault import Fault

@@ -1,7 +1,5 @@
 """Rules of other libraries, and every sample file: read, or refused with the right reason."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 from typing import Any

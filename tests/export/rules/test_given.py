@@ -1,7 +1,5 @@
 """Rules files and saved decisions that are kept to decide with: by the version that reads them, for what they hold."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import numpy as np

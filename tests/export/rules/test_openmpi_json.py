@@ -1,7 +1,5 @@
 """Rules of version 3: what the reader of Open MPI 6 makes of them, by its source."""
 
-from __future__ import annotations
-
 import json
 import math
 from typing import Any

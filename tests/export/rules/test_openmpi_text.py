@@ -1,7 +1,5 @@
 """The classic text as Open MPI reads it: what it drops, shifts and takes otherwise than it looks."""
 
-from __future__ import annotations
-
 import random
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Rules over measurements: what they cost, and that wrong units show."""
 
-from __future__ import annotations
-
 import numpy as np
 import pytest
 

@@ -1,7 +1,5 @@
 """The page *Export* over the sample measurements."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.pages.export.page import ExportPage

@@ -1,7 +1,5 @@
 """The page *Export*: the decision as a file, and files of others checked."""
 
-from __future__ import annotations
-
 import io
 import json
 import math

@@ -1,7 +1,5 @@
 """The page *Export* while something is under way: what comes late is not shown under what is asked for by then."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from concurrent.futures import Future
 from functools import partial

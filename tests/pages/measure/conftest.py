@@ -1,7 +1,5 @@
 """The page *Measure* over a launcher that the test plays."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

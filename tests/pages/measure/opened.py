@@ -1,7 +1,5 @@
 """The page *Measure*, opened, and its buttons pressed."""
 
-from __future__ import annotations
-
 import asyncio
 from typing import Any
 

@@ -1,7 +1,5 @@
 """An adaptive campaign on the page *Measure*, driven by its params: asked for, started, watched, said as a command."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import time

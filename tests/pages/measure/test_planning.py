@@ -1,7 +1,5 @@
 """A new campaign on the page *Measure*, driven by its params: planned, costed, started, and what keeps it from that."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Looking again and again: never two looks at once, nothing once it was stopped or the session has ended."""
 
-from __future__ import annotations
-
 import threading
 from typing import Any
 

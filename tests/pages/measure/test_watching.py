@@ -1,7 +1,5 @@
 """The campaigns on the page *Measure*, driven by its params: watched, cancelled, resumed and opened."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

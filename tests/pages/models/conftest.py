@@ -1,7 +1,5 @@
 """The page *Models* over the sample measurements."""
 
-from __future__ import annotations
-
 import pytest
 
 from dashboard.pages.models.page import ModelsPage

@@ -1,7 +1,5 @@
 """The commands of the tabs of the page *Models*: run, they give the figures that the tabs show."""
 
-from __future__ import annotations
-
 import json
 import shlex
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What models decide, on the page *Models*: beside measurements, in their gaps, without any."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -1,7 +1,5 @@
 """The tab *Grids*: bars and map of measured grids, and a sentence where there are none."""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The page *Models*: models beside measurements, parameters that move the curves."""
 
-from __future__ import annotations
-
 import json
 
 import numpy as np

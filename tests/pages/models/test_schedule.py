@@ -1,7 +1,5 @@
 """The tab *Schedule*: pictures of own algorithms, step by step."""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

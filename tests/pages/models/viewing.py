@@ -1,7 +1,5 @@
 """The page *Models*, and what is drawn on it."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from bokeh.document import Document

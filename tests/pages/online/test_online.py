@@ -1,7 +1,5 @@
 """The page *Online*: a folder's course or a simulation, with sliders that learn anew from what was kept."""
 
-from __future__ import annotations
-
 import json
 import shlex
 import shutil

@@ -1,7 +1,5 @@
 """The page *Tune* over a folder of tunings that were made on a machine of formulas."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

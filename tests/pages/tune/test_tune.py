@@ -1,7 +1,5 @@
 """The page *Tune*: what it shows of tunings, whoever started them, and what its form starts."""
 
-from __future__ import annotations
-
 import asyncio
 import io
 import json

@@ -1,7 +1,5 @@
 """Which attribute each node of a level tests."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Classification by a tree that C4.5 made."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.c45.kernel import kernel, run

@@ -1,7 +1,5 @@
 """The best cut of a continuous attribute, at each node of a level."""
 
-from __future__ import annotations
-
 import math
 from typing import NamedTuple
 

@@ -1,7 +1,5 @@
 """From the training cases of a problem to C4.5's table, and from C4.5's tree to the tests of a decision function."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 
 import numpy as np

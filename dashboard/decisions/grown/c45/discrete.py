@@ -1,7 +1,5 @@
 """The test on a discrete attribute, at each node of a level: a branch for each value."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.c45.gain import discrete_gain, n_log_n

@@ -1,7 +1,5 @@
 """C4.5 as way of deciding: training cases are the measured cells, classes the methods."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any

@@ -4,8 +4,6 @@ Counts, gains and informations are float32, logarithms float64: an expression of
 precision and rounded when it is stored. That order decides ties, which are common with composite attributes.
 """
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

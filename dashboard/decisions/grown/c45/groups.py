@@ -3,8 +3,6 @@
 The rules are known from a description and checked against two small trees only, where cases have three values.
 """
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.c45.discrete import count_values

@@ -1,7 +1,5 @@
 """Growing the tree, all nodes of a level at a time."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.c45.choose import Level, Options, choose_tests

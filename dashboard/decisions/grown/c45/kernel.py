@@ -1,7 +1,5 @@
 """Compiled functions: what C4.5 computes is sequential and rounded at each step, which numpy cannot do fast."""
 
-from __future__ import annotations
-
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext

@@ -1,7 +1,5 @@
 """From a problem to C4.5's trees, what it reports of them, and the decision function."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction

@@ -1,7 +1,5 @@
 """How many errors C4.5 predicts for unseen cases: a pessimistic estimate from those it saw."""
 
-from __future__ import annotations
-
 import math
 
 import numpy as np

@@ -1,7 +1,5 @@
 """Pruning by predicted errors: leaves instead of tests, and branches raised into the place of the test above."""
 
-from __future__ import annotations
-
 from typing import NamedTuple
 
 import numpy as np

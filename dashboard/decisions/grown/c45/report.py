@@ -1,7 +1,5 @@
 """The tables that the dissertation gives of C4.5's trees (Tables 6.7 and 6.8)."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Any
 

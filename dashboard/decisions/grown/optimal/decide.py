@@ -1,7 +1,5 @@
 """The best possible trees over the two sizes, as decision functions."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """The best trees at a price per leaf, and the best trees of a maximum depth."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.optimal.costs import Costs

@@ -1,7 +1,5 @@
 """Optimal trees as a family."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Sequence
 from typing import Any
 

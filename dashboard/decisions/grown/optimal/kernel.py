@@ -1,7 +1,5 @@
 """What takes nearly all of a large search's time, compiled."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import numpy as np

@@ -9,8 +9,6 @@ numbers of leaves takes no time. Whatever it finds is the upper bound of the nex
 when it lies no further above the lower bound than the cuts were kept for.
 """
 
-from __future__ import annotations
-
 import itertools
 from functools import cached_property
 

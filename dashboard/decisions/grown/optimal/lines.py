@@ -7,8 +7,6 @@ grids. A tree of the large grid is, on each of them, a tree of no more leaves an
 what it costs on each; so the sum of their bounds is one.
 """
 
-from __future__ import annotations
-
 import itertools
 from collections.abc import Callable
 from dataclasses import replace

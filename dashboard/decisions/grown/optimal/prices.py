@@ -1,7 +1,5 @@
 """The best tree below every rectangle when each leaf has a price: what the other searches stand on."""
 
-from __future__ import annotations
-
 import itertools
 import os
 from collections.abc import Callable

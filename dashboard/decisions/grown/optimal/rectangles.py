@@ -1,7 +1,5 @@
 """All rectangles of a grid, numbered so that those of one shape stand together."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.domain.arrays import FloatArray, IntArray

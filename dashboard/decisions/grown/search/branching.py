@@ -1,7 +1,5 @@
 """The search itself: branch and bound over tests, with what was found for each set of cells kept."""
 
-from __future__ import annotations
-
 import heapq
 import itertools
 import time

@@ -1,7 +1,5 @@
 """The search as way of deciding: its options, its start and what it says of its result."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Good trees to start a search from: the better the tree, the more of the search can be passed over."""
 
-from __future__ import annotations
-
 import numpy as np
 
 from dashboard.decisions.grown.search.branching import BY_TABLE, Search, Watch

@@ -11,8 +11,6 @@ dynamic programming with branch-and-bound*, AAAI 2025): the more cases a side ha
 
 # ruff: noqa: C901, PLR0912, PLR0913, PLR0917 - compiled code is loops over plain arrays
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any, TypeVar, cast
 

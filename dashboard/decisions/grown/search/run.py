@@ -1,7 +1,5 @@
 """One search from its start to what can be said of its result."""
 
-from __future__ import annotations
-
 import time
 from dataclasses import dataclass
 from typing import Any

@@ -1,7 +1,5 @@
 """What every generated C file has: its head, its tables of methods, its signatures and its self-test."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Sequence
 
 from dashboard.decisions import DecisionFunction, Method

@@ -1,7 +1,5 @@
 """The header of an exported C file, for programs that would rather include it than declare the functions."""
 
-from __future__ import annotations
-
 from dashboard.export import provenance as origin
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Decisions, Facts

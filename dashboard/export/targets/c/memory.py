@@ -4,8 +4,6 @@ It is no target of export, since nested ifs and tables decide in less time; it i
 quadtree report and Table 6.6 of the dissertation do.
 """
 
-from __future__ import annotations
-
 from dashboard.decisions import DecisionFunction
 from dashboard.export.targets.c.file import function
 from dashboard.export.targets.c.text import integer

@@ -4,8 +4,6 @@ Equal siblings are merged and no test is written that cannot fail, which the rep
 ("lacks optimizations, i.e. ability to merge conditions with same color").
 """
 
-from __future__ import annotations
-
 import math
 
 from dashboard.decisions import DecisionFunction

@@ -9,8 +9,6 @@ Three ways, the first that fits:
 - others: a binary search of a fixed number of steps.
 """
 
-from __future__ import annotations
-
 import struct
 import textwrap
 

@@ -4,8 +4,6 @@ The table is computed by the decision function itself, not by what was generated
 the compiler or of a hand that edited the file shows.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

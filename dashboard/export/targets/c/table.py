@@ -6,8 +6,6 @@ value in a fixed number of steps, none of which jumps: a decision takes the same
 processor guesses wrong.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 
 import numpy as np

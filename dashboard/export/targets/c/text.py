@@ -1,7 +1,5 @@
 """The small print of C: names, numbers, strings and comments that every C99 compiler takes as meant."""
 
-from __future__ import annotations
-
 import re
 import textwrap
 from collections.abc import Iterable

@@ -5,8 +5,6 @@ files of ``maint/tuning/coll`` into string constants). The one of all algorithms
 TUNING_JSON_FILE`` replaces, so that a file made of it fits the very library it was found in.
 """
 
-from __future__ import annotations
-
 import json
 import mmap
 import os

@@ -7,8 +7,6 @@ reason nothing can be said in comments. Replaced is what intracommunicators do; 
 user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator, Mapping

@@ -4,8 +4,6 @@ Keys and names are those that the library's reader looks for; its published sche
 in another way. Every set and every rule tells both its ends, so that nothing depends on their order.
 """
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

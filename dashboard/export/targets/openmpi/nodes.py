@@ -9,8 +9,6 @@ then its entries: collectives, topological levels, configuration sizes, message 
 be 1 and the first message size 0.
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What is to be written for Open MPI: bands, the library's numbers, and what was lost on the way."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property, partial

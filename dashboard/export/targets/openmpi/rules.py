@@ -5,8 +5,6 @@ newer. Open MPI 6 reads both, but shifts communicator sizes by one set: write ve
 (`dashboard.export.targets.openmpi.json_file`).
 """
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Literal
 

@@ -5,8 +5,6 @@ others. They are taken from arguments that count on the process that reads them:
 arguments of allgather, alltoall and of gather's root say nothing, nor do the receive arguments of scatter's root.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass
 from string import Template

@@ -5,8 +5,6 @@ Those of ``mpif.h`` and ``use mpi`` are ``mpi_bcast_``; those of ``use mpi_f08``
 here and handed to the call in C, with handles and special addresses turned into those of C.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Sequence
 from string import Template
 

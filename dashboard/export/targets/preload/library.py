@@ -6,8 +6,6 @@ settles which algorithm a communicator uses when that is made, by control variab
 cannot be set is passed on as it came, and counted.
 """
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 

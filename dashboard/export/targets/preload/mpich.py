@@ -4,8 +4,6 @@ Its control variables act on the call, on every communicator: they are written b
 it. Algorithms are told by name, which the running library's own list turns into its number.
 """
 
-from __future__ import annotations
-
 import re
 
 import xarray as xr

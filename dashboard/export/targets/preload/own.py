@@ -1,7 +1,5 @@
 """Own methods in a preloaded library: their schedules as tables, for the numbers of processes that were measured."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
