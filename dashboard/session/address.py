@@ -96,7 +96,7 @@ def to_query(state: Linked) -> dict[str, str]:
         # Of another page.
         del values["tab"]
     query = {
-        name: _text(name, value)
+        name: text_of(value, _BETWEEN.get(name, ","))
         for name, value in values.items()
         # An address without a tree is one that says nothing: see `opening`.
         if name == "tree" or value != state.param[PARAMETERS[name]].default
@@ -138,7 +138,7 @@ def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, l
         return parameter.default, []
     # A tree that there is not leaves the one that an address without a tree asks for.
     fallback = RECOMMENDED if name == "tree" else parameter.default
-    asked = _text(name, query[name])
+    asked = text_of(query[name], _BETWEEN.get(name, ","))
     try:
         value = _read(state, name, asked)
         if hasattr(parameter, "_validate"):
@@ -150,13 +150,13 @@ def value_of(state: Linked, name: str, query: Mapping[str, Any]) -> tuple[Any, l
     return value, []
 
 
-def _text(name: str, value: Any) -> str:
-    """A value as it stands in an address: numbers to the last digit."""
+def text_of(value: Any, between: str = ",") -> str:
+    """A value as it stands in an address: numbers to the last digit, `between` names."""
     if isinstance(value, Choice):
         options = write_options(value.changed())
         return f"{value.family}?{options}" if options else value.family
     if isinstance(value, tuple):
-        return _BETWEEN.get(name, ",").join(map(str, value))
+        return between.join(map(str, value))
     if isinstance(value, float):
         return repr(value).removesuffix(".0")
     return str(value).lower() if isinstance(value, bool) else str(value)
@@ -175,20 +175,28 @@ def _read(state: Linked, name: str, text: str) -> Any:
     if name == "other":
         family, _, options = text.partition("?")
         return Choice.of(family, read_options(family, options))
-    return _known(state, name, _plain(name, state.param[PARAMETERS[name]], text))
+    if name == "ppn":
+        return int(text)
+    value = read_as(state.param[PARAMETERS[name]], text, _BETWEEN.get(name, ","))
+    return _known(state, name, tuple(map(int, value)) if name == "pinned" else value)
 
 
-def _plain(name: str, parameter: param.Parameter, text: str) -> Any:
-    """A flag, a number, names or a name; of a name that can be chosen, capitals do not matter."""
+def read_as(parameter: param.Parameter, text: str, between: str = ",") -> Any:
+    """A flag, a number, names or a name, as the param is; of a name that can be chosen, capitals do not matter.
+
+    Raises
+    ------
+    ValueError
+        It is none.
+    """
     if isinstance(parameter, param.Boolean):
         return text.lower() == "true" if text.lower() in {"true", "false"} else _refuse(text)
-    if isinstance(parameter, param.Integer) or name == "ppn":
+    if isinstance(parameter, param.Integer):
         return int(text)
     if isinstance(parameter, param.Number):
         return float(text) if math.isfinite(float(text)) else _refuse(text)
     if isinstance(parameter.default, tuple) or isinstance(parameter, param.Tuple):
-        parts = tuple(text.split(_BETWEEN.get(name, ",")))
-        return tuple(map(int, parts)) if name == "pinned" else parts
+        return tuple(text.split(between))
     if isinstance(parameter, param.Selector) and text not in parameter.objects:
         return next((each for each in parameter.objects if str(each).casefold() == text.casefold()), text)
     return text

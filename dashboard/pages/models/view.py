@@ -1,19 +1,18 @@
 """The view of the page *Models* on one line, as it stands in an address, and back."""
 
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Mapping
 from urllib.parse import quote, unquote
 
-from dashboard.models import MODEL_NAMES, MODELS, ModelName
+from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.family import read_trust
 from dashboard.models.parameter_set import read_set, write_set
 from dashboard.pages.models.choice import FIRST_MACHINE, ModelChoice
-from dashboard.session.address import possible
+from dashboard.session.address import possible, read_as, text_of
 
-_PLAIN = ("collective", "axis", "variant", "case", "by", "trust", "encode")
-_NUMBERS = ("comm_size", "message_size", "tab")
-_FLAGS = ("log", "fill", "optimal")
-_LISTS = ("models", "candidates")
+_CHOICES = (
+    *("collective", "axis", "variant", "case", "by", "trust", "encode", "comm_size", "message_size", "tab"),
+    *("log", "fill", "optimal", "models", "candidates"),
+)
 #: Names in the text with the params they stand for; the others have their own.
 _SHORT = {"comm_size": "p", "message_size": "m"}
 _PARAMETERS, _METHODS, _OWN = "parameters", "methods", "own"
@@ -21,14 +20,12 @@ _PARAMETERS, _METHODS, _OWN = "parameters", "methods", "own"
 
 def write_view(choice: ModelChoice, own: Mapping[str, str] | None = None) -> str:
     """Write collective, sizes, methods, models, formulas, parameters, how they decide, and a tab's `own` choices."""
-    settings = {name: str(getattr(choice, name)) for name in (*_PLAIN, *_NUMBERS)}
-    settings |= {name: str(getattr(choice, name)).lower() for name in _FLAGS}
-    settings |= {name: ",".join(getattr(choice, name)) for name in _LISTS}
+    settings = {name: text_of(getattr(choice, name)) for name in _CHOICES}
     settings[_METHODS] = ",".join(each.label for each in choice.methods)
     settings[_PARAMETERS] = write_set(choice.current())
     if own:
         settings[_OWN] = "|".join(f"{name}={quote(value, safe=' /(),.+*-')}" for name, value in own.items())
-    defaults = {name: choice.param[name].default for name in (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS)}
+    defaults = {name: choice.param[name].default for name in _CHOICES}
     always = ("collective", "comm_size", "message_size")
     kept = {
         name: value
@@ -50,7 +47,7 @@ def read_view(choice: ModelChoice, text: str) -> list[str]:
     parts = [part.partition(":") for part in text.split(";") if part]
     given = {long.get(name, name): value for name, _, value in parts}
     refused = []
-    names = (*_PLAIN, *_NUMBERS, *_FLAGS, *_LISTS, _METHODS, _PARAMETERS, _OWN)
+    names = (*_CHOICES, _METHODS, _PARAMETERS, _OWN)
     refused += [f"The address tells {name!r} of the models, which there is not." for name in given if name not in names]
     for name in names:
         try:
@@ -82,7 +79,14 @@ def _set(choice: ModelChoice, name: str, text: str) -> None:
     elif name == _PARAMETERS:
         _set_parameters(choice, text)
     else:
-        setattr(choice, name, _reader(name)(text))
+        value = read_as(choice.param[name], text)
+        if name == "trust":
+            read_trust(value)
+        if name == "models":
+            if not set(value) <= set(MODEL_NAMES):
+                raise ValueError(f"expected {', '.join(MODEL_NAMES)}")
+            value = tuple(each for each in MODEL_NAMES if each in value)
+        setattr(choice, name, value)
 
 
 def _set_methods(choice: ModelChoice, text: str) -> None:
@@ -99,37 +103,3 @@ def _set_parameters(choice: ModelChoice, text: str) -> None:
     choice.sets.setdefault(read.name, read)
     choice.take(read.name)
     choice.parameters = dict(read.parameters)
-
-
-def _reader(name: str) -> Callable[[str], Any]:
-    if name in _NUMBERS:
-        return int
-    if name in _FLAGS:
-        return _truth
-    if name == "trust":
-        return _trust
-    if name == "models":
-        return _models
-    return _list if name in _LISTS else str
-
-
-def _truth(text: str) -> bool:
-    if text not in {"true", "false"}:
-        raise ValueError("expected true or false")
-    return text == "true"
-
-
-def _trust(text: str) -> str:
-    read_trust(text)
-    return text
-
-
-def _models(text: str) -> tuple[ModelName, ...]:
-    wanted = _list(text)
-    if not set(wanted) <= set(MODEL_NAMES):
-        raise ValueError(f"expected {', '.join(MODEL_NAMES)}")
-    return tuple(name for name in MODEL_NAMES if name in wanted)
-
-
-def _list(text: str) -> tuple[str, ...]:
-    return tuple(part for part in text.split(",") if part)
