@@ -35,10 +35,9 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
     Returns
     -------
     xarray.Dataset
-        As contract 1 of the design: ``time`` in seconds over ``method, comm_size, message_size[, ppn]``,
-        NaN where nothing was measured. Rows of one cell are pooled: means weighted by repetitions, the
-        standard deviation of all repetitions together; raw samples are kept in ``sample`` and reduced
-        to their median.
+        As contract 1 of the design: ``time`` in seconds over ``method, comm_size, message_size[, ppn]``, NaN where
+        nothing was measured. Rows of one cell are pooled: means weighted by repetitions, the standard deviation of all
+        repetitions together; raw samples are kept in ``sample`` and reduced to their median.
 
     Raises
     ------

@@ -62,9 +62,8 @@ class Found:
 def find(paths: Paths, hints: Hints) -> Found:
     """List the files that the paths name; a folder gives its files in the order of their names.
 
-    Sub-folders are entered with the hint ``recursive``, or where a folder holds
-    no files of its own but texts about it (.md). The folder of a campaign gives
-    the run files of its parts as well, and nothing that it keeps beside them.
+    Sub-folders are entered with the hint ``recursive``, or where a folder holds no files of its own but texts about it
+    (.md). The folder of a campaign gives the run files of its parts as well, and nothing that it keeps beside them.
 
     Raises
     ------

@@ -83,10 +83,9 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read every table; see `loaders.source.Format`.
 
-    The time is t_max (the time of the slowest process), for non-blocking operations t_pure. Groups that
-    ran at the same time give one point, the slowest group's. Where a file holds both ``Ibcast`` and
-    ``Ibcast_pure``, the later has the parameter ``measurement``. Rows of size 0 are
-    skipped, but for point-to-point: there they are the latency.
+    The time is t_max (the time of the slowest process), for non-blocking operations t_pure. Groups that ran at the same
+    time give one point, the slowest group's. Where a file holds both ``Ibcast`` and ``Ibcast_pure``, the later has the
+    parameter ``measurement``. Rows of size 0 are skipped, but for point-to-point: there they are the latency.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()

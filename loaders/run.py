@@ -6,20 +6,19 @@ library_version, benchmark, statistic, …), every further line one measured poi
     {"collective": "bcast", "algorithm": "pipeline", "segment_size": 8192, "comm_size": 8,
      "message_size": 65536, "samples": [1.23e-3, 1.21e-3]}
 
-Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold ``time``
-with ``time_std`` and ``repetitions``. Optional: ``ppn``, ``element_type`` (text, of a reduction where
-several are measured), ``library_id``, ``parameters`` (an object of further method parameters), ``launch``
-(from 1, where there are several; a point then stands in one line for each), ``late`` (repetitions left out
-since a process started late), ``stolen`` (repetitions during which a process waited for its core, left out
-unless there are no others), ``waited`` (an object: ``seconds`` that the process ``rank`` on ``node`` waited
-for a core ``of`` those that it measured, the largest share of all), ``crowded`` (true where there were more
-processes than cores: then they wait for each other), ``seconds`` (what the point took with all that was done
-around its repetitions), ``again`` (text: why it was measured once more; the lines of the same point and launch
-before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call and ``programs``, see
-`loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong result; such a
-point is not timed). A resumed campaign may repeat the header, be it of another node. Where headers differ in a
-facet and the same points stand below them, these are several runs, and each point has the facets of its own
-header. A line that a crash cut off is passed over; the next one starts anew.
+Sizes are bytes by the project's convention, times seconds. Instead of ``samples`` a point may hold ``time`` with
+``time_std`` and ``repetitions``. Optional: ``ppn``, ``element_type`` (text, of a reduction where several are measured),
+``library_id``, ``parameters`` (an object of further method parameters), ``launch`` (from 1, where there are several; a
+point then stands in one line for each), ``late`` (repetitions left out since a process started late), ``stolen``
+(repetitions during which a process waited for its core, left out unless there are no others), ``waited`` (an object:
+``seconds`` that the process ``rank`` on ``node`` waited for a core ``of`` those that it measured, the largest share of
+all), ``crowded`` (true where there were more processes than cores: then they wait for each other), ``seconds`` (what
+the point took with all that was done around its repetitions), ``again`` (text: why it was measured once more; the lines
+of the same point and launch before it are passed over), ``graph`` (an object: ``digest`` of the messages of one call
+and ``programs``, see `loaders.doubles`) and ``error`` (text: the method was refused, is unsafe or gave a wrong result;
+such a point is not timed). A resumed campaign may repeat the header, be it of another node. Where headers differ in a
+facet and the same points stand below them, these are several runs, and each point has the facets of its own header. A
+line that a crash cut off is passed over; the next one starts anew.
 """
 
 import contextlib

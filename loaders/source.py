@@ -288,10 +288,9 @@ class Format:
     recognises
         ``recognises(head, path)``: whether the first 64 KiB (and the name) are of this format.
     read
-        ``read(source)``: yields tables of rows. Columns are those of `loaders.names.COLUMNS` that the file tells
-        (sizes in bytes by the project's convention, times in seconds), one row a measured point or,
-        with a column ``repetition``, one row a raw sample. What the file does not tell is left out:
-        hints add it.
+        ``read(source)``: yields tables of rows. Columns are those of `loaders.names.COLUMNS` that the file tells (sizes
+        in bytes by the project's convention, times in seconds), one row a measured point or, with a column
+        ``repetition``, one row a raw sample. What the file does not tell is left out: hints add it.
     """
 
     name: str

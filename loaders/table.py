@@ -1,14 +1,13 @@
 """Tables: CSV, TSV and Parquet with one measured point (or raw sample) in each row.
 
-The long table of the project needs no hints: ``collective, algorithm, segment_size, comm_size,
-message_size, time`` (bytes by the project's convention, seconds), optionally ``ppn, repetition,
-repetitions, time_std, library_id, system``. Other headers are mapped with the hint ``columns``,
-``{their name: our name}``. The times may be in other units if their column says so: ``time_us``,
-``time_ms``, ``time_ns``, ``time [us]``; `time_std` is in the unit of the times if it names none.
-A column ``parameter NAME`` is a further parameter of the method, ``double_of`` the method that ran instead.
-``total_size`` in place of ``message_size`` holds the bytes of all processes together. A column mapped
-to any other name is a further parameter of the method; a column that is neither known nor mapped is
-left out, and said. With a column ``repetition`` the rows are raw samples.
+The long table of the project needs no hints: ``collective, algorithm, segment_size, comm_size, message_size, time``
+(bytes by the project's convention, seconds), optionally ``ppn, repetition, repetitions, time_std, library_id, system``.
+Other headers are mapped with the hint ``columns``, ``{their name: our name}``. The times may be in other units if their
+column says so: ``time_us``, ``time_ms``, ``time_ns``, ``time [us]``; `time_std` is in the unit of the times if it names
+none. A column ``parameter NAME`` is a further parameter of the method, ``double_of`` the method that ran instead.
+``total_size`` in place of ``message_size`` holds the bytes of all processes together. A column mapped to any other name
+is a further parameter of the method; a column that is neither known nor mapped is left out, and said. With a column
+``repetition`` the rows are raw samples.
 
 What the columns do not say comes from hints. Three other tables are known by their headers: the CSV
 of MPIBenchmarks.jl, the CSV that it makes of IMB, and the tuner data of NCCL (see `loaders.presets`).

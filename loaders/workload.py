@@ -32,10 +32,9 @@ def read_workload(path: str | PathLike[str]) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        ``collective`` (the project's name), ``comm_size``, ``message_size`` (bytes), ``calls``; with
-        ``ppn``, 0 where a line does not tell it, if the file has the column. Lines of the same call are summed,
-        in the order of their first appearance. ``attrs["path"]`` and ``attrs["lines"]``, the number of
-        lines read.
+        ``collective`` (the project's name), ``comm_size``, ``message_size`` (bytes), ``calls``; with ``ppn``, 0 where a
+        line does not tell it, if the file has the column. Lines of the same call are summed, in the order of their
+        first appearance. ``attrs["path"]`` and ``attrs["lines"]``, the number of lines read.
 
     Raises
     ------

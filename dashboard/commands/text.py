@@ -102,9 +102,8 @@ def map_text(dmap: xr.Dataset, *, ties: bool = False, unsure: Any = None) -> lis
     Returns
     -------
     list of str
-        One line a communicator size, one column a message size, ``.`` where nothing was measured. Only
-        methods that are the best somewhere get a letter, the most frequent one ``A``; beyond 52 of them,
-        two letters each.
+        One line a communicator size, one column a message size, ``.`` where nothing was measured. Only methods that are
+        the best somewhere get a letter, the most frequent one ``A``; beyond 52 of them, two letters each.
     """
     best = dmap["best"].transpose("comm_size", "message_size").values.tolist()
     methods = [one_line(label) for label in dmap["method"].values.tolist()]

@@ -1,8 +1,7 @@
 """How sizes, times and percentages are written.
 
-One rule everywhere: a space between a number and its unit, the percent sign among them, and a comma after
-each three digits of a whole number (``1,448 B``, ``12.5 %``). Pages, plots, reports and commands write
-them here.
+One rule everywhere: a space between a number and its unit, the percent sign among them, and a comma after each three
+digits of a whole number (``1,448 B``, ``12.5 %``). Pages, plots, reports and commands write them here.
 """
 
 import math

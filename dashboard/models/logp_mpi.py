@@ -21,8 +21,7 @@ _BYTES, _SEND, _RECEIVE, _GAP, _COLUMNS = 1, 2, 5, 8, 9
 def table_of(text: str, path: str) -> dict[str, npt.NDArray[np.float64]]:
     """The file as a LogP-style table (`dashboard.models.pingpong.read_logp_table`): bytes, and times in seconds.
 
-    A message takes L + g(m) one way (equation 4.4), which stands for the half round trip that the file
-    does not tell.
+    A message takes L + g(m) one way (equation 4.4), which stands for the half round trip that the file does not tell.
 
     Raises
     ------

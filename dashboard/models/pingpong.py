@@ -203,8 +203,7 @@ def parameters_of_table(
     Raises
     ------
     ModelError
-        When there are fewer than two sizes, times are not above 0, or the shortest message takes less than
-        its gap.
+        When there are fewer than two sizes, times are not above 0, or the shortest message takes less than its gap.
     """
     trip = PingPong(table["bytes"], table["halfrtt_median"], tuple(sources))
     notes: list[str] = []

@@ -46,9 +46,8 @@ class Course:
     Attributes
     ----------
     iterations
-        What is told of each: ``iteration``, ``timings`` so far, ``boxes`` (see
-        `dashboard.online.simulation.QUANTILES`; times of calls by the best known mean at their sizes), and of a
-        simulation all that it judges.
+        What is told of each: ``iteration``, ``timings`` so far, ``boxes`` (see `dashboard.online.simulation.QUANTILES`;
+        times of calls by the best known mean at their sizes), and of a simulation all that it judges.
     models
         What was learnt in each.
     cells

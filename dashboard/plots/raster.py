@@ -1,9 +1,8 @@
 """Cells of a map as one image, however uneven the measured sizes are.
 
-An image of a plot has pixels of one size, cells of a map have not. Each pixel shows the cell that
-its centre lies in. Where the borders of the cells fall on the grid (sizes in powers of two, or
-steps of half a power) the image is exact; elsewhere a border is off by half a pixel of
-`FINEST` at most.
+An image of a plot has pixels of one size, cells of a map have not. Each pixel shows the cell that its centre lies in.
+Where the borders of the cells fall on the grid (sizes in powers of two, or steps of half a power) the image is exact;
+elsewhere a border is off by half a pixel of `FINEST` at most.
 """
 
 from __future__ import annotations

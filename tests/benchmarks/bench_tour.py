@@ -1,12 +1,11 @@
 """The page after every page was visited: what stands in the document, and what a step and a switch then cost.
 
-Makes the tour of all pages and tabs three times (what one has not drawn yet comes in the next) in headless Chromium
-and prints, fresh and after each, the elements and `<style>` elements of the document with all shadow roots, the
-listeners and the memory, and the browser's own figures (Chrome DevTools Protocol, ``Performance.getMetrics``) of going
-from Decisions to Data and back, and of a step of a slider; then the first paint, and how long clicks and keys took
-until the next one (INP), with the slowest by name.
-Durations of the table are the main thread's processor time, which others on the machine do not change much; times
-until a paint are the clock's.
+Makes the tour of all pages and tabs three times (what one has not drawn yet comes in the next) in headless Chromium and
+prints, fresh and after each, the elements and `<style>` elements of the document with all shadow roots, the listeners
+and the memory, and the browser's own figures (Chrome DevTools Protocol, ``Performance.getMetrics``) of going from
+Decisions to Data and back, and of a step of a slider; then the first paint, and how long clicks and keys took until the
+next one (INP), with the slowest by name. Durations of the table are the main thread's processor time, which others on
+the machine do not change much; times until a paint are the clock's.
 """
 
 import sys

@@ -2,8 +2,7 @@
 
 Run from the checkout, with an Open MPI in the environment; with ``--slurm`` on an emulated cluster, as root::
 
-    python -m tests.benchmarks.soak_kills --kills 20 --seed 1
-    python -m tests.benchmarks.soak_kills --kills 20 --slurm
+    python -m tests.benchmarks.soak_kills --kills 20 --seed 1 python -m tests.benchmarks.soak_kills --kills 20 --slurm
 
 Victims are, in turn, a rank, the start command, the supervisor and whatever launched the job; on Slurm also its
 controller. Every other kill comes in the first seconds, the others while points are measured.

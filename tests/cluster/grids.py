@@ -2,8 +2,7 @@
 
 Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about twenty minutes)::
 
-    python -m tests.cluster.grids FOLDER
-    python -m tests.cluster.grids FOLDER --only applications --turns 9
+    python -m tests.cluster.grids FOLDER python -m tests.cluster.grids FOLDER --only applications --turns 9
 
 FOLDER then holds ``results.jsonl`` of the campaign, and a file of each application. At last it says whether the
 figures are sane: how much the launches differ, and what was gained.

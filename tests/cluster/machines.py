@@ -1,10 +1,9 @@
 """Emulated machines on this one: each has processes, a host name, mounts and a network card of its own.
 
 A machine is a set of Linux namespaces held by its first process. Ending that process ends, by the kernel, everything
-that runs on the machine, as a power cut does; and it ends with the test run, however that ends. So nothing needs to
-be cleaned up, and nothing is left after a crash. All machines see the
-same files but /run and /dev/shm, and their cards are the ports of
-``switch.c``, which gives the network its rate and its delay.
+that runs on the machine, as a power cut does; and it ends with the test run, however that ends. So nothing needs to be
+cleaned up, and nothing is left after a crash. All machines see the same files but /run and /dev/shm, and their cards
+are the ports of ``switch.c``, which gives the network its rate and its delay.
 """
 
 from __future__ import annotations

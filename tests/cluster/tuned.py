@@ -2,8 +2,7 @@
 
 Run from the checkout as root, with an Open MPI in the environment, on a quiet machine (about 20 minutes)::
 
-    python -m tests.cluster.tuned FOLDER --nodes 16
-    python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
+    python -m tests.cluster.tuned FOLDER --nodes 16 python -m tests.cluster.tuned FOLDER --nodes 4 --ppn 2 --template
 
 With ``--template`` a start command of the site's starts all ranks instead. FOLDER then holds ``tuned``, the folder of
 the tuning, ``full``, the campaign, ``judging``, the same once more, and ``judged.json``: for each collective the mean

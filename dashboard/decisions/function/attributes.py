@@ -1,9 +1,8 @@
 """The attributes a decision function may test: given with the call, or derived from what is given.
 
-All attributes are whole numbers, so that a test ``attribute <= cut`` means the same in Python and in
-generated integer code. Yes/no attributes are 1 for yes and 0 for no. An attribute of named values
-(such as ``collective`` in a tree for several collectives) is the position of the name in the decision
-function's ``categories``.
+All attributes are whole numbers, so that a test ``attribute <= cut`` means the same in Python and in generated integer
+code. Yes/no attributes are 1 for yes and 0 for no. An attribute of named values (such as ``collective`` in a tree for
+several collectives) is the position of the name in the decision function's ``categories``.
 
 Derived ("composite") attributes are those of the dissertation: total message size, even and power-of-two
 communicator size (6.3.3), data per node (5.4.2); and the number of nodes. They are defined for all whole

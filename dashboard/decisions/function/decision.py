@@ -278,9 +278,8 @@ class DecisionFunction:
         Parameters
         ----------
         **given
-            Values of attributes: ``restricted(ppn=4)``, ``restricted(collective="bcast")``. What derives
-            from them is no longer tested either, unless it needs more than is left
-            (`dashboard.decisions.function.restrict`).
+            Values of attributes: ``restricted(ppn=4)``, ``restricted(collective="bcast")``. What derives from them is
+            no longer tested either, unless it needs more than is left (`dashboard.decisions.function.restrict`).
 
         Returns
         -------

@@ -99,8 +99,7 @@ class Rule(NamedTuple):
     Attributes
     ----------
     bounds
-        For each attribute that is restricted: ``(low, high)``, meaning ``low < attribute <= high``
-        (-inf, inf = open).
+        For each attribute that is restricted: ``(low, high)``, meaning ``low < attribute <= high`` (-inf, inf = open).
     method
         Index of the method.
     """

@@ -1,9 +1,8 @@
 """CART (Breiman, Friedman, Olshen, Stone 1984), as scikit-learn grows it, on decisions.
 
-What scikit-learn is given are ranks among the distinct values of each attribute, not the values: its
-32-bit numbers cannot tell large sizes apart, and impurities only depend on the order. A cut between
-two ranks becomes the largest measured value up to the middle between them, so that like in the other
-trees a cut is always a measured value.
+What scikit-learn is given are ranks among the distinct values of each attribute, not the values: its 32-bit numbers
+cannot tell large sizes apart, and impurities only depend on the order. A cut between two ranks becomes the largest
+measured value up to the middle between them, so that like in the other trees a cut is always a measured value.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -63,22 +62,20 @@ def cart(problem: Problem, *, progress: Progress | None = None, **options: Any) 
     Plain, this is scikit-learn's ``DecisionTreeClassifier`` on the best method of each cell, which
     takes a cell where second best is 1 % slower for as wrong as one where it takes ten times as long.
 
-    Cost-sensitive, each case belongs to every method measured there, in shares of
-    ``exp(-penalty / scale)`` (the data space expansion of Abe, Zadrozny, Langford: *An iterative
-    method for multi-class cost-sensitive learning*, KDD 2004, with shares that do not let the
-    largest penalties rule). A ``DecisionTreeRegressor`` on the shares splits as a classifier would on
-    cases repeated for each method: its squared errors are the Gini index of the shares. The leaves
-    take the method of the least penalty summed over their cases (see `losses` for those not
-    measured everywhere), the tree is grown to its end and pruned by these penalties, and of the trees
-    for several scales and for the plain classes the one of least penalty is taken.
+    Cost-sensitive, each case belongs to every method measured there, in shares of ``exp(-penalty / scale)`` (the data
+    space expansion of Abe, Zadrozny, Langford: *An iterative method for multi-class cost-sensitive learning*, KDD 2004,
+    with shares that do not let the largest penalties rule). A ``DecisionTreeRegressor`` on the shares splits as a
+    classifier would on cases repeated for each method: its squared errors are the Gini index of the shares. The leaves
+    take the method of the least penalty summed over their cases (see `losses` for those not measured everywhere), the
+    tree is grown to its end and pruned by these penalties, and of the trees for several scales and for the plain
+    classes the one of least penalty is taken.
 
-    On the 23 tables of the sample data, of the data sets of the C4.5 reference and of PICO's results on
-    Fugaku and MareNostrum, each with 2 and with 5 attributes, at depth 2 to 5 and at 8 to 32 leaves, the
-    mean penalty was 0.52 times that of the plain trees within the same limits (geometric mean, 0.1 % added to
-    each), and higher only where the plain ones took methods that were not measured. With leaves labelled
-    and trees pruned by penalties in any case, it was 0.74 times that of trees grown for the plain classes; weighing
-    cases by the penalty of the second best method gave 1.07, by the root of the mean penalty 1.14, and a regressor
-    on the penalties themselves 3.1.
+    On the 23 tables of the sample data, of the data sets of the C4.5 reference and of PICO's results on Fugaku and
+    MareNostrum, each with 2 and with 5 attributes, at depth 2 to 5 and at 8 to 32 leaves, the mean penalty was 0.52
+    times that of the plain trees within the same limits (geometric mean, 0.1 % added to each), and higher only where
+    the plain ones took methods that were not measured. With leaves labelled and trees pruned by penalties in any case,
+    it was 0.74 times that of trees grown for the plain classes; weighing cases by the penalty of the second best method
+    gave 1.07, by the root of the mean penalty 1.14, and a regressor on the penalties themselves 3.1.
     """
     return cart_many(problem, [options], progress=progress)[0]
 

@@ -35,13 +35,12 @@ def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.D
     Returns
     -------
     DataFrame
-        One row per decision, in the given order: ``leaves``; ``depth`` and ``expected_depth`` (levels; the
-        latter over measured cells); ``rules`` (leaves that some sizes lead to); ``tests`` (lines with a
-        test when it is written out as nested ifs, what the dissertation calls function size);
-        ``penalty_mean``, ``penalty_p95``, ``penalty_max``, ``penalty_median`` (percent, weighted where there is a
-        workload; NaN when no cell has one); ``wrong`` (cells where another method counts less time than the chosen
-        one), ``unmeasured`` (cells where the chosen one is not measured, which counts by
-        `dashboard.domain.unmeasured.RULE`) and ``cells`` (those with a penalty).
+        One row per decision, in the given order: ``leaves``; ``depth`` and ``expected_depth`` (levels; the latter over
+        measured cells); ``rules`` (leaves that some sizes lead to); ``tests`` (lines with a test when it is written out
+        as nested ifs, what the dissertation calls function size); ``penalty_mean``, ``penalty_p95``, ``penalty_max``,
+        ``penalty_median`` (percent, weighted where there is a workload; NaN when no cell has one); ``wrong`` (cells
+        where another method counts less time than the chosen one), ``unmeasured`` (cells where the chosen one is not
+        measured, which counts by `dashboard.domain.unmeasured.RULE`) and ``cells`` (those with a penalty).
 
     Raises
     ------
@@ -102,13 +101,12 @@ def difference(problem: Problem, first: DecisionFunction, second: DecisionFuncti
     Returns
     -------
     Dataset with dims ``comm_size``, ``message_size``
-        ``first`` and ``second`` (what they choose, positions along ``method``), ``first_penalty``,
-        ``second_penalty`` and ``difference`` (first less second, percent points; NaN where the results do not have
-        one of both), ``outcome`` (position in `OUTCOMES`, -1 where nothing is measured), ``weight`` where there is
-        a workload. Of several tables a dimension ``table`` comes first, with ``ppn`` and ``collective`` along it;
-        cells that a table does not have are -1 and NaN. ``attrs`` count the ``cells`` measured and each
-        outcome (``first_faster``, …) and give ``mean_difference`` (weighted where there is a workload;
-        NaN when no cell has one).
+        ``first`` and ``second`` (what they choose, positions along ``method``), ``first_penalty``, ``second_penalty``
+        and ``difference`` (first less second, percent points; NaN where the results do not have one of both),
+        ``outcome`` (position in `OUTCOMES`, -1 where nothing is measured), ``weight`` where there is a workload. Of
+        several tables a dimension ``table`` comes first, with ``ppn`` and ``collective`` along it; cells that a table
+        does not have are -1 and NaN. ``attrs`` count the ``cells`` measured and each outcome (``first_faster``, …) and
+        give ``mean_difference`` (weighted where there is a workload; NaN when no cell has one).
 
     Raises
     ------

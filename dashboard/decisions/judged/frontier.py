@@ -48,16 +48,14 @@ class Frontier:
         One row for each setting, families one after another, each from small to large trees:
 
         ``family``; ``options`` (JSON of what differs from the defaults); ``leaves``, ``nodes``, ``depth``;
-        ``expected_depth`` (levels passed to decide, mean over measured cells: it stands for the time to
-        decide, which `time_to_decide` measures);
-        ``penalty_mean``, ``penalty_median``, ``penalty_p95`` (what 95 % of the cells do not exceed),
-        ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (those whose chosen method was not
-        measured there, which count by `dashboard.domain.unmeasured.RULE`);
-        ``held_out_mean`` … ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0
-        without), ``held_out_error`` (standard error of that mean, from its spread over the
-        folds, in points), ``held_out_within`` (mean of those between sizes that were decided on), ``held_out_leaves``
-        (of the trees that were judged so, in the middle of the folds);
-        ``dominated`` (`beaten` by `value`).
+        ``expected_depth`` (levels passed to decide, mean over measured cells: it stands for the time to decide, which
+        `time_to_decide` measures); ``penalty_mean``, ``penalty_median``, ``penalty_p95`` (what 95 % of the cells do not
+        exceed), ``penalty_max`` in percent; ``cells`` that they are over; ``unmeasured`` (those whose chosen method was
+        not measured there, which count by `dashboard.domain.unmeasured.RULE`); ``held_out_mean`` …
+        ``held_out_unmeasured`` the same over cells that were not decided on (NaN and 0 without), ``held_out_error``
+        (standard error of that mean, from its spread over the folds, in points), ``held_out_within`` (mean of those
+        between sizes that were decided on), ``held_out_leaves`` (of the trees that were judged so, in the middle of the
+        folds); ``dominated`` (`beaten` by `value`).
     decisions
         The decision function of each row.
     value

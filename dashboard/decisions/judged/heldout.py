@@ -1,9 +1,8 @@
 """Held-out truth: what a way of deciding costs where it was not allowed to look.
 
-The penalty over the measurements that a decision was made from flatters it: the dissertation says so of
-its own figures (chapter 6: "evaluated against the data that was used to generate the decision
-functions"). Here some sizes, or half of the repetitions, are kept away, and the decision made from
-the rest is judged at what was kept away.
+The penalty over the measurements that a decision was made from flatters it: the dissertation says so of its own figures
+(chapter 6: "evaluated against the data that was used to generate the decision functions"). Here some sizes, or half of
+the repetitions, are kept away, and the decision made from the rest is judged at what was kept away.
 """
 
 import math

@@ -28,8 +28,7 @@ class PenaltySummary(NamedTuple):
     mean, median
         Plain or weighted, as `penalty` was asked for.
     unmeasured
-        Cells where something was measured, but not the chosen method; they count by
-        `dashboard.domain.unmeasured.RULE`.
+        Cells where something was measured, but not the chosen method; they count by `dashboard.domain.unmeasured.RULE`.
     cells
         Cells that have a penalty: all where something was measured, but those whose chosen method these
         measurements do not have at all.
@@ -79,11 +78,10 @@ def penalty(
     Returns
     -------
     Dataset with dims ``comm_size``, ``message_size``
-        ``penalty`` in percent, ``100 * (chosen_time - best_time) / best_time``, NaN where nothing was
-        measured or the cube does not have the chosen method; ``chosen`` and ``best`` (indices into the cube's methods;
-        -1 = none), ``chosen_time`` and ``best_time`` in seconds; ``unmeasured``, whether something but not the
-        chosen was measured, and ``chosen_time`` is what it counts; ``weight`` if given. ``attrs["unmeasured"]`` is
-        their number.
+        ``penalty`` in percent, ``100 * (chosen_time - best_time) / best_time``, NaN where nothing was measured or the
+        cube does not have the chosen method; ``chosen`` and ``best`` (indices into the cube's methods; -1 = none),
+        ``chosen_time`` and ``best_time`` in seconds; ``unmeasured``, whether something but not the chosen was measured,
+        and ``chosen_time`` is what it counts; ``weight`` if given. ``attrs["unmeasured"]`` is their number.
 
     Raises
     ------

@@ -10,10 +10,9 @@ from dashboard.domain.errors import NothingMeasuredError
 def fill_missing(best: npt.NDArray[np.integer]) -> npt.NDArray[np.integer]:
     """Give every cell a method.
 
-    A missing cell takes the method of the nearest measured cell along the message size, counted in
-    steps of the map as the quadtree halves it; of two equally near ones that of the smaller size. A
-    communicator size with nothing measured takes the row of the nearest one that has something, of
-    two the smaller.
+    A missing cell takes the method of the nearest measured cell along the message size, counted in steps of the map as
+    the quadtree halves it; of two equally near ones that of the smaller size. A communicator size with nothing measured
+    takes the row of the nearest one that has something, of two the smaller.
 
     Parameters
     ----------

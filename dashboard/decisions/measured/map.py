@@ -125,11 +125,10 @@ def decision_map(cube: xr.Dataset, *, ppn: int | None = None, tolerance: float =
     Returns
     -------
     Dataset with dims ``comm_size``, ``message_size``
-        ``best`` and ``second`` (indices of methods, -1 = none; of equally fast ones the first),
-        ``best_time`` and ``second_time`` (seconds, NaN = none), ``measured`` (number of methods
-        measured there), ``ties`` (how many of them are tied, the best included). The coordinate
-        ``method`` and its parameters are those of the cube; attrs as well, with ``tolerance`` and,
-        where it was told or chosen, ``ppn`` and ``ppn_note``.
+        ``best`` and ``second`` (indices of methods, -1 = none; of equally fast ones the first), ``best_time`` and
+        ``second_time`` (seconds, NaN = none), ``measured`` (number of methods measured there), ``ties`` (how many of
+        them are tied, the best included). The coordinate ``method`` and its parameters are those of the cube; attrs as
+        well, with ``tolerance`` and, where it was told or chosen, ``ppn`` and ``ppn_note``.
 
     Raises
     ------

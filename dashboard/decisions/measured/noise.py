@@ -1,12 +1,11 @@
 """Which methods cannot be told from the best: confidence intervals and tests over repetitions.
 
-Times are compared as logarithms, so that differences are ratios and the long upper tail of measured
-times weighs less. Where the single repetitions are there, the test is Yuen's: Welch's t test of means
-from which the upper and lower fifth are trimmed, with the variance of the winsorised values (K. K. Yuen,
-"The two-sample trimmed t for unequal population variances", Biometrika 61, 1974). It holds its level
-with unequal spreads, outliers and five repetitions; a rank test of five against five can never give
-less than 0.004, which no correction for 24 other methods survives. Where only mean, standard deviation
-and number of repetitions are known, it is Welch's t test of these, with the relative standard error
+Times are compared as logarithms, so that differences are ratios and the long upper tail of measured times weighs less.
+Where the single repetitions are there, the test is Yuen's: Welch's t test of means from which the upper and lower fifth
+are trimmed, with the variance of the winsorised values (K. K. Yuen, "The two-sample trimmed t for unequal population
+variances", Biometrika 61, 1974). It holds its level with unequal spreads, outliers and five repetitions; a rank test of
+five against five can never give less than 0.004, which no correction for 24 other methods survives. Where only mean,
+standard deviation and number of repetitions are known, it is Welch's t test of these, with the relative standard error
 as the standard error of the logarithm.
 
 Each method is tested, one-sided, against the one with the smallest time; p-values are corrected for the

@@ -45,10 +45,9 @@ def outliers(cube: xr.Dataset) -> pd.DataFrame:
     Returns
     -------
     DataFrame
-        One row for each: ``kind`` (``repetition`` or ``cell``), ``method``, ``comm_size``,
-        ``message_size``, ``ppn`` where the cube has it, ``repetition`` (its place in the cell, -1 for a
-        cell), ``time`` and ``expected`` (seconds), ``ratio`` of the two and ``reason``.
-        ``attrs["note"]`` says what was looked for.
+        One row for each: ``kind`` (``repetition`` or ``cell``), ``method``, ``comm_size``, ``message_size``, ``ppn``
+        where the cube has it, ``repetition`` (its place in the cell, -1 for a cell), ``time`` and ``expected``
+        (seconds), ``ratio`` of the two and ``reason``. ``attrs["note"]`` says what was looked for.
     """
     tables = [outlier_repetitions(cube), outlier_cells(cube)]
     filled = [table for table in tables if len(table)] or tables[:1]

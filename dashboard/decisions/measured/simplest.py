@@ -1,14 +1,13 @@
 """The simplest map within a tolerance: among methods as good as the best, those that give fewer rules.
 
-The decision map takes the fastest method of each cell, if only by a hundredth; so its regions are frayed
-where methods are equally good, and trees spend leaves on it (dissertation, section 5.1: another than the
-fastest method gives a "less accurate, but possibly less complicated and more stable method selection").
-Here each cell may take any of the methods tied with its best. Of all these maps one is sought
-with few changes between neighbouring measured cells: Potts' energy (R. B. Potts, Mathematical
-Proceedings of the Cambridge Philosophical Society 48, 1952). Whole lines of the grid are minimised at
-a time, exactly, by dynamic programming, rows and columns in turn until nothing falls any more. That is done
-from several starting maps, since its end is only a local minimum; of equally many changes the
-smaller sum of penalties counts.
+The decision map takes the fastest method of each cell, if only by a hundredth; so its regions are frayed where methods
+are equally good, and trees spend leaves on it (dissertation, section 5.1: another than the fastest method gives a "less
+accurate, but possibly less complicated and more stable method selection"). Here each cell may take any of the methods
+tied with its best. Of all these maps one is sought with few changes between neighbouring measured cells: Potts' energy
+(R. B. Potts, Mathematical Proceedings of the Cambridge Philosophical Society 48, 1952). Whole lines of the grid are
+minimised at a time, exactly, by dynamic programming, rows and columns in turn until nothing falls any more. That is
+done from several starting maps, since its end is only a local minimum; of equally many changes the smaller sum of
+penalties counts.
 """
 
 import math

@@ -34,12 +34,11 @@ def weights_for(
     Returns
     -------
     DataArray over ``comm_size``, ``message_size``
-        Calls of each cell, float64. A size that was not measured counts at the nearest communicator and
-        message size by the logarithm (of two equally near the smaller), beyond the range at its border. So
-        all calls are there; attributes count them: ``calls``, of which ``exact`` are at measured sizes,
-        ``moved`` between them, ``beyond`` outside their range; ``unmeasured`` fall on cells where no
-        method was measured, so that no penalty knows them; ``other_ppn`` are of other numbers of processes
-        per node and not among the calls. `in_words` says it for people.
+        Calls of each cell, float64. A size that was not measured counts at the nearest communicator and message size by
+        the logarithm (of two equally near the smaller), beyond the range at its border. So all calls are there;
+        attributes count them: ``calls``, of which ``exact`` are at measured sizes, ``moved`` between them, ``beyond``
+        outside their range; ``unmeasured`` fall on cells where no method was measured, so that no penalty knows them;
+        ``other_ppn`` are of other numbers of processes per node and not among the calls. `in_words` says it for people.
 
     Raises
     ------

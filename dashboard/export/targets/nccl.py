@@ -1,8 +1,7 @@
 """Decision functions as the CSV that NCCL's tuner plugin reads (``NCCL_TUNER_CONFIG_FILE``).
 
-Source: NVIDIA/nccl, plugins/tuner/example. The first line that fits a call acts; a call that no line fits is decided
-by NCCL. A line is for one number of ranks, or for all; its bytes are those of all ranks for allgather and
-reduce_scatter.
+Source: NVIDIA/nccl, plugins/tuner/example. The first line that fits a call acts; a call that no line fits is decided by
+NCCL. A line is for one number of ranks, or for all; its bytes are those of all ranks for allgather and reduce_scatter.
 """
 
 from collections.abc import Mapping, Sequence

@@ -33,8 +33,7 @@ class Cells:
     ranks
         ``(cell, attribute)`` positions among these.
     table
-        ``(cell, column)`` what is lost, as `losses` has it; without methods that lose nowhere less than
-        some other one.
+        ``(cell, column)`` what is lost, as `losses` has it; without methods that lose nowhere less than some other one.
     methods
         ``(column,)`` index of the method.
     unmeasured

@@ -32,10 +32,9 @@ def search(problem: Problem, *, progress: Progress | None = None, **options: Any
     Returns
     -------
     DecisionFunction
-        ``provenance["search"]`` says whether it is ``proven`` that no tree within these limits has a
-        lower mean penalty; it has the ``lower_bound`` of what such trees have (percent) and the ``gap`` (percent
-        of its own mean penalty that it is above that).
-        Methods are only taken where they were not measured if that cannot be helped.
+        ``provenance["search"]`` says whether it is ``proven`` that no tree within these limits has a lower mean
+        penalty; it has the ``lower_bound`` of what such trees have (percent) and the ``gap`` (percent of its own mean
+        penalty that it is above that). Methods are only taken where they were not measured if that cannot be helped.
 
     Raises
     ------

@@ -23,24 +23,21 @@ def to_c(decisions: Decisions, *, provenance: Facts = None) -> str:
     which returns an index into ``const char *const colltune_bcast_methods[]``, and no other external name.
     Compiled with ``-DCOLLTUNE_MAIN`` it is a program that answers pairs of sizes from its standard input.
 
-    A decision function that needs the processes per node (it tests ``ppn``, ``nodes`` or ``data_per_node``)
-    becomes ``int colltune_bcast_ppn(int comm_size, long long message_size, int ppn)``. The plain name is
-    there as well, so that a program need not know which tree it is compiled with: it decides as at the
-    processes per node that were measured, of several the largest, since jobs fill their nodes (the comment
-    there says the number). One that decides several collectives becomes a function for each of them.
-    Parameters are those of `dashboard.export.target.Target`.
+    A decision function that needs the processes per node (it tests ``ppn``, ``nodes`` or ``data_per_node``) becomes
+    ``int colltune_bcast_ppn(int comm_size, long long message_size, int ppn)``. The plain name is there as well, so that
+    a program need not know which tree it is compiled with: it decides as at the processes per node that were measured,
+    of several the largest, since jobs fill their nodes (the comment there says the number). One that decides several
+    collectives becomes a function for each of them. Parameters are those of `dashboard.export.target.Target`.
 
     Returns
     -------
     str
-        The source, ASCII only. It compiles without warnings under
-        ``-std=c99 -Wall -Wextra -Wpedantic -Wconversion``.
+        The source, ASCII only. It compiles without warnings under ``-std=c99 -Wall -Wextra -Wpedantic -Wconversion``.
 
     Raises
     ------
     ExportError
-        There is no decision function, two have the same name in C, or one tests the collective
-        without a name for it.
+        There is no decision function, two have the same name in C, or one tests the collective without a name for it.
     """
     return source(decisions, provenance, definition)
 

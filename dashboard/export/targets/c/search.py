@@ -4,8 +4,7 @@ Three ways, the first that fits:
 
 - small numbers, such as most communicator sizes: a table by the value itself;
 - cuts that lie apart, such as most message sizes: the value's octave, or a part of it, holds one cut at
-  most, so that one comparison is left. The exponent and first digits of the value as floating-point
-  number say which;
+  most, so that one comparison is left. The exponent and first digits of the value as floating-point number say which;
 - others: a binary search of a fixed number of steps.
 """
 
@@ -61,8 +60,7 @@ def search(axis: str, prefix: str, cuts: IntArray) -> tuple[list[str], list[str]
     Returns
     -------
     definitions, statements
-        Lines: the tables, and (indented) what computes ``unsigned {axis}_at``, the number of cuts below
-        the value.
+        Lines: the tables, and (indented) what computes ``unsigned {axis}_at``, the number of cuts below the value.
     """
     if cuts[0] >= 0 and cuts[-1] + 1 < MOST_DIRECT:
         return _direct(axis, prefix, cuts)

@@ -1,9 +1,8 @@
 """Decision functions as C source: constant tables and a search without branches.
 
-The values of each tested attribute are cut into the intervals between the tree's cuts; a table has the
-method for each combination of intervals. The search (`dashboard.export.targets.c.search`) counts the cuts below a
-value in a fixed number of steps, none of which jumps: a decision takes the same time for all sizes, and no
-processor guesses wrong.
+The values of each tested attribute are cut into the intervals between the tree's cuts; a table has the method for each
+combination of intervals. The search (`dashboard.export.targets.c.search`) counts the cuts below a value in a fixed
+number of steps, none of which jumps: a decision takes the same time for all sizes, and no processor guesses wrong.
 """
 
 from collections.abc import Mapping

@@ -1,10 +1,9 @@
 """Decision functions as MPICH's collective selection (JSON): its complete file with some collectives replaced.
 
-MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must
-be that of the very version: the one that the installed library holds, or ``maint/tuning/coll/mpir/generic.json`` of its
-source. For the same
-reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do not commute or are
-user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
+MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must be
+that of the very version: the one that the installed library holds, or ``maint/tuning/coll/mpir/generic.json`` of its
+source. For the same reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do
+not commute or are user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
 """
 
 import json
