@@ -18,7 +18,7 @@ from dashboard.decisions.judged.recommend import Recommendation, falls_below, re
 from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
-from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
@@ -50,12 +50,8 @@ class FrontierPage(Page):
         self.frontier: Any = None
         self._advice: Recommendation | None = None
         self._asked: Any = None
-        self.collective = Select(
-            label="Collective",
-            options=[],
-            width=170,
-            description="The operation that is decided on; all pages follow. Every family of trees is tried on it.",
-        )
+        about = "The operation that is decided on; all pages follow. Every family of trees is tried on it."
+        self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
         self.scheme = Select(
             label="Left out for judging",
@@ -92,9 +88,8 @@ class FrontierPage(Page):
             for name, pane in self.panes.items()
         }
         self._taps: list[hv.streams.Tap] = []
-        self.collective.param.watch(self._set_collective, "value")
-        self.scheme.param.watch(lambda event: state.param.update(held_out=event.new), "value")
-        self.criterion.param.watch(lambda event: state.param.update(criterion=event.new), "value")
+        self.scheme.link(state, value="held_out", bidirectional=True)
+        self.criterion.link(state, value="criterion", bidirectional=True)
         state.param.watch(self._follow, [*DATA, "rules", "page", "held_out", "criterion"])
         state.param.watch(self._mark, "shown")
         self._follow()
@@ -111,10 +106,6 @@ class FrontierPage(Page):
             sizing_mode="stretch_width",
         )
 
-    def _set_collective(self, event: Any) -> None:
-        if event.new in self.state.param.collective.objects:
-            self.state.collective = event.new
-
     def _key(self) -> tuple[Any, ...]:
         return self.state.view.data_key, self._scheme, self.state.criterion, tuple(self.state.rules)
 
@@ -124,9 +115,6 @@ class FrontierPage(Page):
 
     def _follow(self, *_: Any) -> None:
         state = self.state
-        names = [name for name in state.param.collective.objects if name is not None]
-        self.collective.param.update(options=names, value=state.collective)
-        self.scheme.value, self.criterion.value = state.held_out, state.criterion
         if not state.on_show(PAGE) or self._asked == self._key():
             return
         self.background.stop()

@@ -17,10 +17,10 @@ from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.links import NO_RESULTS
-from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup, Select
+from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup
 from dashboard.plots import comparison, legend
 from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState
@@ -52,12 +52,8 @@ class ComparePage(Page):
             sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
         )
         self.mode.link(state, value="compare", bidirectional=True)
-        self.collective = Select(
-            label="Collective",
-            options=[],
-            width=170,
-            description="The operation that is decided on; all pages follow. Both trees or campaigns are of this one.",
-        )
+        about = "The operation that is decided on; all pages follow. Both trees or campaigns are of this one."
+        self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
         self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
@@ -75,7 +71,6 @@ class ComparePage(Page):
         self.body, self.trees, self.place = (pn.Column(sizing_mode="stretch_width", margin=0) for _ in range(3))
         self.campaigns: CampaignsView | None = None
         self.redraw = Newest(self._update)
-        self.collective.param.watch(self._set_collective, "value")
         state.param.watch(self._ask, [*DATA, "other"])
         state.param.watch(self._forget, list(DATA))
         state.param.watch(self._follow, [*DRAWN, "other", "rules", "shown", "page", "compare"])
@@ -114,10 +109,6 @@ class ComparePage(Page):
     def _put_other(self, choice: Any) -> None:
         self.state.other = choice
 
-    def _set_collective(self, event: Any) -> None:
-        if event.new in self.state.param.collective.objects:
-            self.state.collective = event.new
-
     def _ask(self, *_: Any) -> None:
         grow(self.state, self.state.other, self.growing, self.redraw.ask)
 
@@ -141,8 +132,6 @@ class ComparePage(Page):
         self.approaches.object = comparison.approaches_table(approaches)
 
     def _follow(self, *_: Any) -> None:
-        names = [name for name in self.state.param.collective.objects if name is not None]
-        self.collective.param.update(options=names, value=self.state.collective)
         if self.state.on_show(PAGE) and self.state.compare == "trees":
             self.redraw.ask()
 

@@ -8,8 +8,8 @@ import panel as pn
 from dashboard.decisions.measured.selection import selectable
 from dashboard.pages.parts.family import FamilyControls, follow_state
 from dashboard.pages.parts.fold import Fold
+from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.options import widget_of
-from dashboard.pages.parts.ppn import ppn_menu
 from dashboard.pages.parts.views import Section
 from dashboard.pages.parts.widgets import Button, LiveFloatSlider, LiveIntSlider, MultiChoice, Select, Switch
 from dashboard.plots.colors import SCHEME_TITLES
@@ -41,13 +41,9 @@ class Controls(Section):
 
     def _make_measured(self, state: State) -> None:
         """Widgets for the measurements that are decided on."""
-        self.collective = Select(
-            label="Collective",
-            options=[],
-            width=150,
-            description="The operation that is decided on; all pages follow. Each has methods, that is algorithms with "
-            "their segment sizes, of its own (dissertation, chapter 4).",
-        )
+        about = "The operation that is decided on; all pages follow. Each has methods, that is algorithms with their "
+        about += "segment sizes, of its own (dissertation, chapter 4)."
+        self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
         self.across = Switch(
             label="One tree for all of them",
@@ -135,7 +131,6 @@ class Controls(Section):
         self.scheme.link(state, value="scheme", bidirectional=True)
         self.uncertainty.link(state, value="uncertainty", bidirectional=True)
         self.without.param.watch(self._set_without, "value")
-        self.collective.param.watch(self._set_collective, "value")
         self.together.param.watch(self._set_together, "value")
         state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
@@ -153,9 +148,7 @@ class Controls(Section):
     def refresh(self, *_: Any) -> None:
         """Follow the state."""
         state, cube = self._state, self._state.view.cube()
-        collectives = [name for name in state.param.collective.objects if name is not None]
-        self.collective.param.update(options=collectives, value=state.collective, disabled=not collectives)
-        others = [name for name in collectives if name != state.collective]
+        others = [name for name in state.param.collective.objects if name not in (None, state.collective)]
         self.together.param.update(options=others, value=list(state.together))
         known = {} if state.view.measured() is None else selectable(state.view.measured())
         self.without.param.update(
@@ -183,10 +176,6 @@ class Controls(Section):
         # The slider ends at the depth of the exact tree; a deeper choice made elsewhere is the same tree.
         if event.new != min(self._state.max_depth, self.depth.end):
             self._state.max_depth = event.new
-
-    def _set_collective(self, event: Any) -> None:
-        if event.new in self._state.param.collective.objects:
-            self._state.ask(collective=event.new)
 
     def _set_together(self, event: Any) -> None:
         self._state.ask(together=tuple(event.new))

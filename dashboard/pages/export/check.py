@@ -25,6 +25,7 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.export.base import MOST_BYTES, decoded
 from dashboard.pages.export.translate import Translate
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.menus import collective_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, FileInput, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
@@ -115,17 +116,12 @@ class CheckRules(Viewer):
         self.frontier = Button(label="Put on the frontier", variant="outlined", on_click=self._to_frontier)
         self.uses = pn.FlexBox(self.adopt, self.compare, self.frontier, align_items="center", margin=0)
         self.maps = PairMaps(MAPS, ("in the tree", "in the rules"))
-        self.collective = Select(
-            label="Collective",
-            options=[],
-            width=170,
-            description="The operation whose rules are drawn and used; all pages follow. The file may hold others.",
-        )
+        about = "The operation whose rules are drawn and used; all pages follow. The file may hold others."
+        self.collective = collective_menu(state, about)
         self.cost = pn.pane.HTML("", margin=(4, 10), min_width=300)
         self.drawing = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.translate = Translate(state, changed)
         self.body = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
-        self.collective.param.watch(self._set_collective, "value")
         self.upload.param.watch(self._check_uploaded, "value")
         self.version.param.watch(self._again, "value")
         state.param.watch(self._again, [*DATA, "results_id"])
@@ -171,10 +167,6 @@ class CheckRules(Viewer):
             return
         self._given = name, text
         self._again()
-
-    def _set_collective(self, event: Any) -> None:
-        if event.new in self._state.param.collective.objects:
-            self._state.collective = event.new
 
     def _check_uploaded(self, event: Any) -> None:
         if event.new is not None:
@@ -234,8 +226,7 @@ class CheckRules(Viewer):
         state, choice = self._state, self.choice
         if choice is None or not state.on_show("Export"):
             return
-        names = [name for name in state.param.collective.objects if name is not None]
-        self.collective.param.update(options=names, value=state.collective, visible=bool(names))
+        self.collective.visible = bool(self.collective.options)
         text = ""
         try:
             scene, penalties = Scene.of(state.view), state.view.penalty(choice)

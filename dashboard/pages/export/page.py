@@ -21,7 +21,7 @@ from dashboard.pages.frame.report import Report
 from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
-from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.menus import ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs, clamped

@@ -25,7 +25,7 @@ from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
-from dashboard.pages.parts.ppn import ppn_menu
+from dashboard.pages.parts.menus import ppn_menu
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
 from dashboard.plots.models.chart import MOST_METHODS

@@ -1,4 +1,4 @@
-"""The menu of processes per node, on each page whose figures are of one number of them."""
+"""The menus of collectives and of processes per node, on each page whose figures are of one of them."""
 
 from typing import Any
 
@@ -7,6 +7,24 @@ from dashboard.session.state import DATA, State
 
 #: Stands for the number that was measured most: a select shows nothing where its value is None.
 _MOST = 0
+
+
+def collective_menu(state: State, about: str) -> Select:
+    """A menu of the collectives of the results that follows the state, and is followed by it."""
+    menu = Select(label="Collective", options=[], width=170, description=about)
+
+    def show(*_: Any) -> None:
+        names = [name for name in state.param.collective.objects if name is not None]
+        menu.param.update(options=names, value=state.collective, disabled=not names)
+
+    def choose(event: Any) -> None:
+        if event.new != state.collective and event.new in state.param.collective.objects:
+            state.ask(collective=event.new)
+
+    menu.param.watch(choose, "value")
+    state.param.watch(show, list(DATA))
+    show()
+    return menu
 
 
 def ppn_menu(state: State) -> Select:
