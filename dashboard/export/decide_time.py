@@ -176,22 +176,22 @@ def found_compiler(compiler: str | None = None) -> str:
     return path
 
 
-def uniform(comm_size: tuple[int, int], message_size: tuple[int, int], count: int = SIZES, seed: int = 1) -> Sizes:
+def uniform(comm_size: tuple[int, int], message_size: tuple[int, int], count: int = SIZES) -> Sizes:
     """Draw sizes uniformly between two ends each, as the report and the dissertation did."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     comm, message = (random.integers(low, high + 1, count) for low, high in (comm_size, message_size))
     return comm.astype(np.int64), message.astype(np.int64)
 
 
-def log_uniform(comm_size: tuple[int, int], message_size: tuple[int, int], count: int = SIZES, seed: int = 1) -> Sizes:
+def log_uniform(comm_size: tuple[int, int], message_size: tuple[int, int], count: int = SIZES) -> Sizes:
     """Draw sizes whose logarithms are uniform: as many small ones as large ones."""
-    random = np.random.default_rng(seed)
+    random = np.random.default_rng(1)
     ends = [(np.log(max(low, 1)), np.log(high + 1)) for low, high in (comm_size, message_size)]
     comm, message = (np.exp(random.uniform(*pair, count)).astype(np.int64) for pair in ends)
     return np.maximum(comm, comm_size[0]), np.maximum(message, message_size[0])
 
 
-def workload_sizes(workload: pd.DataFrame, collective: str, count: int = SIZES, seed: int = 1) -> Sizes:
+def workload_sizes(workload: pd.DataFrame, collective: str, count: int = SIZES) -> Sizes:
     """Draw calls of a workload, each as often as it makes it.
 
     Parameters
@@ -209,7 +209,7 @@ def workload_sizes(workload: pd.DataFrame, collective: str, count: int = SIZES, 
     if not calls.sum() > 0:
         named = ", ".join(sorted(set(workload["collective"])))
         raise ExportError(f"the workload does not call {collective}; it calls {named}")
-    chosen = np.random.default_rng(seed).choice(len(rows), count, p=calls / calls.sum())
+    chosen = np.random.default_rng(1).choice(len(rows), count, p=calls / calls.sum())
     columns = (rows[name].to_numpy(dtype=np.int64)[chosen] for name in (COMM_SIZE, MESSAGE_SIZE))
     comm, message = columns
     return comm, message

@@ -5,7 +5,8 @@ What comes out are ordinary decision functions, so they are judged, exported and
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from time import perf_counter
+from functools import partial
+from timeit import repeat
 from typing import Any
 
 import numpy as np
@@ -258,7 +259,7 @@ def decision_of_map(
     return _encoded(learnt, grow, options or ensemble.options, provenance)
 
 
-def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: Grow | None = None) -> DecisionFunction:
+def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet) -> DecisionFunction:
     """The decision function of an optimal implementation; its methods are algorithms with their best segment sizes.
 
     Parameters
@@ -267,8 +268,6 @@ def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: 
         As `dashboard.models.optimal_map.optimal_map` gives it.
     parameters
         Of the network that it was made with.
-    grow
-        As for `model_decision`.
     """
     collective, best = str(optimal.attrs["collective"]), optimal["algorithm"].values
     names = [*map(str, optimal["candidate"].values), ""]
@@ -282,7 +281,7 @@ def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet, *, grow: 
     labels = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64).reshape(best.shape)
     elected = ModelMap(labels, {model.name: labels}, cube, known)
     options = {"model": model.name, "segments": "optimal"}
-    return decision_of_map(elected, Ensemble(parameters, model.name), grow=grow, options=options)
+    return decision_of_map(elected, Ensemble(parameters, model.name), options=options)
 
 
 def _encoded(
@@ -392,21 +391,16 @@ def covered_penalty(problem: Problem, decision: DecisionFunction) -> PenaltySumm
     return summarise_all(fair.penalties(decision))
 
 
-def decision_times(problem: Problem, parameters: ParameterSet, *, rounds: int = 3) -> dict[str, float]:
+def decision_times(problem: Problem, parameters: ParameterSet) -> dict[str, float]:
     """How long a model takes to choose a method, s: its map of the problem's sizes over their number (Tables 6.2, 6.3).
 
-    The quickest of some rounds, on this machine; the program that the dissertation timed was in Matlab, in 2007.
+    The quickest of three rounds, on this machine; the program that the dissertation timed was in Matlab, in 2007.
     """
     part = problem.single("timing models")
     known = Covered.of(str(part.cube.attrs["collective"]), problem.methods)
-    axes = [part.cube[name].values for name in ("comm_size", "message_size")]
+    comm_sizes, message_sizes = (part.cube[name].values for name in ("comm_size", "message_size"))
     times = {}
     for name in parameters.every:
-        ensemble = Ensemble(parameters, name)
-        taken = []
-        for _ in range(rounds):
-            start = perf_counter()
-            model_map(known, axes[0], axes[1], ensemble)
-            taken.append(perf_counter() - start)
-        times[str(name)] = min(taken) / (axes[0].size * axes[1].size)
+        choose = partial(model_map, known, comm_sizes, message_sizes, Ensemble(parameters, name))
+        times[str(name)] = min(repeat(choose, number=1, repeat=3)) / (comm_sizes.size * message_sizes.size)
     return times

@@ -15,17 +15,15 @@ _ROOT = 0
 _End = tuple[str, int]
 
 
-def is_stranger(request: Any, tables: tuple[Path, ...] = _TABLES) -> bool:
+def is_stranger(request: Any) -> bool:
     """Whether a request was made by another user of this machine; False where that cannot be known.
 
     Parameters
     ----------
     request
         Tornado's (or Bokeh's proxy of it), while its connection is open.
-    tables
-        Connections of this machine, as Linux lists them.
     """
-    return bool(owners(_other_end(request), tables) - {_ROOT, os.getuid()})
+    return bool(owners(_other_end(request)) - {_ROOT, os.getuid()})
 
 
 def is_remote(request: Any) -> bool:

@@ -74,10 +74,10 @@ def decide(work: Work) -> Result:
     return Result({"collectives": facts, "said": _said(facts)}, [file])
 
 
-def prepared_of(work: Work, files: Sequence[Path] = ()) -> dict[str, Prepared]:
-    """The measurements of each collective, as pages and commands prepare them; of `files` or of stage *measure*."""
+def prepared_of(work: Work) -> dict[str, Prepared]:
+    """The measurements of each collective, as pages and commands prepare them."""
     workload = Workload.of(read_workload(work.asked.workload)) if work.asked.workload else None
-    children = open_results(files or work.folder.results).children
+    children = open_results(work.folder.results).children
     names = [name for name in work.asked.collectives if name in children]
     return {name: prepare(children[name].to_dataset(), Treatment(workload=workload)) for name in names}
 

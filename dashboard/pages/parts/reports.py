@@ -92,15 +92,13 @@ def _remarks(report: Report) -> str:
     return "; ".join([*parts, *report.get("notes", ())])
 
 
-def skipped_table(
-    reports: Sequence[Report], folders: Sequence[Path] = (), most: int = MOST_SKIPS
-) -> tuple[pd.DataFrame, int]:
+def skipped_table(reports: Sequence[Report], folders: Sequence[Path] = ()) -> tuple[pd.DataFrame, int]:
     """Rows that were not loaded: ``file, line, reason, text``.
 
     Returns
     -------
     table
-        At most `most` rows; line 0 stands for rows that were left out together.
+        At most `MOST_SKIPS` rows; line 0 stands for rows that were left out together.
     skipped
         How many there are in all.
     """
@@ -110,7 +108,7 @@ def skipped_table(
         for skip in report.get("skips", ())
     ]
     total = sum(report.get("skipped", 0) for report in reports)
-    return pd.DataFrame(rows[:most], columns=["file", "line", "reason", "text"]), total
+    return pd.DataFrame(rows[:MOST_SKIPS], columns=["file", "line", "reason", "text"]), total
 
 
 def skipped_text(reports: Sequence[Report], listed: int) -> str:
