@@ -20,7 +20,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
 from dashboard.decisions.judged.gain import Gain, gain_over
-from dashboard.decisions.judged.penalty import summarise_all
+from dashboard.decisions.judged.penalty import summarise_all, weights_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.units import format_count
@@ -339,12 +339,8 @@ def figures_of(tables: Sequence[xr.Dataset]) -> Figures:
     high = math.nan
     if summary.cells:
         values = np.concatenate([table["penalty"].values.ravel() for table in tables])
-        weights = np.concatenate([_weights(table).ravel() for table in tables])
+        weights = np.concatenate([weights_of(table).ravel() for table in tables])
         there = ~np.isnan(values) & (weights > 0)
         share = PERCENTILE / 100
         high = float(np.quantile(values[there], share, weights=weights[there], method="inverted_cdf"))
     return Figures(summary.mean, summary.median, high, summary.max, summary.unmeasured, summary.cells)
-
-
-def _weights(table: xr.Dataset) -> FloatArray:
-    return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))

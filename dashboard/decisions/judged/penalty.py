@@ -178,7 +178,7 @@ def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
     unmeasured = sum(int(table.attrs["unmeasured"]) for table in tables)
     weighted = any("weight" in table for table in tables)
     values = np.concatenate([table["penalty"].values.ravel() for table in tables])
-    weight = np.concatenate([_weight(table).ravel() for table in tables])
+    weight = np.concatenate([weights_of(table).ravel() for table in tables])
     there = ~np.isnan(values) & (weight > 0)
     values, weight = values[there], weight[there]
     if not values.size:
@@ -190,7 +190,8 @@ def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
     return PenaltySummary(float(values.min()), float(values.max()), mean, median, unmeasured, int(values.size))
 
 
-def _weight(table: xr.Dataset) -> FloatArray:
+def weights_of(table: xr.Dataset) -> FloatArray:
+    """How much each cell of what `penalty` gave counts."""
     return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
 
 
