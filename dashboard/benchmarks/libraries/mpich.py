@@ -2,7 +2,8 @@
 
 Algorithms, numbers and variables are read from the library's own ``mpivars``. An algorithm's number is its place in
 the list that describes the variable, which is what MPICH's build makes the enumeration from. Writes act at once on all
-communicators. MPICH 5.0 or later; earlier ones have other names for some, and are read the same way.
+communicators. MPICH 4.1 or later, whose names differ a little; 4.0 and those before it
+describe the variables in another form.
 """
 
 import re
@@ -123,7 +124,7 @@ def parse(text: str, version: str) -> Mpich:
         if name.endswith(INTRA) and names[0] == _AUTO
     }
     if not algorithms:
-        raise NoMpiError("this MPICH names no algorithms (mpivars); install 4.2 or later")
+        raise NoMpiError("this MPICH names no algorithms (mpivars); install 4.1 or later")
     return Mpich(version, algorithms, variables, {name: tuple(names) for name, names in choices.items()})
 
 
