@@ -31,7 +31,7 @@ def report(written: Written) -> str:
         lines += ["Check of the written file:", *(f"  {fault}" for fault in written.faults)]
         lines += [] if written.faults else ["  nothing found"]
         lines.append("")
-    lines += ["How to use it", "", used_in_text(TARGETS[order.target].steps(written.name, written.collectives))]
+    lines += ["How to use it", "", used_in_text(TARGETS[order.target].steps(written.name, written.ruled))]
     return "\n".join(lines)
 
 
@@ -102,7 +102,7 @@ def bundle(written: Written, further: Sequence[tuple[str, str]] = ()) -> bytes:
     further
         Name and text of whatever else is to be in it.
     """
-    steps = used_in_text(TARGETS[written.order.target].steps(written.name, written.collectives))
+    steps = used_in_text(TARGETS[written.order.target].steps(written.name, written.ruled))
     decisions = [part.source.to_dict() for part in written.parts]
     files = [
         *files_of(written.name, written.text),

@@ -13,7 +13,7 @@ import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.grown.default import default_of, is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError
@@ -31,7 +31,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import takes_substitutes, with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
-from dashboard.export.targets.mpich.base import borrowed
+from dashboard.export.targets.mpich.base import borrowed, standing
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
@@ -199,6 +199,11 @@ class Written:
         """Names of what is in the file."""
         return [part.source.collective for part in self.parts]
 
+    @property
+    def ruled(self) -> list[str]:
+        """Names of what is not left to the library altogether."""
+        return [part.source.collective for part in self.parts if part.read is None or not is_default(part.read)]
+
 
 def write(order: Order) -> Written:
     """Write decision functions for a target, read them back and judge what came out.
@@ -226,8 +231,14 @@ def write(order: Order) -> Written:
         """The file, as it is read back, and its parts."""
         text = target.write(decisions, dict(provenance), **options)
         rules = read_text(text, version=order.reader_version) if TARGETS[order.target].readable else None
-        said = ((each, substitutes.get(each.collective, ())) for each in kept)
-        return text, rules, tuple(_part(order, source[e.collective], e, notes, rules, text) for e, notes in said)
+        # What an MPICH's own file says is its own decision where that was decided, and the algorithms of it elsewhere.
+        own = read_text(text, own=order.base or standing(kept) or "") if order.target == "mpich" else rules
+        parts = []
+        for each in kept:
+            alone = default_of([each.methods[place] for place in each.used]) is not None
+            notes = substitutes.get(each.collective, ())
+            parts.append(_part(order, source[each.collective], each, notes, own if alone else rules, text))
+        return text, rules, tuple(parts)
 
     facts = {**order.provenance, "unsaid": open_ends}
     text, rules, parts = written(facts)

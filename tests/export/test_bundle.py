@@ -215,6 +215,25 @@ def test_rules_are_read_back_by_the_linter_for_every_target_it_reads() -> None:
     assert not takes_substitutes(TARGETS["openmpi"])
 
 
+def test_what_is_left_to_an_mpich_costs_what_it_was_measured_to_take_by_itself() -> None:
+    # Its own file takes binomial on 2 and 8 processes up to 12 KiB, which was measured, too, and is slower.
+    time = np.full((3, 2, 2), 10.0)
+    time[0, :, 0] = time[1, :, 1] = 1.0
+    measured = named(cube_of(time, [2, 8], [64, 4096]), ["tree", "default", "binomial"])
+    methods = [Method("tree", "tree"), Method("default", "default"), Method("binomial", "binomial")]
+    facts = {"library": "MPICH", "library_version": "5.0.2"}
+    kinds = [Leaf(place) for place in range(3)]
+    tree = Split((Test("message_size", 64),), (kinds[0], kinds[1]))
+    decisions = [DecisionFunction("bcast", methods, tree, provenance=facts)]
+    left = DecisionFunction("reduce", methods[1:], kinds[0], provenance=facts)
+    alone = named(cube_of(time[1:], [2, 8], [64, 4096]), ["default", "binomial"])
+    written = write(Order("mpich", (*decisions, left), {"bcast": measured, "reduce": alone}))
+    assert [part.loss for part in written.parts] == [0, 0]
+    assert written.collectives == ["bcast", "reduce"]
+    # Only for that the device is switched off.
+    assert written.ruled == ["bcast"]
+
+
 def test_provenance_is_strict_json() -> None:
     empty = cube_of(np.full((4, 1, 1), np.nan), [2], [1])
     empty["time"][0, 0, 0] = 1.0

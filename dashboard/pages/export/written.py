@@ -108,7 +108,7 @@ class WrittenFile(Section):
         self.notes.object = exported.notes_list(written.parts)
         read = any(part.read is not None for part in written.parts)
         self.faults.object = exported.faults_table(written.faults, text.split("\n")) if read else f"<p>{_NO_READER}</p>"
-        self.steps.object = exported.steps_html(TARGETS[order.target].steps(written.name, written.collectives))
+        self.steps.object = exported.steps_html(TARGETS[order.target].steps(written.name, written.ruled))
         names = written.collectives
         chosen = self._state.collective if self._state.collective in names else names[0]
         self._drawn = None
