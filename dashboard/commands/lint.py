@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -66,6 +66,9 @@ def lint(args: argparse.Namespace) -> None:
             there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values()))
             raise Usage(f"-c {args.collective}: {args.rules} has no rules for it; it has them for {there}")
         cubes = _judged_by(args, ruled)
+        if own := _own(rules.format, cubes.values()):
+            beside = read_rules(args.rules, own=own)
+            judged = beside.of(args.collective) if args.collective else beside
         prices, more = costs(judged, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
@@ -91,6 +94,20 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
     made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
     judging = {name: cube for each in made for name, cube in each.cubes.items()}
     return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
+
+
+def _own(form: str, cubes: Iterable[xr.Dataset]) -> str:
+    """The file of the MPICH that was measured, whose own decision was, too; empty where it is not known."""
+    from dashboard.decisions.grown.default import default_of
+    from dashboard.decisions.measured.map import methods_of
+    from dashboard.export.targets.mpich.base import known
+
+    seen = {
+        str(cube.attrs.get("library_version")) if default_of(methods_of(cube)) is not None else ""
+        for cube in cubes
+        if cube.attrs.get("library") == "MPICH"
+    }
+    return (known(seen.pop()) or "") if form == "mpich" and len(seen) == 1 else ""
 
 
 def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:

@@ -8,6 +8,7 @@ import pytest
 import xarray as xr
 
 from dashboard.export.rules.lint import read_text
+from dashboard.export.targets.mpich import base
 from dashboard.session.samples import sample_data
 from loaders import RunWriter, save_results
 from tests.cli.command import Run, assert_one_clear_line
@@ -196,3 +197,16 @@ def test_the_rules_of_sixteen_cores_cost_less_than_the_library_in_launches_that_
         assert penalties[name]["acted"]["mean"] == pytest.approx(with_rules, abs=0.06)
         assert f"{alone} %" in (readme := (folder / "README.md").read_text())
         assert f"{with_rules} %" in readme
+
+
+def test_what_an_mpich_s_own_file_says_is_judged_by_what_it_took_by_itself(colltune: Run, tmp_path: Path) -> None:
+    results, rules = tmp_path / "results.jsonl", tmp_path / "own.json"
+    with RunWriter(results, {"library": "MPICH", "library_version": "5.0.2", "benchmark": "colltune bench"}) as writer:
+        for comm, algorithm, seconds in (
+            (c, *each) for c in (2, 8) for each in (("default", 1e-6), ("binomial", 1e-5))
+        ):
+            point = {"collective": "bcast", "algorithm": algorithm, "comm_size": comm, "message_size": 64}
+            writer.append({**point, "samples": [seconds] * 3})
+    rules.write_text(base.known("5.0.2") or "")
+    answer = colltune("lint", rules, "--over", results, "--json")
+    assert answer.json["penalty"]["bcast"]["acted"]["mean"] == 0

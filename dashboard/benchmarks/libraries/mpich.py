@@ -2,8 +2,8 @@
 
 Algorithms, numbers and variables are read from the library's own ``mpivars``. An algorithm's number is its place in
 the list that describes the variable, which is what MPICH's build makes the enumeration from. Writes act at once on all
-communicators. MPICH 4.1 or later, whose names differ a little; 4.0 and those before it
-describe the variables in another form.
+communicators. MPICH 4.1 or later, whose names differ a little; 4.0 and those before it describe the variables in
+another form.
 """
 
 import re
