@@ -1,10 +1,10 @@
 """Parallel communication models: what a collective costs, by its formula, and how large its segments should be."""
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
-from dashboard.models.collectives.model import CollectiveModel
-from dashboard.models.errors import ModelError, ParameterError
+from dashboard.models.collectives.model import CollectiveModel, Formula
+from dashboard.models.errors import ModelError, NotApplicableError, ParameterError, SizeError, UnitError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
-from dashboard.models.presets import MACHINES, machine
+from dashboard.models.presets import MACHINES, Machine, machine
 from dashboard.models.registry import ALL, MODELS, model_of, models_of
 
 __all__ = [
@@ -14,13 +14,18 @@ __all__ = [
     "MODEL_NAMES",
     "MODEL_TITLES",
     "CollectiveModel",
+    "Formula",
     "Hockney",
     "LogGP",
+    "Machine",
     "ModelError",
     "ModelName",
+    "NotApplicableError",
     "PLogP",
     "ParameterError",
     "PointToPointModel",
+    "SizeError",
+    "UnitError",
     "aliases",
     "applications",
     "collectives",
