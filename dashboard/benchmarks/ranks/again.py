@@ -84,7 +84,10 @@ class Doubts:
 
     def look(self) -> None:
         """Look what is doubtful now."""
-        self.left = {
+        self.left = self._doubtful()
+
+    def _doubtful(self) -> dict[PointKey, str]:
+        return {
             key: reason
             for key, reason in doubted(self.results, self.plan).items()
             if self._own(key) and placed(self.nodes, key[2], key[4]) is not None
