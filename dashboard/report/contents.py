@@ -315,7 +315,7 @@ def _summary(views: list[View]) -> str:
     heads += [("methods", True), ("cells", True), ("decision", False), ("leaves", True)]
     heads += [(f"penalty, {name}", True) for name in ("mean", "median", "max")]
     judged = [None if (made := view.decision()) is None else left_out(view, made) for view in views]
-    heads += [(f"mean, {each.where}", True) for each in judged if each][:1]
+    heads += [("mean, at sizes left out", True)] if any(judged) else []
     rows, gaps = [], 0
     for view, nodes, at in zip(views, per_node, judged, strict=True):
         statistics, dmap, cube = view.statistics(), view.decision_map(), view.cube()
