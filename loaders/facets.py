@@ -23,7 +23,7 @@ from loaders.facet_names import FACETS
 from loaders.pooling import Axes, Means, cells_by_source, leave_repeated, leave_to, means_by_source, within
 from loaders.rows import CollectiveRows, coded
 
-#: What a file that does not tell it was measured with, beside others that tell.
+#: What a file, or rows of it, that do not tell it were measured with, beside others that tell.
 _USUAL = {"device": "host", "operation": "sum"}
 #: Facets in which rows of one file need no choice where the processes per node keep them apart already.
 OF_ROWS = ("device", "operation", "datatype")
@@ -96,6 +96,11 @@ def _facet(name: str) -> str:
     if plain not in FACETS:
         raise LoadError(f"there is no facet {name.strip()!r}; possible are {', '.join(FACETS)}")
     return plain
+
+
+def untold(name: str) -> str:
+    """Value of a facet of rows that leave out what others in the same file tell."""
+    return _USUAL.get(name, NOT_TOLD)
 
 
 def facets_of(files: Sequence[tuple[str, Mapping[str, Any]]]) -> list[dict[str, str]]:

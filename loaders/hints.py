@@ -14,7 +14,7 @@ from loaders import facets, numbers
 from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.facets import NOT_TOLD, Choice
+from loaders.facets import Choice, untold
 from loaders.names import SPELLED, collective_name, meant
 from loaders.nodes import on_nodes
 from loaders.source import Source
@@ -294,12 +294,18 @@ class FileHints:
         """Take what rows tell for the file where all tell the same, or those that were hinted."""
         given = self._given.get(name)
         if given is not None:
-            spelled = next((word for word in words if word.casefold() == given.casefold()), None)
+            same = (word for word in words if word.casefold() == given.casefold())
+            spelled = next(same, given if "" in words else None)
             if spelled is None:
                 raise self._source.fail(f"holds no results of the {name} {given!r}, but of {', '.join(words)}")
+            if "" in words and spelled in words:
+                raise self._source.fail(
+                    f"some of its rows are of the {name} {spelled!r}, others do not tell theirs: select "
+                    f"{name}={spelled} takes the first alone"
+                )
             words = [spelled]
         if len(words) > 1:
-            self._source.several[name] = [word or NOT_TOLD for word in words]
+            self._source.several[name] = [word or untold(name) for word in words]
         elif words[0]:
             self._source.attrs[name] = words[0]
 
@@ -327,7 +333,7 @@ class FileHints:
             wanted, kept = self._given.get(name), []
             for facts, part in facets.of_rows(table, [name]):
                 self._told.setdefault(name, {})[facts[name]] = None
-                if wanted is None or facts[name].casefold() == wanted.casefold():
+                if wanted is None or facts[name].casefold() in ("", wanted.casefold()):
                     kept.append(part)
                 else:
                     self._source.exclude(len(part), f"of another {name} ({facts[name]})")

@@ -225,7 +225,7 @@ class _Collector:
             # What no row of a collective tells, such as the operation of a broadcast, does not set it apart.
             telling = {name for each in groups for name, value in each.items() if value and name in source.several}
             for each in groups:
-                said = {n: value or facets.NOT_TOLD for n, value in each.items() if value or n in telling}
+                said = {n: value or facets.untold(n) for n, value in each.items() if value or n in telling}
                 self._told.setdefault(collective, []).append((str(source.path), {**attrs, **said}))
         self._unused[str(source.path)] = source.unused
         self._reports.append({**report(source), "collectives": list(parts)})

@@ -72,6 +72,7 @@ class _State:
     datatypes_here: set[str] = field(default_factory=set)
     columns: list[str] = field(default_factory=list)
     fresh: bool = False
+    facets: dict[str, str] = field(default_factory=dict)
     used: dict[str | None, str] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
     starts: Starts = field(default_factory=Starts)
@@ -86,7 +87,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read every table; see `loaders.source.Format`.
 
     Of several columns the Max Latency is taken, which other benchmarks' completion times compare with,
-    else the Avg Latency; for non-blocking operations the Pure Comm. time. The datatype is a facet of the rows.
+    else the Avg Latency; for non-blocking operations the Pure Comm. time. Datatype, library and memory are facets
+    of the rows.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
     state = _State()
@@ -122,14 +124,14 @@ def _learn(source: Source, state: _State, line: str) -> None:
     match = _TITLE.match(text.single_spaced(line))
     state.titles[line] = None
     if match is None:
+        state.facets = {}
         return
     if match["version"]:
         source.attrs.setdefault("benchmark", f"OSU Micro-Benchmarks {match['version']}")
-    if match["library"].upper() != "MPI":
-        source.attrs.setdefault("library", match["library"])
-    if match["memory"]:
-        source.attrs.setdefault("device", match["memory"].upper())
-        source.note(f"buffers in {match['memory'].upper()} memory")
+    memory = (match["memory"] or "").upper()
+    state.facets = {"library": "" if match["library"].upper() == "MPI" else match["library"], "device": memory}
+    if memory:
+        source.note(f"buffers in {memory} memory")
 
 
 def parse_title(line: str) -> Title:
@@ -212,7 +214,7 @@ def _keep(state: _State, title: Title, fields: Mapping[str, str], column: str) -
         return f"no {state.used[title.collective]!r} as in the tables before; the statistic 'mean' is in both"
     row: dict[str, Any] = {"time": float(fields[column]) * 1e-6}
     row[text.size_column(title.collective)] = int(fields.get("size", "0"))
-    row |= title.columns
+    row |= title.columns | state.facets
     if "iterations" in fields:
         row["repetitions"] = int(fields["iterations"])
     if state.datatype:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from loaders import open_results, osu
-from loaders.errors import MissingHintError
+from loaders.errors import LoadError, MissingHintError
 from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = osu.FORMAT
@@ -204,3 +204,24 @@ def test_the_header_is_found_behind_a_long_preamble(tmp_path: Path) -> None:
     assert FORM.recognises(file.read_bytes()[: 1 << 16], file)
     reading = read(FORM, file)
     assert (reading.source.rows, reading.source.skipped) == (1, 4000)
+
+
+def test_tables_of_other_memory_or_of_another_library_in_one_log_are_never_put_together(tmp_path: Path) -> None:
+    """A job that ran host buffers, device buffers, and the vendor's library one after the other."""
+    table = "# OSU {} Allreduce Latency Test v7.5\n# Size       Avg Latency(us)\n4   {}\n8   {}\n"
+    log = tmp_path / "job.out"
+    log.write_text(
+        table.format("MPI-ROCM", 20.0, 21.0) + table.format("MPI", 2.0, 2.5) + table.format("RCCL-ROCM", 70.0, 71.0)
+    )
+    hints = {"algorithm": "default", "comm_size": 8}
+    with pytest.raises(MissingHintError, match=r"library of allreduce is 'not told' .* and 'RCCL'"):
+        open_results(log, **hints)
+    with pytest.raises(MissingHintError, match=r"device of allreduce is 'ROCM' .* and 'host'"):
+        open_results(log, library="Open MPI", **hints)
+    host = open_results(log, library="Open MPI", select="device=host", **hints)["allreduce"]
+    assert host["time"].values.ravel() == pytest.approx([2.0e-6, 2.5e-6])
+    assert (host.attrs["library"], host.attrs["device"]) == ("Open MPI", "host")
+    with pytest.raises(LoadError, match="others do not tell theirs: select library=RCCL"):
+        open_results(log, library="RCCL", **hints)
+    vendors = open_results(log, select="library=RCCL", **hints)["allreduce"]
+    assert vendors["time"].values.ravel() == pytest.approx([70.0e-6, 71.0e-6])
