@@ -1,9 +1,9 @@
 """OSU Micro-Benchmarks, 5.6 to 7.4: latency tests of collectives and of two processes.
 
 A title (``# OSU MPI Broadcast Latency Test v7.4``), from 7.1 on a datatype, a header whose words are
-two or more blanks apart, then rows of as many fields. Times are microseconds. Neither the number of
-processes nor the algorithm is told, but where the job's command stands above (`loaders.start_line`). Source:
-osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
+two or more blanks apart, then rows of as many fields; osu_latency of 7.3 prints the datatype below the header.
+Times are microseconds. Neither the number of processes nor the algorithm is told, but where the job's command stands
+above (`loaders.start_line`). Source: osu_util_mpi.c of 7.4 (`print_only_header`, `print_stats`).
 """
 
 import re
@@ -72,6 +72,7 @@ class _State:
     datatypes_here: set[str] = field(default_factory=set)
     columns: list[str] = field(default_factory=list)
     fresh: bool = False
+    headed: bool = False
     facets: dict[str, str] = field(default_factory=dict)
     used: dict[str | None, str] = field(default_factory=dict)
     rows: list[dict[str, Any]] = field(default_factory=list)
@@ -110,11 +111,13 @@ def _comment(source: Source, state: _State, line: str) -> None:
             # The title between two tables is garbled: what follows is of another collective.
             state.title = None
         state.datatypes_here.add(match[1])
-        state.datatype, state.columns, state.fresh = match[1], [], True
+        state.datatype = match[1]
+        if not state.headed:
+            state.columns, state.fresh = [], True
     elif _HEADER.match(line):
         if not state.fresh:
             state.title = None
-        state.fresh = False
+        state.fresh, state.headed = False, True
         words = _WORDS.split(line.lstrip("#").strip())
         columns = [re.sub(r"\s?\(us\)$", "", word).lower() for word in words]
         state.columns = columns if len(set(columns)) == len(columns) else []
@@ -164,6 +167,7 @@ def parse_title(line: str) -> Title:
 
 def _row(state: _State, line: text.Line, asked: str | None) -> str:
     """Take a row into the state; the reason where it cannot be taken."""
+    state.headed = False
     if not state.columns:
         return "not a row of a table"
     fields = dict(zip(state.columns, line.text.split(), strict=False))

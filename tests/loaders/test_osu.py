@@ -225,3 +225,14 @@ def test_tables_of_other_memory_or_of_another_library_in_one_log_are_never_put_t
         open_results(log, library="RCCL", **hints)
     vendors = open_results(log, select="library=RCCL", **hints)["allreduce"]
     assert vendors["time"].values.ravel() == pytest.approx([70.0e-6, 71.0e-6])
+
+
+def test_the_datatype_may_stand_below_the_header(tmp_path: Path) -> None:
+    """As osu_latency of 7.3 prints it, here twice in one log; a datatype alone is no header."""
+    table = "# OSU MPI Latency Test v7.3\n# Size          Latency (us)\n# Datatype: MPI_CHAR.\n1   {}\n2   {}\n"
+    log = "cores 0 and 1\n" + table.format(1.01, 1.02) + "cores 0 and 2\n" + table.format(1.51, 1.52)
+    reading = read_text(FORM, tmp_path, log)
+    assert (reading.rows["time"] * 1e6).tolist() == pytest.approx([1.01, 1.02, 1.51, 1.52])
+    assert set(reading.rows["element_type"]) == {"MPI_CHAR"}
+    headless = table.format(1.01, 1.02) + "# Datatype: MPI_INT.\n1   9.01\n"
+    assert read_text(FORM, tmp_path, headless).rows["time"].max() < 2e-6
