@@ -185,6 +185,8 @@ def _column(column: Sequence[tuple[str, str]], needs: Collection[str], *, device
     differ = len({word for word, _ in column}) > 1
     if meaning == "collective" and not all(collective_name(word) for word, _ in column):
         return ""
-    if (meaning in ("collective", "comm_size") and meaning not in needs) or (meaning == "device" and not device):
+    if (meaning in ("collective", "algorithm", "comm_size") and meaning not in needs) or (
+        meaning == "device" and not device
+    ):
         return "_" if differ else ""
     return meaning if differ or meaning != "device" else ""

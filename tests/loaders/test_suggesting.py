@@ -52,6 +52,14 @@ def test_two_names_suffice_if_the_pattern_fits_more_than_half_of_all() -> None:
     assert suggested(names[:1]) is None
 
 
+def test_an_algorithm_that_files_tell_themselves_is_not_asked_of_their_names() -> None:
+    """They may spell it otherwise, such as ``Linear`` in bcast_linear.csv, or hold them all, as bcast_results.csv."""
+    assert (
+        suggested(["bcast_linear.csv", "bcast_chain.csv", "bcast_results.csv"], ("collective",))
+        == "{collective}_{_}.csv"
+    )
+
+
 def test_what_a_collective_of_several_words_leaves_is_the_algorithm() -> None:
     names = [f"reduce_scatter_{name}_{size}.dat" for name in ("ring", "butterfly") for size in (2, 4)]
     assert suggested(names, ("collective", "algorithm", "comm_size")) == "{collective}_{algorithm}_{comm_size}.dat"
