@@ -10,7 +10,7 @@ import pytest
 import xarray as xr
 
 from loaders import open_results, save_results
-from loaders.errors import LoadError
+from loaders.errors import LoadError, MissingHintError
 from loaders.table import FORMAT
 from tests.cubes import synthetic_cube
 from tests.loaders.printed import damaged_readings, read, read_text
@@ -370,3 +370,17 @@ def test_times_too_long_for_seconds_are_doubted(tmp_path: Path, time: str, *, do
     (tmp_path / "t.csv").write_text(f"collective,algorithm,comm_size,message_size,time\nbcast,a,2,8,{time}\n")
     notes = str(open_results(tmp_path / "t.csv").attrs.get("notes", ""))
     assert ("--column time_us=COLUMN" in notes) == doubted
+
+
+@pytest.mark.parametrize("name", ["Allocation", "Mapping", "mapby", "map by"])
+def test_a_column_of_how_processes_were_placed_keeps_them_apart(name: str, tmp_path: Path) -> None:
+    """As sweeps over ``mpirun --map-by`` are tabulated: each mapping has all methods at all sizes."""
+    (tmp_path / "sweep.csv").write_text(
+        f"algorithm_name,{name},Processes,size_bytes,Latency(us)\n"
+        "chain,core,4,8,1.5\nchain,node,4,8,9.5\nlinear,core,4,8,2.5\nlinear,node,4,8,7.5\n"
+    )
+    with pytest.raises(MissingHintError, match=r"placement of bcast is 'core' .* and 'node'"):
+        open_results(tmp_path / "sweep.csv", collective="bcast")
+    cube = open_results(tmp_path / "sweep.csv", collective="bcast", select="placement=node")["bcast"]
+    assert cube["time"].values.ravel() == pytest.approx([9.5e-6, 7.5e-6])
+    assert cube.attrs["placement"] == "node"
