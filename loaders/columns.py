@@ -106,6 +106,8 @@ _SPELLINGS = {
     "reps": "repetitions",
     "std": "time_std",
 }
+#: What a column means where no other one means it.
+_ELSE = {"cores": "comm_size", "iterations": "repetitions"}
 _TIMES = ("time", "time_std", "std", "latency", "lat", "avg_latency", "avg_lat")
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
@@ -208,7 +210,7 @@ def plan(
     names = [c.strip().lstrip("#").strip() for c in cells]
     wanted = {plain(theirs): ours for theirs, ours in mapping.items()}
     meanings_of = [_meaning(name, wanted, frozenset(parameters)) for name in names]
-    meanings = _without_doubles(meanings_of)
+    meanings = _else(names, wanted, _without_doubles(meanings_of))
     if not any(m and m[0] == "time" for m in meanings):
         return None
     if absent := [theirs for theirs in mapping if plain(theirs) not in map(plain, names)]:
@@ -294,6 +296,17 @@ def _without_doubles(
     """Leave out columns that mean what the user says that another one means."""
     said = {m[0] for m in meanings if m and m[2]}
     return [None if m is None or (m[0] in said and not m[2]) else m[:2] for m in meanings]
+
+
+def _else(
+    names: Sequence[str], wanted: Mapping[str, str], meanings: Sequence[tuple[str, float | None] | None]
+) -> list[tuple[str, float | None] | None]:
+    """Read columns by `_ELSE` that are neither known nor spoken of by the user."""
+    taken = {m[0] for m in meanings if m}
+    free = {name: ours for name, ours in _ELSE.items() if ours not in taken and name not in wanted}
+    return [
+        (free[plain(n)], None) if m is None and plain(n) in free else m for n, m in zip(names, meanings, strict=True)
+    ]
 
 
 def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:

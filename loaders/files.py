@@ -63,7 +63,8 @@ def find(paths: Paths, hints: Hints) -> Found:
     """List the files that the paths name; a folder gives its files in the order of their names.
 
     Sub-folders are entered with the hint ``recursive``, or where a folder holds no files of its own but texts about it
-    (.md). The folder of a campaign gives the run files of its parts as well, and nothing that it keeps beside them.
+    and scripts (`_ABOUT`). The folder of a campaign gives the run files of its parts as well, and nothing that it keeps
+    beside them.
 
     Raises
     ------
@@ -83,6 +84,8 @@ def find(paths: Paths, hints: Hints) -> Found:
 
 
 _SHOWN = 200
+#: How names of files end that hold no results.
+_ABOUT = frozenset((".md", ".rst", ".pdf", ".png", ".svg", ".sh", ".slurm", ".sbatch", ".py", ".ipynb", ".r", ".rmd"))
 
 
 def _given(path: Path, hints: Hints, files: Found) -> None:
@@ -118,7 +121,7 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         files += _parts(folder)
     for file in files:
         listing.add(file, named=False)
-    if hints.values.get("recursive") or all(f.suffix.lower() == ".md" for f in files):
+    if hints.values.get("recursive") or all(f.suffix.lower() in _ABOUT for f in files):
         for sub in folders:
             if Path(os.path.realpath(sub)) not in above:
                 _folder(sub, hints, listing, above)

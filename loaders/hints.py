@@ -326,19 +326,20 @@ class FileHints:
             self.needs.add("message_size")
 
     def _as_hinted(self, table: pd.DataFrame) -> pd.DataFrame:
-        """The rows of the system, library, … that hints name, where rows tell theirs."""
+        """The rows of the system, library, … that hints name, where rows tell theirs; else those that tell none."""
         for name in dict.fromkeys((*ATTRIBUTES, *FACETS.values())):
             if name not in table:
                 continue
-            wanted, kept = self._given.get(name), []
-            for facts, part in facets.of_rows(table, [name]):
-                self._told.setdefault(name, {})[facts[name]] = None
-                if wanted is None or facts[name].casefold() in ("", wanted.casefold()):
-                    kept.append(part)
-                else:
-                    self._source.exclude(len(part), f"of another {name} ({facts[name]})")
-            if wanted is not None:
-                table = (kept[0] if kept else table.iloc[:0]).drop(columns=name)
+            parts = {facts[name]: part for facts, part in facets.of_rows(table, [name])}
+            if (wanted := self._given.get(name)) is None:
+                self._told.setdefault(name, {}).update(dict.fromkeys(parts))
+                continue
+            kept = next((word for word in parts if word.casefold() == wanted.casefold()), "")
+            for word, part in parts.items():
+                if word != kept:
+                    self._source.exclude(len(part), f"of another {name} ({word})")
+            self._told.setdefault(name, {}).update(dict.fromkeys(word for word in parts if word or not kept))
+            table = parts.get(kept, table.iloc[:0]).drop(columns=name)
         return table
 
 

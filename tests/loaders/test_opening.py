@@ -29,6 +29,14 @@ def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Pat
     assert deep["bcast"]["time"].values.ravel().tolist() == pytest.approx([6e-6])
 
 
+def test_a_folder_of_texts_and_scripts_alone_gives_the_results_of_its_sub_folders(tmp_path: Path) -> None:
+    for name in ("README.md", "sweep.sh", "analysis.Rmd"):
+        (tmp_path / name).write_text("# about\n")
+    (tmp_path / "bcast" / "results").mkdir(parents=True)
+    skampi(tmp_path / "bcast" / "results" / "bcast__linear__seg0.sko", (2, 1, 7.0, 0, 5))
+    assert open_results(tmp_path)["bcast"]["time"].values.ravel().tolist() == pytest.approx([7e-6])
+
+
 def test_the_folder_of_a_campaign_gives_the_results_of_its_parts(tmp_path: Path) -> None:
     (tmp_path / "plan.json").write_text("{}")
     # What it keeps beside them is no file of results that could not be read.

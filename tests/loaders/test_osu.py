@@ -221,10 +221,18 @@ def test_tables_of_other_memory_or_of_another_library_in_one_log_are_never_put_t
     host = open_results(log, library="Open MPI", select="device=host", **hints)["allreduce"]
     assert host["time"].values.ravel() == pytest.approx([2.0e-6, 2.5e-6])
     assert (host.attrs["library"], host.attrs["device"]) == ("Open MPI", "host")
+    for meant in ({"library": "RCCL"}, {"select": "library=RCCL"}):
+        vendors = open_results(log, **meant, **hints)["allreduce"]
+        assert vendors["time"].values.ravel() == pytest.approx([70.0e-6, 71.0e-6])
+    # With and without -f, rows come in tables of their own: which are of the library that is named is not sure.
+    log.write_text(
+        table.format("RCCL-ROCM", 70.0, 71.0)
+        + "# OSU MPI Allreduce Latency Test v7.5\n"
+        + FULL.replace("Min Latency(us)   Max Latency(us)  ", "")
+        + "4 1.0 10\n"
+    )
     with pytest.raises(LoadError, match="others do not tell theirs: select library=RCCL"):
         open_results(log, library="RCCL", **hints)
-    vendors = open_results(log, select="library=RCCL", **hints)["allreduce"]
-    assert vendors["time"].values.ravel() == pytest.approx([70.0e-6, 71.0e-6])
 
 
 def test_the_datatype_may_stand_below_the_header(tmp_path: Path) -> None:

@@ -384,3 +384,16 @@ def test_a_column_of_how_processes_were_placed_keeps_them_apart(name: str, tmp_p
     cube = open_results(tmp_path / "sweep.csv", collective="bcast", select="placement=node")["bcast"]
     assert cube["time"].values.ravel() == pytest.approx([9.5e-6, 7.5e-6])
     assert cube.attrs["placement"] == "node"
+
+
+def test_cores_are_the_processes_where_no_other_column_tells_them(tmp_path: Path) -> None:
+    rows = "\nring,{},1000,8,1.5\nring,{},1000,8,2.5\n"
+    (tmp_path / "cores.csv").write_text("algorithm,cores,iterations,size,latency_us" + rows.format(2, 4))
+    cube = open_results(tmp_path / "cores.csv", collective="bcast")["bcast"]
+    assert cube["comm_size"].values.tolist() == [2, 4]
+    assert cube["repetitions"].values.ravel().tolist() == [1000, 1000]
+    (tmp_path / "hybrid.csv").write_text(
+        "algorithm,cores,iterations,size,latency_us,processes\nring,8,10,8,1.5,2\nring,16,10,8,2.5,4\n"
+    )
+    hybrid = open_results(tmp_path / "hybrid.csv", collective="bcast")["bcast"]
+    assert hybrid["comm_size"].values.tolist() == [2, 4]
