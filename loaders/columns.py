@@ -1,5 +1,6 @@
 """Headers of tables: which column means what, and in which unit its times are."""
 
+import itertools
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -46,6 +47,7 @@ SEPARATORS = (",", "\t", ";")
 #: Before the name of a column that is a further parameter of the method: ``parameter radix``.
 PARAMETER = "parameter "
 
+_MEANS = tuple(map("".join, itertools.product(("avg", "average", "mean"), ("_", ""), ("latency", "lat", "time"))))
 _SPELLINGS = {
     "coll": "collective",
     "operation": "collective",
@@ -101,14 +103,13 @@ _SPELLINGS = {
     "num_ranks": "comm_size",
     "latency": "time",
     "lat": "time",
-    "avg_latency": "time",
-    "avg_lat": "time",
+    **dict.fromkeys(_MEANS, "time"),
     "reps": "repetitions",
     "std": "time_std",
 }
 #: What a column means where no other one means it.
 _ELSE = {"cores": "comm_size", "iterations": "repetitions"}
-_TIMES = ("time", "time_std", "std", "latency", "lat", "avg_latency", "avg_lat")
+_TIMES = ("time", "time_std", "std", "latency", "lat", *_MEANS)
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
 

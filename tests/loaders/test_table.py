@@ -98,6 +98,8 @@ def test_a_byte_order_mark_and_quotes_are_understood(tmp_path: Path) -> None:
         ("time_ns", 1e-9),
         ("Time [us]", 1e-6),
         ("time (ns)", 1e-9),
+        ("AvgLatency(us)", 1e-6),
+        ("mean time (ms)", 1e-3),
     ],
 )
 def test_the_column_names_the_unit_of_the_times(name: str, scale: float, tmp_path: Path) -> None:
