@@ -3,6 +3,7 @@
 from loaders import (
     imb,
     mpi4py_run,
+    nccl_tests,
     netpipe,
     occ,
     ompi_tuning,
@@ -32,6 +33,7 @@ FORMATS: dict[str, Format] = {
         imb.FORMAT,
         osu.FORMAT,
         mpi4py_run.FORMAT,
+        nccl_tests.FORMAT,
         netpipe.FORMAT,
         pico.FORMAT,
         ompi_tuning.FORMAT,

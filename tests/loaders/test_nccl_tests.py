@@ -1,0 +1,76 @@
+"""nccl-tests: what all_reduce_perf and its like print, with and without the name of the test."""
+
+from pathlib import Path
+
+import pytest
+
+from loaders import nccl_tests, open_results
+from loaders.errors import MissingHintError
+from tests.loaders.printed import read_text, survive_damage
+
+FORM = nccl_tests.FORMAT
+RUN = "# nThread 1 nGpus 1 minBytes 8 maxBytes 64 step: 2(factor) warmup iters: 5 iters: 20 agg iters: 1\n"
+RANKS = "#\n# Using devices\n" + "".join(
+    f"#  Rank {rank:2d} Pid 1{rank} on node{rank // 2} device {rank % 2:2d} [0x07] A100\n" for rank in range(4)
+)
+HEADER = (
+    "#\n#                                        out-of-place                in-place\n"
+    "#   size   count  type  redop  root   time  algbw  busbw #wrong   time  algbw  busbw #wrong\n"
+    "#    (B)  (elements)                  (us) (GB/s) (GB/s)          (us) (GB/s) (GB/s)\n"
+)
+
+
+def row(size: int, time: float, *, wrong: str = "0") -> str:
+    return f"  {size}  {size // 4}  float  sum  -1  {time}  0.00  0.01  {wrong}  {time / 2}  0.00  0.01  N/A\n"
+
+
+def printed(test: str, *rows: str, title: str = "# Collective test starting: {}_perf\n") -> str:
+    return title.format(test) + RUN + RANKS + HEADER + "".join(rows) + "# Avg bus bandwidth    : 1.5\n#\n"
+
+
+def test_times_are_out_of_place_in_microseconds_and_ranks_are_counted(tmp_path: Path) -> None:
+    text = printed("all_reduce", row(8, 21.5), row(16, 22.75))
+    assert FORM.recognises(text.encode(), tmp_path / "job.out")
+    reading = read_text(FORM, tmp_path, text)
+    assert reading.time(collective="allreduce", message_size=16, comm_size=4, repetitions=20) == 22.75
+    assert (reading.source.rows, reading.source.attrs["library"]) == (2, "NCCL")
+
+
+def test_sizes_of_all_ranks_become_the_block_of_each(tmp_path: Path) -> None:
+    """A rank has 1 KiB of a 4 KiB alltoall of four; a bcast's size is its vector."""
+    (tmp_path / "job.out").write_text(printed("alltoall", row(4096, 30.0)) + printed("broadcast", row(4096, 12.0)))
+    cubes = open_results(tmp_path / "job.out", algorithm="default")
+    assert {name: node["message_size"].item() for name, node in cubes.children.items()} == {
+        "alltoall": 1024,
+        "bcast": 4096,
+    }
+
+
+def test_a_test_that_is_not_named_is_hinted(tmp_path: Path) -> None:
+    (tmp_path / "old.out").write_text(printed("", row(4096, 30.0), title=""))
+    with pytest.raises(MissingHintError, match="collective"):
+        open_results(tmp_path / "old.out", algorithm="ring")
+    cube = open_results(tmp_path / "old.out", algorithm="ring", collective="reduce_scatter")["reduce_scatter"]
+    assert (cube["message_size"].item(), cube["time"].item()) == (1024, pytest.approx(30e-6))
+
+
+def test_rows_that_are_no_times_are_counted_with_their_reasons(tmp_path: Path) -> None:
+    rows = (row(0, 0.5), row(8, 21.5, wrong="3"), row(16, 22.0), "NCCL WARN timeout\n")
+    source = read_text(FORM, tmp_path, printed("reduce", *rows) + printed("sendrecv", row(8, 5.0))).source
+    assert source.rows == 1
+    assert dict(source.reasons) == {
+        "size 0: no data": 1,
+        "validation failed": 1,
+        "not a row of the table": 1,
+        "sendrecv is not a collective": 1,
+    }
+
+
+def test_rccl_tests_are_of_rccl(tmp_path: Path) -> None:
+    text = printed("all_reduce", row(8, 21.5)).replace("# Using", "rccl-tests: Version develop\n# Using")
+    assert read_text(FORM, tmp_path, text).source.attrs["library"] == "RCCL"
+
+
+def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:
+    (tmp_path / "job.out").write_text(printed("all_reduce", *(row(2**n, 20.0 + n) for n in range(3, 20))))
+    survive_damage(FORM, [tmp_path / "job.out"], tmp_path)
