@@ -5,6 +5,7 @@ differs from name to name is taken for the campaign, so that it is never average
 measured knows better.
 """
 
+import itertools
 import os
 import re
 from collections import Counter
@@ -46,6 +47,10 @@ _ALGORITHMS = sorted(
 )
 _ALGORITHM = re.compile(rf"(?i)(?:{'|'.join(map(re.escape, _ALGORITHMS))})")
 _COLLECTIVE = re.compile(rf"(?i){SPELLED}")
+#: A collective that no other letters stand beside, in a name of any form.
+_WORD = re.compile(rf"(?i)(?<![a-z]){SPELLED}(?![a-z])")
+#: Folders above a file whose names may tell its collective.
+_FOLDERS = 2
 #: Between the parts of a name.
 _BETWEEN = re.compile(r"[/_.=+-]+")
 _DAY = 5
@@ -88,6 +93,16 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
         # Names may hold braces, or two parts that mean the same.
         return None
     return pattern if 2 * sum(form.search(name) is not None for name in names) > len(names) else None
+
+
+def collective_of(paths: Sequence[str]) -> str | None:
+    """The collective that the names of all files tell, else those of their folders; None where they tell several."""
+    for place in range(_FOLDERS + 1):
+        parts = [PurePath(path).parts[::-1][place : place + 1] for path in paths]
+        words = [[collective_name(match[0]) for match in _WORD.finditer("".join(part))] for part in parts]
+        if any(words):
+            return words[0][0] if all(words) and len(set(itertools.chain(*words))) == 1 else None
+    return None
 
 
 _NAMES = ("collective", *_COUNTS, "device", "campaign", "_")

@@ -68,6 +68,12 @@ def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examp
         args.pattern = pattern
     elif not first:
         examples = {name: EXAMPLES[name] for name in lacking} or examples
+    collective = suggesting.collective_of([str(file["path"]) for file in files if "collective" in file["needs"]])
+    if collective and "collective" in examples:
+        examples = {**examples, "collective": collective}
+    if collective == "barrier":
+        # It has no messages.
+        examples = {name: value for name, value in examples.items() if name != "message_size"}
     if pattern or examples:
         if any("message_size" in file["needs"] and file["format"] == "table" for file in files):
             examples = {name: THEIRS if name == "message_size" else value for name, value in examples.items()}

@@ -64,6 +64,17 @@ def test_a_table_without_message_sizes_is_read_as_the_command_that_is_printed_sa
     assert answer.json["collectives"]["bcast"]["message_size"] == [8]
 
 
+@pytest.mark.parametrize("names", [("barrier0.csv",), ("barrier_tree.csv", "barrier_linear.csv")])
+def test_tables_that_are_named_after_barrier_are_read_as_the_command_that_is_printed_says(
+    colltune: Run, tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    for name in names:
+        (tmp_path / name).write_text(f"Algorithm,Processes,Latency(us)\n{name},2,0.5\n{name},4,0.75\n")
+    (line,) = [line for line in colltune("info", tmp_path).err.splitlines() if "next: colltune " in line]
+    answer = colltune(*shlex.split(line.partition("next: colltune ")[2]), "--json")
+    assert answer.json["collectives"]["barrier"]["measured"] == 2 * len(names)
+
+
 def test_a_file_that_prints_no_message_sizes_and_has_no_columns_is_read_as_the_command_that_is_printed_says(
     colltune: Run, shared: Path
 ) -> None:

@@ -47,6 +47,12 @@ LINES = {
         "test msize nrep runtime_sec",
         "MPI_Bcast 1 0 0.1",
     ),
+    "nccl_tests": (
+        "# nThread 1 nGpus 1 warmup iters: 5 iters: 20 agg iters: 1",
+        "#  Rank  0 Group  0 Pid 100 on node device  0",
+        "#   size   count  type  redop  root   time  algbw  busbw #wrong",
+        "8  2  float  sum  -1  22.7  0.00  0.01  0",
+    ),
     "ompi_tuning": ("#Nnodes Message_size binomial pipeline", "2 1 1.0(0.1) No data"),
     "occ": ("# segment size, message size, comm size, time [us]", "0, 1, 2, 3.0"),
     "table": ("collective,algorithm,comm_size,message_size,time_us", "bcast,binomial,4,1024,12.5"),

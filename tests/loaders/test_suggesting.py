@@ -5,7 +5,7 @@ import itertools
 import pytest
 
 from loaders.hints import compile_pattern
-from loaders.suggesting import left, pattern_of
+from loaders.suggesting import collective_of, left, pattern_of
 
 
 def suggested(names: list[str], needs: tuple[str, ...] = ("algorithm", "comm_size"), **attrs: str) -> str | None:
@@ -70,3 +70,19 @@ def test_a_device_that_files_tell_themselves_is_not_asked_of_their_names() -> No
         f"b_{name}_{size}.{where}.out" for name in ("ring", "chain") for size in (4, 8) for where in ("gpu", "host")
     ]
     assert suggested(names, device="CUDA") == "b_{algorithm}_{comm_size}.{_}.out"
+
+
+@pytest.mark.parametrize(
+    ("paths", "collective"),
+    [
+        (["hpc/scatter0_core.csv", "hpc/scatter1_core.csv"], "scatter"),
+        (["osu_allreduce-32.csv"], "allreduce"),
+        (["scatter_data/fix0.csv", "scatter_data/fix1.csv"], "scatter"),
+        (["bcast/results/np4.csv", "bcast/results/np8.csv"], "bcast"),
+        (["bcast_a.csv", "scatter_a.csv"], None),
+        (["bcast_a.csv", "other.csv"], None),
+        (["mapreduce.csv", "gathering.csv"], None),
+    ],
+)
+def test_names_of_files_or_folders_tell_their_collective(paths: list[str], collective: str | None) -> None:
+    assert collective_of(paths) == collective
