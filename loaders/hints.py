@@ -83,7 +83,9 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
     position, before = 0, ""
     for match in _PLACEHOLDER.finditer(pattern):
         name = match[1]
-        if match.start() == position > 0 and FIELDS.get(before) is not int and FIELDS.get(name) is not int:
+        joined = match.start() == position > 0
+        # Collectives are known by their names, numbers by their digits.
+        if joined and before != "collective" and FIELDS.get(before) is not int and FIELDS.get(name) is not int:
             raise LoadError(
                 f"the pattern {pattern!r} has nothing between {{{before}}} and {{{name}}} to tell where one ends"
             )
@@ -96,7 +98,10 @@ def compile_pattern(pattern: str) -> re.Pattern[str]:
         elif name in seen:
             raise LoadError(f"the pattern {pattern!r} names {{{name}}} twice")
         else:
-            parts.append(f"(?P<{name}>{_FORMS.get(name) or _FORMS[FIELDS.get(name, str)]})")
+            form = _FORMS.get(name) or _FORMS[FIELDS.get(name, str)]
+            if name == "collective" and pattern.startswith("{", match.end()):
+                form = rf"(?i:{SPELLED})"
+            parts.append(f"(?P<{name}>{form})")
         seen.add(name)
     parts.append(_literal(pattern[position:]))
     return re.compile(r"(?:^|/)" + "".join(parts) + r"$")

@@ -129,10 +129,10 @@ def _parts(name: str) -> tuple[list[tuple[str, str]], list[str]]:
         end, meaning = _part(name, at)
         parts.append((name[at:end], meaning))
         between = _BETWEEN.match(name, end)
-        if between is None:
+        if between is None and end == len(name):
             break
-        betweens.append(between[0])
-        at = between.end()
+        betweens.append(between[0] if between else "")
+        at = between.end() if between else end
     return parts, betweens
 
 
@@ -145,7 +145,10 @@ def _part(name: str, at: int) -> tuple[int, str]:
         ("device", _DEVICE),
     ):
         match = form.match(name, at)
-        if match is not None and (match.end() == len(name) or _BETWEEN.match(name, match.end())):
+        if match is None:
+            continue
+        numbered = meaning == "collective" and name[match.end() : match.end() + 1].isdigit()
+        if numbered or match.end() == len(name) or _BETWEEN.match(name, match.end()):
             letters = (match["before"] or match["after"]).lower() if meaning == "count" else ""
             return match.end(), _MEANING.get(letters, letters) or meaning
     between = _BETWEEN.search(name, at)

@@ -115,8 +115,11 @@ def test_a_collective_is_known_by_its_other_names(tmp_path: Path) -> None:
 
 
 def test_names_in_braces_that_nothing_separates_are_refused(tmp_path: Path) -> None:
-    with pytest.raises(LoadError, match=r"nothing between \{collective\} and \{algorithm\}"):
-        open_results(tmp_path, pattern="{collective}{algorithm}_{comm_size}.out")
+    with pytest.raises(LoadError, match=r"nothing between \{system\} and \{algorithm\}"):
+        open_results(tmp_path, pattern="{system}{algorithm}_{comm_size}.out")
+    joined = compile_pattern("{collective}{algorithm}_{comm_size}.out")
+    assert joined.search("bcast3_16.out")
+    assert not joined.search("best3_16.out")
     assert compile_pattern("{algorithm}{comm_size}.out").search("ring16.out")
     with pytest.raises(LoadError, match=r"no collective is called 'b'.*bcast or barrier"):
         Hints({"collective": "b"})

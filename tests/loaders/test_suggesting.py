@@ -86,3 +86,14 @@ def test_a_device_that_files_tell_themselves_is_not_asked_of_their_names() -> No
 )
 def test_names_of_files_or_folders_tell_their_collective(paths: list[str], collective: str | None) -> None:
     assert collective_of(paths) == collective
+
+
+def test_a_number_may_follow_the_collective_at_once() -> None:
+    """Of sweeps over the numbers of a library's algorithms, or over processes."""
+    needs = ("collective", "algorithm")
+    sweep = [f"{name}_{place}.csv" for name in ("bcast1", "bcast2", "gather1") for place in ("core", "socket")]
+    assert suggested(sweep, needs) == "{collective}{algorithm}_{campaign}.csv"
+    match = compile_pattern("{collective}{algorithm}_{campaign}.csv").search("reduce_scatter3_core.csv")
+    assert match is not None
+    assert match.groups() == ("reduce_scatter", "3", "core")
+    assert suggested(["osu_bcast4.out", "osu_bcast16.out"], ("comm_size",)) == "osu_bcast{comm_size}.out"
