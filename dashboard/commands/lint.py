@@ -98,7 +98,7 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
 
 def _own(form: str, cubes: Iterable[xr.Dataset]) -> str:
     """The file of the MPICH that was measured, whose own decision was, too; empty where it is not known."""
-    from dashboard.decisions.grown.default import default_of
+    from dashboard.decisions.function.nodes import default_of
     from dashboard.decisions.measured.map import methods_of
     from dashboard.export.targets.mpich.base import known
 

@@ -12,8 +12,8 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.function.nodes import Method, default_of
+from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.errors import DecisionError

@@ -18,6 +18,7 @@ from numpy.typing import NDArray
 
 from dashboard import decisions
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.function.statistics import statistics_of
 from dashboard.decisions.grown import default
 from dashboard.decisions.grown.c45 import report
@@ -210,7 +211,7 @@ class Prepared:
         every = self
         if self.treatment.without:
             every = Prepared(self.measured, replace(self.treatment, without=()), self.joint)
-        return every.decide(default.FAMILY.name) if default.default_of(every.problem.methods) is not None else None
+        return every.decide(default.FAMILY.name) if default_of(every.problem.methods) is not None else None
 
     @cached_property
     def shown(self) -> xr.Dataset:

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from dashboard import decisions
 from dashboard.decisions.function.attributes import ATTRIBUTES, SIZES
-from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.grown.families import FAMILIES, GIVEN
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.compare import compare

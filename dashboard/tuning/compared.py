@@ -11,7 +11,8 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.function.nodes import default_of
+from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_at, leaves_of
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.units import format_bytes, format_count

@@ -10,8 +10,9 @@ import xarray as xr
 
 from dashboard.decisions.function.cutting import within_measured
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.grown.default import FAMILY as DEFAULT
-from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.folds import with_cubes
 from dashboard.decisions.judged.penalty import summarise
 from dashboard.decisions.measured import trust

@@ -13,9 +13,9 @@ from dashboard.benchmarks.proof.verdict import Proof, Verdict
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.cutting import CUT, DROPPED, without
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import LEFT_ALONE, Method
+from dashboard.decisions.function.nodes import LEFT_ALONE, Method, default_of
 from dashboard.decisions.function.text import region
-from dashboard.decisions.grown.default import default_of, is_default
+from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.domain.units import format_count
 from dashboard.export import ExportError, bundle, form, usage, writing

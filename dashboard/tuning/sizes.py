@@ -21,8 +21,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof.regions import holds_for, messages_of
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.function.nodes import Method, default_of
 from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of, select_ppn

@@ -34,6 +34,13 @@ class Method:
 LEFT_ALONE = Method("default", "default", 0, {"library_id": 0})
 #: The same as a substitute, for people.
 OWN_DECISION = Method("the library's own decision", "default")
+#: What benchmarks call it when the library is left to decide.
+DEFAULT_NAMES = ("default", "native", "ignore")
+
+
+def default_of(methods: Sequence[Method]) -> int | None:
+    """Position of the method that leaves the decision to the library; None where none does."""
+    return next((place for place, method in enumerate(methods) if method.algorithm.lower() in DEFAULT_NAMES), None)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,22 +1,14 @@
 """The library's own fixed decision, where it was measured, as a decision function like all others."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method
+from dashboard.decisions.function.nodes import DEFAULT_NAMES, Leaf, default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT
 from dashboard.domain.errors import OptionError
-
-NAMES = ("default", "native", "ignore")
-"""What benchmarks call it when the library is left to decide."""
-
-
-def default_of(methods: Sequence[Method]) -> int | None:
-    """Position of the method that leaves the decision to the library; None where none does."""
-    return next((place for place, method in enumerate(methods) if method.algorithm.lower() in NAMES), None)
 
 
 def lacking(facts: Mapping[str, Any], otherwise: str) -> str:
@@ -29,7 +21,7 @@ def lacking(facts: Mapping[str, Any], otherwise: str) -> str:
     otherwise
         What helps where it was not measured.
     """
-    names = [name for name in str(facts.get(WITHOUT, "")).split(", ") if name.lower() in NAMES]
+    names = [name for name in str(facts.get(WITHOUT, "")).split(", ") if name.lower() in DEFAULT_NAMES]
     if names:
         return f"the library's own decision is left out here; take {names[0]!r} back among the methods"
     return f"the library's own decision was not measured here; {otherwise}"

@@ -4,7 +4,8 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.default import default_of, lacking
+from dashboard.decisions.function.nodes import default_of
+from dashboard.decisions.grown.default import lacking
 from dashboard.decisions.judged.improvement import DEFAULT, TUNED
 from dashboard.decisions.judged.penalty import penalty
 from dashboard.decisions.measured.doubles import DOUBLE_OF

@@ -13,8 +13,8 @@ import pandas as pd
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.function.statistics import expected_depth
-from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.families import family as family_named
 from dashboard.decisions.grown.family import Family, Progress

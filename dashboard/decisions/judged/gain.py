@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.grown.default import default_of, grow
+from dashboard.decisions.function.nodes import default_of
+from dashboard.decisions.grown.default import grow
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import FloatArray
 

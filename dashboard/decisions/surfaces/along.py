@@ -8,6 +8,8 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.nodes import default_of
+from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grow import Table
 from dashboard.decisions.surfaces.judged import choose_predictor, left_out
@@ -109,7 +111,7 @@ class Slicing:
         times = cube["time"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values
         rows, columns = (np.asarray(cube[name].values) for name in (COMM_SIZE, MESSAGE_SIZE))
         folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
-        self._table = Table(times, rows, columns, folding=folding).measured()
+        self._table = Table(times, rows, columns, folding=folding, incumbent=default_of(methods_of(cube))).measured()
         table = self._table.common()
         # Sizes that were chosen for what they tell are no judges.
         folds = [] if cube.attrs.get(facet_names.POINTS) == facet_names.ADAPTIVE else left_out(table)

@@ -7,15 +7,18 @@ from dataclasses import dataclass, field
 import numpy as np
 import xarray as xr
 
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.measured.doubles import as_run
-from dashboard.decisions.measured.map import DIMS, time_blocks
+from dashboard.decisions.measured.map import DIMS, methods_of, time_blocks
 from dashboard.decisions.surfaces.lines import scale
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
 
 
-def counted(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
+def counted(
+    times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, incumbent: int | None = None
+) -> FloatArray:
     """Fill in times that were not measured, by `dashboard.domain.unmeasured.RULE`.
 
     Parameters
@@ -24,6 +27,8 @@ def counted(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) ->
         Seconds, ``(method, comm_size, message_size)``, NaN where not measured.
     comm_sizes, message_sizes
         Ascending.
+    incumbent
+        As of `Surfaces`.
 
     Returns
     -------
@@ -36,11 +41,16 @@ def counted(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) ->
         return times
     low, high = np.full(there.shape, np.nan), np.full(there.shape, np.nan)
     low[there], high[there] = np.nanmin(times[:, there], axis=0), np.nanmax(times[:, there], axis=0)
-    return _filled(times, comm_sizes, message_sizes, low, high)
+    return _filled(times, comm_sizes, message_sizes, low, high, incumbent)
 
 
 def _filled(
-    times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, low: FloatArray, high: FloatArray
+    times: FloatArray,
+    comm_sizes: IntArray,
+    message_sizes: IntArray,
+    low: FloatArray,
+    high: FloatArray,
+    incumbent: int | None,
 ) -> FloatArray:
     """Fill in times of some methods, given the fastest and the slowest of all; NaN where these are."""
     there = np.isfinite(low)
@@ -48,7 +58,7 @@ def _filled(
     known = np.ix_(np.arange(len(times)), rows, columns)
     sizes = comm_sizes[rows], message_sizes[columns]
     times_filled = np.full(times.shape, np.nan)
-    times_filled[known] = np.exp(Surfaces(times[known], *sizes).at(*sizes).log_time)
+    times_filled[known] = np.exp(Surfaces(times[known], *sizes, incumbent=incumbent).at(*sizes).log_time)
     times_filled = np.where(np.isfinite(times), times, np.maximum(times_filled, low))
     doublings = [scale(each) / np.log(2) for each in (comm_sizes, message_sizes)]
     for method in np.flatnonzero((there & np.isnan(times_filled)).any(axis=(1, 2))):
@@ -88,7 +98,8 @@ class Counted:
             times = np.asarray(cube["time"].transpose(*DIMS).isel(method=new).values, dtype=np.float64)
             sizes = np.asarray(cube["comm_size"].values), np.asarray(cube["message_size"].values)
             low, high = self._fastest_and_slowest(cube)
-            self._known |= zip(new.tolist(), _filled(times, *sizes, low, high), strict=True)
+            incumbent = default_of(methods_of(self.cube.isel(method=new)))
+            self._known |= zip(new.tolist(), _filled(times, *sizes, low, high, incumbent), strict=True)
         return np.stack([self._known[method] for method in methods.tolist()])
 
     def _fastest_and_slowest(self, cube: xr.Dataset) -> tuple[FloatArray, FloatArray]:

@@ -9,8 +9,7 @@ import numpy as np
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
-from dashboard.decisions.grown.default import default_of
+from dashboard.decisions.function.nodes import Leaf, Node, Split, Test, default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import APART, Problem, Slice
 from dashboard.decisions.surfaces.folding import folding_of
@@ -106,7 +105,7 @@ class _Recommending:
         rows, columns = (np.asarray(part.cube[name].values) for name in SIZES)
         methods = tuple(problem.methods[place] for place in part.methods)
         folding = folding_of(part.cube.attrs.get("collective"), [method.algorithm for method in methods])
-        measured = Table(part.times(), rows, columns, part.weights, folding).measured()
+        measured = Table(part.times(), rows, columns, part.weights, folding, default_of(methods)).measured()
         table = measured.common()
         self._brought = (measured.message_sizes.size, table.message_sizes.size)
         self._part, self._chosen_sizes = part, part.cube.attrs.get(POINTS) == ADAPTIVE
@@ -119,7 +118,7 @@ class _Recommending:
         surfaces = table.surfaces(self._predictor)
         growing = _steps(progress, PREDICTED, GROWN, len(KINDS), "trees of every size")
         self._not_judged = [] if self._single else [*_not_left_out(table, folds), *_off_kind(table, surfaces)]
-        self._surfaces, self._trees = surfaces, Growing(table, surfaces, default_of(methods)).useful(most, growing)
+        self._surfaces, self._trees = surfaces, Growing(table, surfaces).useful(most, growing)
         without = _steps(progress, GROWN, JUDGED, len(folds) * (1 + len(self._trees)), "trees without some sizes")
         expected = {kind: trees.means for kind, trees in self._trees.items()}
         self._sizes = judge_sizes(folds, self._predictor, methods, expected, most, without)

@@ -63,6 +63,9 @@ class Table:
         Workload, ``(comm_size, message_size)``; None: all sizes count the same.
     folding
         Which methods fold (`surfaces.folding`); None: none.
+    incumbent
+        Place of the library's own decision, which is taken where nothing is known unless another method is so much
+        better at the sizes nearest to it; None: any may be.
     """
 
     times: FloatArray
@@ -70,10 +73,11 @@ class Table:
     message_sizes: IntArray
     calls: FloatArray | None = None
     folding: BoolArray | None = None
+    incumbent: int | None = None
 
     def surfaces(self, predictor: Predictor = PREDICTORS[0]) -> Surfaces:
         """Surfaces over the times."""
-        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding)
+        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding, self.incumbent)
 
     def measured(self) -> Table:
         """Without sizes at which nothing was measured."""
@@ -97,13 +101,13 @@ class Table:
         if self.calls is not None:
             nearest = np.abs(logs[:, None] - logs[places]).argmin(axis=1)
             calls = np.stack([np.bincount(nearest, row, places.size) for row in self.calls]).astype(np.float64)
-        return Table(np.exp(log_times), self.comm_sizes, sizes, calls, self.folding)
+        return Table(np.exp(log_times), self.comm_sizes, sizes, calls, self.folding, self.incumbent)
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""
         calls = None if self.calls is None else self.calls[np.ix_(rows, columns)]
         times = self.times[:, rows][:, :, columns]
-        return Table(times, self.comm_sizes[rows], self.message_sizes[columns], calls, self.folding)
+        return Table(times, self.comm_sizes[rows], self.message_sizes[columns], calls, self.folding, self.incumbent)
 
 
 class Growing:
@@ -113,12 +117,9 @@ class Growing:
     ----------
     surfaces
         What is predicted of them.
-    incumbent
-        Place of the library's own decision, which is taken where nothing is known unless another method is so much
-        better at the sizes nearest to it; None: any may be.
     """
 
-    def __init__(self, table: Table, surfaces: Surfaces, incumbent: int | None = None) -> None:
+    def __init__(self, table: Table, surfaces: Surfaces) -> None:
         self._rows, self._columns = comm_sizes_between(table.comm_sizes), message_sizes_between(table.message_sizes)
         logs = surfaces.at(self._rows, self._columns).log_time
         best = np.nanmin(logs, axis=0) if np.isfinite(logs).any(axis=0).all() else _nan_min(logs)
@@ -126,8 +127,8 @@ class Growing:
         worst = np.nan_to_num(np.max(np.nan_to_num(percent, nan=0.0), axis=0))
         known = np.isfinite(best)
         percent = np.where(np.isfinite(percent), percent, np.where(known, worst + UNKNOWN, 0.0))
-        if incumbent is not None and known.any() and not known.all():
-            percent = _carried(percent, known, (self._rows, self._columns), incumbent)
+        if table.incumbent is not None and known.any() and not known.all():
+            percent = _carried(percent, known, (self._rows, self._columns), table.incumbent)
         measured = table.comm_sizes, table.message_sizes
         weights = weights_between((self._rows, self._columns), measured, table.calls)
         weights = shared(weights, surfaces.is_off_kind(self._rows))

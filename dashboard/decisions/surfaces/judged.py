@@ -8,7 +8,6 @@ import numpy as np
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.grown.default import default_of
 from dashboard.decisions.surfaces.counted import counted
 from dashboard.decisions.surfaces.grow import COARSE, Growing, Table
 from dashboard.decisions.surfaces.lines import ALIKE
@@ -102,7 +101,7 @@ class Judged:
 def left_out(table: Table) -> list[Left]:
     """Leave out every `FOLDS`-th line inside the range, along either axis; none of few, or without calls."""
     folds = []
-    full = replace(table, times=counted(table.times, table.comm_sizes, table.message_sizes))
+    full = replace(table, times=counted(table.times, table.comm_sizes, table.message_sizes, table.incumbent))
     lines = np.arange(table.comm_sizes.size), np.arange(table.message_sizes.size)
     for axis in (0, 1):
         if lines[axis].size < FEWEST:
@@ -247,7 +246,7 @@ def _tried(
 ) -> Iterator[tuple[tuple[int, str], IntArray]]:
     learn, judge = fold.learn, fold.judge
     step()
-    growing = Growing(learn, learn.surfaces(predictor), default_of(methods))
+    growing = Growing(learn, learn.surfaces(predictor))
     for kind in kinds:
         step()
         trees = growing.trees(kind, most, COARSE)

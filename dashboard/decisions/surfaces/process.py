@@ -9,6 +9,7 @@ import itertools
 from dataclasses import dataclass, replace
 
 import numpy as np
+from threadpoolctl import ThreadpoolController
 
 from dashboard.decisions.surfaces.lines import POWER_OF_TWO, kind_of, scale
 from dashboard.domain.arrays import FloatArray, IntArray
@@ -32,6 +33,9 @@ LIKELY, MOST = 3.0, 12
 """What is averaged over: of the most likely, those whose logarithm of the likelihood is no more below the greatest."""
 
 _SLACK = 1e-9
+
+#: Some hundred sizes: threads wait for each other longer than they compute, on a busy machine a slice each.
+_LIBRARIES = ThreadpoolController()
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,18 +74,20 @@ class Process:
         # Only what tells methods apart decides which is the fastest.
         apart = off - off.mean(axis=0) if len(off) > 1 else off
         fastest = np.argsort(self._mean[:, 0, 0], kind="stable")[:JUDGES]
-        likely = _likely(apart[fastest], comm_sizes, message_sizes)
-        shares = np.exp([less - likely[0][0] for less, _ in likely])
-        self._shares = [
-            (share, each, each.weights(off)) for share, (_, each) in zip(shares / shares.sum(), likely, strict=True)
-        ]
+        with _LIBRARIES.limit(limits=1, user_api="blas"):
+            likely = _likely(apart[fastest], comm_sizes, message_sizes)
+            shares = np.exp([less - likely[0][0] for less, _ in likely])
+            self._shares = [
+                (share, each, each.weights(off)) for share, (_, each) in zip(shares / shares.sum(), likely, strict=True)
+            ]
 
     def at(self, comm_sizes: IntArray, message_sizes: IntArray) -> FloatArray:
         """Logarithms of the times expected at other sizes, ``(method, comm_size, message_size)``."""
         logs: FloatArray = np.zeros((len(self._mean), comm_sizes.size, message_sizes.size)) + self._mean
-        for share, made, weights in self._shares:
-            rows = _rows(comm_sizes, self._sizes[0], *made.rows)
-            logs += share * (rows @ weights @ _columns(self._sizes[1], message_sizes, made.columns))
+        with _LIBRARIES.limit(limits=1, user_api="blas"):
+            for share, made, weights in self._shares:
+                rows = _rows(comm_sizes, self._sizes[0], *made.rows)
+                logs += share * (rows @ weights @ _columns(self._sizes[1], message_sizes, made.columns))
         return logs
 
 

@@ -100,6 +100,8 @@ class Surfaces:
     folding
         Which methods fold (`surfaces.folding`), where communicator sizes of a kind that nothing was measured of are
         told apart; None: they are as all others, as for a campaign that will measure them.
+    incumbent
+        Place of the library's own decision, which runs at every communicator size; None: none of them is.
 
     Attributes
     ----------
@@ -121,12 +123,13 @@ class Surfaces:
         message_sizes: IntArray,
         predictor: Predictor = PREDICTORS[0],
         folding: BoolArray | None = None,
+        incumbent: int | None = None,
     ) -> None:
         self.comm_sizes, self.message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         with np.errstate(invalid="ignore"):
             self._logs = np.log(times)
         self._measured = np.isfinite(self._logs)
-        self._predictor = predictor
+        self._predictor, self._incumbent = predictor, incumbent
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
         self._row_error = np.full(self._logs.shape, np.nan)
@@ -257,11 +260,11 @@ class Surfaces:
     def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
         """Where a method is known: ``(method, comm_size, message_size)``."""
         sizes, every = self.comm_sizes[rows], self.comm_sizes
-        runs = np.ones(wanted.size, dtype=np.bool_)
+        runs = np.ones((methods.size, wanted.size), dtype=np.bool_)
         for kind in KINDS[1:]:
             kinds = kind_of(sizes, kind)
             if (kinds == kinds[0]).all() and (kind_of(every, kind) != kinds[0]).any():
-                runs &= kind_of(wanted, kind) == kinds[0]
+                runs[methods != self._incumbent] &= kind_of(wanted, kind) == kinds[0]
         if sizes[0] > every[0]:
             runs &= wanted >= sizes[0]
         if sizes[-1] < every[-1]:
@@ -269,7 +272,7 @@ class Surfaces:
         alike = (np.zeros(size, dtype=np.int64) for size in (rows.size, wanted.size))
         unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
         lost = weighed(np.abs(across), weighed(np.abs(between(sizes, wanted, *alike)), unknown, 1), 2)
-        return np.asarray((lost < _SLACK) & runs[None, :, None])
+        return np.asarray((lost < _SLACK) & runs[:, :, None])
 
     @cached_property
     def factors(self) -> tuple[float, float]:

@@ -98,6 +98,19 @@ def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> No
     assert decision.predict([5, 9, 10, 24], 512).tolist() == [1, 1, 1, 1]
 
 
+def test_where_few_methods_were_measured_at_all_sizes_the_library_decides_between_them() -> None:
+    """At powers of two the library's own decision at each message size, elsewhere other methods at the shortest."""
+    comm_sizes, power = np.arange(2, 65, 2), np.isin(np.arange(2, 65, 2), 2 ** np.arange(1, 7))
+    times = 1e-6 * comm_sizes[:, None] * np.sqrt(MESSAGE) * np.array([1.0, 0.5, 2.0])[:, None, None]
+    times[0, ~power] = np.nan
+    times[1:, :, 1:] = np.nan
+    problem = Problem.of(named(cube_of(times, comm_sizes, MESSAGE), ["default", "ring", "chain"]))
+    decision = recommended(problem)
+    assert decision.predict(comm_sizes, int(MESSAGE[0])).tolist() == [1] * comm_sizes.size
+    assert not decision.predict(comm_sizes[:, None], MESSAGE[2:]).any()
+    assert max(float(table["penalty"].max()) for table in problem.penalties(decision)) == 0
+
+
 def test_each_number_of_processes_per_node_has_a_tree_of_its_own() -> None:
     both = np.stack([crossing(512.0)["time"].values, crossing(8192.0)["time"].values], axis=-1)
     decision = recommended(Problem.of(cube_of(both, COMM, MESSAGE), ppn="all"))
