@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 import xarray as xr
@@ -10,7 +10,7 @@ import xarray as xr
 from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.measured.doubles import as_run
 from dashboard.decisions.measured.map import DIMS, methods_of, time_blocks
-from dashboard.decisions.surfaces.lines import scale
+from dashboard.decisions.surfaces.lines import limited_to, scale
 from dashboard.decisions.surfaces.surface import Surfaces
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.unmeasured import DOUBLING, UNKNOWN
@@ -28,7 +28,7 @@ def counted(
     comm_sizes, message_sizes
         Ascending.
     incumbent
-        As of `Surfaces`.
+        Place of the library's own decision; None: none of them is.
 
     Returns
     -------
@@ -41,24 +41,27 @@ def counted(
         return times
     low, high = np.full(there.shape, np.nan), np.full(there.shape, np.nan)
     low[there], high[there] = np.nanmin(times[:, there], axis=0), np.nanmax(times[:, there], axis=0)
-    return _filled(times, comm_sizes, message_sizes, low, high, incumbent)
+    limited = limited_to(measured, comm_sizes, incumbent)
+    return _filled(times, comm_sizes, message_sizes, _Ends(low, high, limited))
 
 
-def _filled(
-    times: FloatArray,
-    comm_sizes: IntArray,
-    message_sizes: IntArray,
-    low: FloatArray,
-    high: FloatArray,
-    incumbent: int | None,
-) -> FloatArray:
-    """Fill in times of some methods, given the fastest and the slowest of all; NaN where these are."""
-    there = np.isfinite(low)
+@dataclass(frozen=True, eq=False)
+class _Ends:
+    """The fastest and the slowest time of all methods at each size, in seconds, and which methods are `limited_to`."""
+
+    low: FloatArray
+    high: FloatArray
+    limited: IntArray
+
+
+def _filled(times: FloatArray, comm_sizes: IntArray, message_sizes: IntArray, ends: _Ends) -> FloatArray:
+    """Fill in times of some methods; NaN where nothing was measured of any."""
+    low, there = ends.low, np.isfinite(ends.low)
     rows, columns = np.flatnonzero(there.any(axis=1)), np.flatnonzero(there.any(axis=0))
     known = np.ix_(np.arange(len(times)), rows, columns)
     sizes = comm_sizes[rows], message_sizes[columns]
     times_filled = np.full(times.shape, np.nan)
-    times_filled[known] = np.exp(Surfaces(times[known], *sizes, incumbent=incumbent).at(*sizes).log_time)
+    times_filled[known] = np.exp(Surfaces(times[known], *sizes, limited=ends.limited).at(*sizes).log_time)
     times_filled = np.where(np.isfinite(times), times, np.maximum(times_filled, low))
     doublings = [scale(each) / np.log(2) for each in (comm_sizes, message_sizes)]
     for method in np.flatnonzero((there & np.isnan(times_filled)).any(axis=(1, 2))):
@@ -72,7 +75,7 @@ def _filled(
             ratio = (times[method][own] / low[own])[nearest] + DOUBLING / 100 * np.min(away, axis=1)
             times_filled[method][open_cells] = low[open_cells] * ratio
         else:
-            times_filled[method][open_cells] = high[open_cells] + low[open_cells] * (UNKNOWN / 100)
+            times_filled[method][open_cells] = ends.high[open_cells] + low[open_cells] * (UNKNOWN / 100)
     return times_filled
 
 
@@ -88,7 +91,7 @@ class Counted:
 
     cube: xr.Dataset
     _known: dict[int, FloatArray] = field(default_factory=dict)
-    _ends: tuple[FloatArray, FloatArray] | None = None
+    _ends: _Ends | None = None
 
     def times(self, methods: IntArray) -> FloatArray:
         """Seconds of these methods, ``(method, comm_size, message_size)``; NaN where nothing was measured at all."""
@@ -97,19 +100,21 @@ class Counted:
             cube = as_run(self.cube)
             times = np.asarray(cube["time"].transpose(*DIMS).isel(method=new).values, dtype=np.float64)
             sizes = np.asarray(cube["comm_size"].values), np.asarray(cube["message_size"].values)
-            low, high = self._fastest_and_slowest(cube)
-            incumbent = default_of(methods_of(self.cube.isel(method=new)))
-            self._known |= zip(new.tolist(), _filled(times, *sizes, low, high, incumbent), strict=True)
+            ends = self._ends_of(cube)
+            filled = _filled(times, *sizes, replace(ends, limited=ends.limited[:, new]))
+            self._known |= zip(new.tolist(), filled, strict=True)
         return np.stack([self._known[method] for method in methods.tolist()])
 
-    def _fastest_and_slowest(self, cube: xr.Dataset) -> tuple[FloatArray, FloatArray]:
-        """At each size of all methods, in seconds."""
+    def _ends_of(self, cube: xr.Dataset) -> _Ends:
         if self._ends is None:
-            shape = tuple(cube.sizes[name] for name in DIMS[1:])
-            low, high = np.full(shape, np.nan), np.full(shape, np.nan)
+            shape = tuple(cube.sizes[name] for name in DIMS)
+            low, high = np.full(shape[1:], np.nan), np.full(shape[1:], np.nan)
+            there = np.zeros((*shape[:2], 1), dtype=np.bool_)
             for rows, time in time_blocks(cube):
                 low[rows], high[rows] = np.fmin.reduce(time, axis=0), np.fmax.reduce(time, axis=0)
-            self._ends = low, high
+                there[:, rows] = np.isfinite(time).any(axis=2, keepdims=True)
+            limited = limited_to(there, np.asarray(cube["comm_size"].values), default_of(methods_of(self.cube)))
+            self._ends = _Ends(low, high, limited)
         return self._ends
 
 

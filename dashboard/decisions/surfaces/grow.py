@@ -15,7 +15,7 @@ from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
 from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, shared, weights_between
-from dashboard.decisions.surfaces.lines import ALIKE, KINDS, scale
+from dashboard.decisions.surfaces.lines import ALIKE, KINDS, limited_to, scale
 from dashboard.decisions.surfaces.order import Order
 from dashboard.decisions.surfaces.surface import PREDICTORS, Predictor, Surfaces
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
@@ -77,7 +77,8 @@ class Table:
 
     def surfaces(self, predictor: Predictor = PREDICTORS[0]) -> Surfaces:
         """Surfaces over the times."""
-        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding, self.incumbent)
+        limited = limited_to(np.isfinite(self.times), self.comm_sizes, self.incumbent)
+        return Surfaces(self.times, self.comm_sizes, self.message_sizes, predictor, self.folding, limited)
 
     def measured(self) -> Table:
         """Without sizes at which nothing was measured."""

@@ -5,7 +5,7 @@ from functools import lru_cache
 import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, compute
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
 ALIKE = "all"
 """One curve over all communicator sizes."""
@@ -24,6 +24,40 @@ def kind_of(sizes: IntArray, kind: str) -> IntArray:
     if kind == ALIKE:
         return np.zeros(sizes.size, dtype=np.int64)
     return compute(kind, {COMM_SIZE: np.asarray(sizes, dtype=np.int64)})
+
+
+def limited_to(measured: BoolArray, comm_sizes: IntArray, incumbent: int | None = None) -> IntArray:
+    """Which methods seem to run at one kind of communicator size alone.
+
+    They were measured at no other while others were. Where that is so of more than half of them, it is how they were
+    measured, not what they can do.
+
+    Parameters
+    ----------
+    measured
+        ``(method, comm_size, message_size)``: where a time of a method was.
+    comm_sizes
+        Of these.
+    incumbent
+        Place of the library's own decision, which runs everywhere; None: none of them is.
+
+    Returns
+    -------
+    array (kind, method)
+        For each of `KINDS` but the first the `kind_of` that a method is limited to, or -1.
+    """
+    there = np.asarray(measured.any(axis=2))
+    limits = np.full((len(KINDS) - 1, len(there)), -1)
+    for limit, kind in zip(limits, KINDS[1:], strict=True):
+        kinds = kind_of(comm_sizes, kind)
+        at = np.stack([there[:, kinds == value].any(axis=1) for value in (0, 1)])
+        for value in (0, 1):
+            alone = at[value] & ~at[1 - value]
+            if at[1 - value].any() and 2 * alone.sum() <= at.any(axis=0).sum():
+                limit[alone] = value
+        if incumbent is not None:
+            limit[incumbent] = -1
+    return limits
 
 
 def scale(sizes: IntArray) -> FloatArray:

@@ -7,7 +7,17 @@ from functools import cached_property
 import numpy as np
 
 from dashboard.decisions.surfaces.folding import folded, power_below
-from dashboard.decisions.surfaces.lines import ALIKE, KINDS, POWER_OF_TWO, between, kind_of, openness, scale, weighed
+from dashboard.decisions.surfaces.lines import (
+    ALIKE,
+    KINDS,
+    POWER_OF_TWO,
+    between,
+    kind_of,
+    limited_to,
+    openness,
+    scale,
+    weighed,
+)
 from dashboard.decisions.surfaces.process import Process
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 
@@ -100,8 +110,8 @@ class Surfaces:
     folding
         Which methods fold (`surfaces.folding`), where communicator sizes of a kind that nothing was measured of are
         told apart; None: they are as all others, as for a campaign that will measure them.
-    incumbent
-        Place of the library's own decision, which runs at every communicator size; None: none of them is.
+    limited
+        As of `surfaces.lines.limited_to`; None: worked out of the times.
 
     Attributes
     ----------
@@ -123,13 +133,14 @@ class Surfaces:
         message_sizes: IntArray,
         predictor: Predictor = PREDICTORS[0],
         folding: BoolArray | None = None,
-        incumbent: int | None = None,
+        limited: IntArray | None = None,
     ) -> None:
         self.comm_sizes, self.message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         with np.errstate(invalid="ignore"):
             self._logs = np.log(times)
         self._measured = np.isfinite(self._logs)
-        self._predictor, self._incumbent = predictor, incumbent
+        self._predictor = predictor
+        self._limited = limited_to(self._measured, self.comm_sizes) if limited is None else limited
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
         self._row_error = np.full(self._logs.shape, np.nan)
@@ -261,10 +272,8 @@ class Surfaces:
         """Where a method is known: ``(method, comm_size, message_size)``."""
         sizes, every = self.comm_sizes[rows], self.comm_sizes
         runs = np.ones((methods.size, wanted.size), dtype=np.bool_)
-        for kind in KINDS[1:]:
-            kinds = kind_of(sizes, kind)
-            if (kinds == kinds[0]).all() and (kind_of(every, kind) != kinds[0]).any():
-                runs[methods != self._incumbent] &= kind_of(wanted, kind) == kinds[0]
+        for kind, limits in zip(KINDS[1:], self._limited[:, methods], strict=True):
+            runs &= (limits[:, None] < 0) | (kind_of(wanted, kind) == limits[:, None])
         if sizes[0] > every[0]:
             runs &= wanted >= sizes[0]
         if sizes[-1] < every[-1]:

@@ -98,6 +98,15 @@ def test_a_method_that_only_runs_at_powers_of_two_is_not_taken_elsewhere() -> No
     assert decision.predict([5, 9, 10, 24], 512).tolist() == [1, 1, 1, 1]
 
 
+def test_where_most_methods_were_measured_at_even_sizes_alone_they_are_taken_between_these() -> None:
+    comm_sizes = np.arange(2, 33)
+    times = 1e-6 * np.sqrt(comm_sizes[:, None] * MESSAGE) * np.array([3.0, 1.0, 2.0, 4.0])[:, None, None]
+    times[1:, comm_sizes % 2 == 1] = np.nan
+    decision = recommended(Problem.of(cube_of(times, comm_sizes, MESSAGE)))
+    assert decision.leaves == 1
+    assert decision.predict(7, 512) == 1
+
+
 def test_where_few_methods_were_measured_at_all_sizes_the_library_decides_between_them() -> None:
     """At powers of two the library's own decision at each message size, elsewhere other methods at the shortest."""
     comm_sizes, power = np.arange(2, 65, 2), np.isin(np.arange(2, 65, 2), 2 ** np.arange(1, 7))

@@ -13,7 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import PREDICTORS, Surfaces, folding_of
 from dashboard.decisions.surfaces.family import recommended
 from dashboard.decisions.surfaces.judged import Judged
-from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, openness, weighed
+from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, limited_to, openness, weighed
 from dashboard.decisions.surfaces.surface import UNTOLD
 from loaders import open_results
 
@@ -73,6 +73,19 @@ def test_nothing_is_known_where_a_method_does_not_run() -> None:
         [[False, False], [False, False], [True, True]],
         [[True, True], [True, True], [True, True]],
     ]
+
+
+@pytest.mark.parametrize(
+    ("everywhere", "incumbent", "limits"),
+    [(3, None, [1, 1, -1, -1, -1]), (2, None, [-1] * 5), (3, 1, [1, -1, -1, -1, -1]), (5, None, [-1] * 5)],
+)
+def test_what_most_methods_lack_was_not_asked_of_them(
+    everywhere: int, incumbent: int | None, limits: list[int]
+) -> None:
+    """Methods that were measured at even communicator sizes alone, and at the end some at odd ones, too."""
+    sizes, measured = np.array([2, 4, 6, 7, 9]), np.ones((5, 5, 3), dtype=np.bool_)
+    measured[: 5 - everywhere, 3:] = False
+    assert limited_to(measured, sizes, incumbent).tolist() == [[-1] * 5, limits]
 
 
 def test_a_gap_inside_a_method_is_filled_from_its_neighbours() -> None:
