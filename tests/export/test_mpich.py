@@ -106,6 +106,35 @@ def test_what_ends_programs_on_communicators_of_a_single_node_is_kept_to_others(
         "comm_hierarchy=any": own,
     }
     assert not read_text(text).errors
+    read = Form("mpich", base=generic).read(text).decisions[collective]
+    assert {read.methods[place].algorithm for place in read.used} == {"smp"}
+
+
+@pytest.mark.parametrize("collective", ["bcast", "reduce_scatter_block", "barrier"])
+def test_nonblocking_algorithms_that_are_waited_for_are_written_and_read_back(collective: str, generic: str) -> None:
+    text = to_mpich(DecisionFunction(collective, [Method("nb", "nb")], Leaf(0)), base=generic)
+    assert f'"algorithm=MPIR_{collective.capitalize()}_allcomm_nb": {{}}' in text
+    read = read_text(text)
+    assert not read.errors
+    assert "nb" in {method.algorithm for method in read.decisions[collective].methods}
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "guarded"),
+    [
+        ("allreduce", "reduce_scatter_allgather", True),
+        ("reduce", "reduce_scatter_gather", True),
+        ("allreduce", "k_reduce_scatter_allgather", False),
+    ],
+)
+def test_only_what_needs_an_element_for_each_process_is_kept_from_fewer(
+    collective: str, algorithm: str, guarded: bool, generic: str
+) -> None:
+    text = to_mpich(DecisionFunction(collective, [Method(algorithm, algorithm)], Leaf(0)), base=generic)
+    intra = json.loads(text)[f"collective={collective}"]["comm_type=intra"]
+    sized = intra["is_commutative=yes"]["is_op_built_in=yes"]["comm_size=any"]["avg_msg_size=any"]
+    assert ("count<pow2" in sized) == guarded
+    assert not [fault for fault in read_text(text).faults if "fewer elements" in str(fault)]
 
 
 @pytest.mark.parametrize(
@@ -149,7 +178,7 @@ def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, mon
 def test_lacking_methods_are_named(generic: str) -> None:
     methods = [Method("pipeline 8KiB", "pipeline", 8192), Method("binomial", "binomial")]
     decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(1), Leaf(0))))
-    with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, scatter"):
+    with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, nb, scatter"):
         to_mpich(decision, base=generic)
 
 

@@ -6,7 +6,8 @@ start where it does not know a key or an algorithm, at the call where a collecti
 
 As decision functions are shown plain calls: an intracommunicator, no hierarchy of nodes, a commutative built-in
 operation, buffers not in place, counts of at least the largest power of two of processes. What the library's own file
-says of a collective is read as its own decision wherever it stands unchanged.
+says of a collective is read as its own decision wherever it stands unchanged; but what stands beside it for
+communicators that span nodes decides.
 """
 
 import difflib
@@ -36,6 +37,8 @@ POSIX = ["bcast", "barrier", "allreduce", "reduce"]
 _ABORTS = "MPICH stops every program at start"
 _OTHER_NUMBER = "MPICH takes the number that it begins with, or 0"
 _INTRA = "comm_type=intra"
+#: What is for communicators that span nodes, and what others do.
+_SPANNING = ("comm_hierarchy=parent", "comm_hierarchy=any")
 _LACKING = "MPICH stops the program at the first call of one of them"
 _NO_ANSWER = "MPICH stops the program at a call that no key holds for"
 _NUMERIC = ("comm_size", "comm_avg_ppn", "avg_msg_size", "total_msg_size", "count")
@@ -110,6 +113,11 @@ def read(document: At, own: At | None = None) -> RulesFile:
     return RulesFile("mpich", f"MPICH collective selection, {kind}", {} if refused else built, built, in_order(faults))
 
 
+def _is_own(at: At, reading: _Reading) -> bool:
+    """Whether it stands so in the library's own file."""
+    return bool(reading.own) and _plain(at) in reading.own
+
+
 def _own(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
     """What the library's own file says of a collective, as a whole and of intracommunicators."""
     return [branch for branch in (tree, tree.get(_INTRA)) if branch]
@@ -156,9 +164,12 @@ def _node(at: At, reading: _Reading) -> Node | None:
     if not at.pairs:
         reading.faults.append(Fault(at.line, "error", f"{reading.collective}: no algorithm here", _NO_ANSWER))
         return None
-    if reading.own and _plain(at) in reading.own:
+    if _is_own(at, reading):
         return reading.method(LEFT_ALONE.label)
     _check_chain(at.pairs, reading)
+    if tuple(pair.key for pair in at.pairs) == _SPANNING and _is_own(at.pairs[1].value, reading):
+        # The library decides where it cannot be called.
+        return _node(at.pairs[0].value, reading)
     node: Node | None = None
     for pair in reversed(at.pairs):
         if _is_leaf(pair):
@@ -205,7 +216,7 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
             )
         settings[key] = value
     reading.faults += _parameters(name, settings, pair.line)
-    short = plain.removeprefix(f"{reading.collective}_").removeprefix("intra_").removeprefix("sched_")
+    short = re.sub("^((intra|allcomm)_)?(sched_)?", "", plain.removeprefix(f"{reading.collective}_"))
     terms = [f"{key}={value}" for key, value in settings.items()]
     usual = PARAMETERS.get((reading.collective, short), ())
     # What an algorithm is always given says nothing; that some of it is lacking does.

@@ -20,7 +20,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
-from dashboard.export.rules.mpich_calls import POWERS_ONLY, SPANNING
+from dashboard.export.rules.mpich_calls import MANY_ELEMENTS, POWERS_ONLY, SPANNING
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
@@ -34,8 +34,7 @@ _COMPARED: Mapping[str, Compared] = {
     "barrier": "nothing",
 }
 _KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
-#: Names of the models (normalised) by what MPICH calls the same algorithm.
-NAMES: Mapping[str, Mapping[str, str]] = {
+_NAMES: Mapping[str, Mapping[str, str]] = {
     "bcast": {
         "binomial": "binomial",
         "scatter_allgather": "scatter_recursive_doubling_allgather",
@@ -69,8 +68,10 @@ NAMES: Mapping[str, Mapping[str, str]] = {
     "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
     "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
 }
-#: Algorithms that need at least one element for each process of the largest power of two.
-_MANY_ELEMENTS = ("reduce_scatter_allgather", "reduce_scatter_gather", "k_reduce_scatter_allgather")
+#: Its nonblocking algorithm, waited for.
+_NONBLOCKING = "nb"
+#: Names of the models (normalised) by what MPICH calls the same algorithm.
+NAMES = {collective: {**names, _NONBLOCKING: _NONBLOCKING} for collective, names in _NAMES.items()}
 _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
@@ -214,14 +215,17 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     elif (further := PARAMETERS.get((decision.collective, name))) is not None:
         radix = int(given.get("radix", _RADIX))
         parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
-    full_name = full_name or f"MPIR_{decision.collective.capitalize()}_intra_{name}"
-    kind = "composition" if _COMPOSITION in full_name else "algorithm"
-    leaf: Tree = {f"{kind}={full_name}": parameters}
+    kind = "allcomm" if name == _NONBLOCKING else "intra"
+    full_name = full_name or f"MPIR_{decision.collective.capitalize()}_{kind}_{name}"
+    word = "composition" if _COMPOSITION in full_name else "algorithm"
+    leaf: Tree = {f"{word}={full_name}": parameters}
     if (decision.collective, name) in POWERS_ONLY:
         return {"comm_size=pow2": leaf, "comm_size=any": own}
     if (decision.collective, name) in SPANNING:
         return {"comm_hierarchy=parent": leaf, "comm_hierarchy=any": own}
-    return {"count<pow2": own, "count=any": leaf} if name in _MANY_ELEMENTS else leaf
+    if (decision.collective, name) in MANY_ELEMENTS:
+        return {"count<pow2": own, "count=any": leaf}
+    return leaf
 
 
 TARGET = Target(
