@@ -23,7 +23,7 @@ from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
 from dashboard.export.rules.lint import read_text
-from dashboard.export.targets.openmpi.nodes import joined
+from dashboard.export.targets.openmpi.nodes import HAN_FILE, joined
 from dashboard.tuning.decide import decisions_of, prepared_of
 from dashboard.tuning.folder import Result
 from dashboard.tuning.stages import Work
@@ -140,9 +140,9 @@ def han_of(work: Work, file: Path) -> Path | None:
 
 
 def text_of(work: Work, file: Path) -> str:
-    """The text that `put` wrote."""
-    han = han_of(work, file)
-    return disk.read_text(file) if han is None else joined(disk.read_text(file), disk.read_text(han))
+    """The text that `put` was given."""
+    han, text = han_of(work, file), disk.read_text(file)
+    return text if han is None else joined(text.replace(han.name, HAN_FILE), disk.read_text(han))
 
 
 def read(work: Work, text: str) -> Rules:

@@ -65,6 +65,11 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
     bcast = rules.decisions["bcast"]
     assert bcast.methods[bcast.predict_one(6, 4096)].label == "han variant=simple"
     assert "han @simple" in (bundle / "rules-han.conf").read_text()
+    # As it lies beside them, also where rules were cut and written again in between.
+    assert (
+        "#   --mca coll_han_use_dynamic_file_rules 1 --mca coll_han_dynamic_rules_filename rules-han.conf"
+        in (bundle / "rules.conf").read_text().splitlines()
+    )
     script = (bundle / "colltune.sh").read_text()
     assert 'OMPI_MCA_coll_han_dynamic_rules_filename="$colltune_here/rules-han.conf"' in script
     # Raised priority would take from HAN what the rules do not name; adapt is not named.
