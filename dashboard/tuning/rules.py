@@ -208,10 +208,16 @@ def obeyed(work: Work, file: Path, stage: str, rest: Path) -> tuple[Path, dict[s
 
 
 def _without(decisions: Mapping[str, DecisionFunction], wrong: Sequence[Verdict]) -> list[DecisionFunction]:
-    """The decisions without regions that a proof refuted; those that decide nothing then are not there."""
+    """The decisions without regions that a proof refuted; those that decide nothing then are not there.
+
+    Where rules that leave a region to the library made it do something else there, it decides all of the collective.
+    """
     kept = []
     for name, decision in decisions.items():
-        cells = [verdict.region.cells[0] for verdict in wrong if verdict.region.collective == name]
+        refuted = [verdict.region for verdict in wrong if verdict.region.collective == name]
+        if any(_left(region.method) for region in refuted):
+            continue
+        cells = [region.cells[0] for region in refuted]
         leaves = {int(leaves_at(decision, cell.comm_size, cell.message_size)) for cell in cells}
         kept.append(without(decision, leaves))
     return [decision for decision in kept if not is_default(decision)]

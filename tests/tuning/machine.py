@@ -110,7 +110,7 @@ class Machine:
     fresh: Times | None = None
     noise: float = 0.01
     proves: bool = True
-    disobeys: frozenset[str] = frozenset()
+    disobeys: frozenset[tuple[str, str]] = frozenset()
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
     header: dict[str, Any] = field(default_factory=dict)
@@ -193,7 +193,8 @@ class Machine:
         state: State = "proven" if self.proves else "other"
         decisions = [each for each in rules_at(wish.rules, wish.han).decisions.values() if not is_default(each)]
         regions = [region for each in decisions for region in regions_of(each, wish.ranks, wish.memory)]
-        states: list[State] = ["other" if region.method.algorithm in self.disobeys else state for region in regions]
+        named = [(region.collective, region.method.algorithm) for region in regions]
+        states: list[State] = ["other" if each in self.disobeys else state for each in named]
         verdicts = tuple(
             Verdict(region, "not run" if region.why_not else came) for region, came in zip(regions, states, strict=True)
         )

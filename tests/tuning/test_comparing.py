@@ -182,7 +182,7 @@ def test_what_is_left_of_a_rule_that_is_cut_is_faster_by_itself(tmp_path: Path, 
 def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    Machine(disobeys=frozenset({"ring"})).put(monkeypatch)
+    Machine(disobeys=frozenset({("allreduce", "ring")})).put(monkeypatch)
     work = work_in(tmp_path)
     outcome = answer(work.folder, tune(work))
     assert outcome["outcome"] == "proven"
@@ -195,6 +195,16 @@ def test_rules_that_the_library_does_not_obey_are_cut_and_what_is_left_is_proven
     assert "ring is not what runs" in text
     # Export and proof stand as they were.
     assert not any(tune(work_in(tmp_path))[stage] for stage in ("lint", "prove", "compare"))
+
+
+def test_a_collective_is_left_to_the_library_that_decides_otherwise_beside_its_rules(
+    tmp_path: Path, machine: Machine
+) -> None:
+    machine.disobeys = frozenset({("allreduce", "default")})
+    result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert result["outcome"] == "proven"
+    assert result["gain"].keys() == {"bcast"}
+    assert "allreduce" not in read_rules(tmp_path / "bundle" / "rules.conf").decisions
 
 
 def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
