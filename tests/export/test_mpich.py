@@ -78,6 +78,22 @@ def test_only_the_chosen_collective_changes(generic: str) -> None:
     assert after["collective=bcast"]["comm_type=inter"] == before["collective=bcast"]["comm_type=inter"]
 
 
+def test_what_is_left_to_the_library_below_message_sizes_is_what_it_takes_by_itself(generic: str) -> None:
+    # Below a message size MPICH takes 'comm_size<8' for 8 processes, too.
+    decision = DecisionFunction(
+        "bcast", [LEFT_ALONE, Method("binomial", "binomial")], Split((Test("message_size", 64),), (Leaf(1), Leaf(0)))
+    )
+    text = to_mpich(decision, base=generic)
+    intra = json.loads(text)["collective=bcast"]["comm_type=intra"]
+    own = json.loads(generic)["collective=bcast"]["comm_type=intra"]
+    assert list(own) == ["comm_size<8", "comm_size=pow2", "comm_size=any"]
+    left = intra["comm_size=any"]["avg_msg_size=any"]
+    assert list(left) == ["comm_size<=7", "comm_size=pow2", "comm_size=any"]
+    assert left["comm_size<=7"] == own["comm_size<8"]
+    read = Form("mpich", base=generic).read(text).decisions["bcast"]
+    assert [read.methods[place].label for place in read.predict([8, 8], [64, 65])] == ["binomial", LEFT_ALONE.label]
+
+
 def test_operations_that_do_not_commute_keep_the_library_s_own_decision(generic: str) -> None:
     own = json.loads(generic)["collective=reduce"]["comm_type=intra"]
     decision = DecisionFunction("reduce", [Method("rabenseifner", "rabenseifner")], Leaf(0))
@@ -98,7 +114,7 @@ def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) 
 @pytest.mark.parametrize("collective", ["bcast", "barrier"])
 def test_what_ends_programs_on_communicators_of_a_single_node_is_kept_to_others(collective: str, generic: str) -> None:
     text = to_mpich(DecisionFunction(collective, [Method("smp", "smp")], Leaf(0)), base=generic)
-    own = json.loads(generic)[f"collective={collective}"]["comm_type=intra"]
+    own = json.loads(generic.replace("comm_size<8", "comm_size<=7"))[f"collective={collective}"]["comm_type=intra"]
     (sized,) = json.loads(text)[f"collective={collective}"]["comm_type=intra"].values()
     kept = sized if collective == "barrier" else sized["avg_msg_size=any"]
     assert kept == {

@@ -20,6 +20,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich import closed
 from dashboard.export.rules.mpich_calls import MANY_ELEMENTS, POWERS_ONLY, SPANNING
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
@@ -106,8 +107,7 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
                 f"MPICH's selection takes no sizes for {decision.collective}; it does for "
                 f"{', '.join(sorted(_COMPARED))}"
             )
-        own = document[key].get("comm_type=intra", {})
-        tree = _intra(decision, own)
+        tree = _intra(decision, _nested(document[key].get("comm_type=intra", {})))
         if foreign := _kinds(tree) - _kinds(document):
             raise ExportError(
                 f"{decision.collective}: the file to start from has no {foreign.pop()}s; MPICH stops at the first one"
@@ -160,6 +160,11 @@ def _base(text: str | None) -> tuple[str, Mapping[str, DecisionFunction]]:
     if rules.format != "mpich" or wrong:
         raise ExportError(f"the file to start from is not MPICH's: {wrong[0] if wrong else rules.title}")
     return text.lstrip("\ufeff"), rules.decisions
+
+
+def _nested(own: Tree) -> Tree:
+    """The library's own decision as it acts below message sizes, where 'comm_size<8' holds for 8, too (MPICH 5.0.2)."""
+    return {closed(key): _nested(below) for key, below in own.items()}
 
 
 def _intra(decision: DecisionFunction, own: Tree) -> Tree:
