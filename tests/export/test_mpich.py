@@ -92,6 +92,9 @@ def test_what_is_left_to_the_library_below_message_sizes_is_what_it_takes_by_its
     assert left["comm_size<=7"] == own["comm_size<8"]
     read = Form("mpich", base=generic).read(text).decisions["bcast"]
     assert [read.methods[place].label for place in read.predict([8, 8], [64, 65])] == ["binomial", LEFT_ALONE.label]
+    before = "'comm_size<8' below a message size holds for 8 processes, too; write 'comm_size<=7'"
+    assert not any(before in str(fault) for each in (text, generic) for fault in read_text(each).faults)
+    assert any(before in str(fault) for fault in read_text(text.replace("comm_size<=7", "comm_size<8")).faults)
 
 
 def test_operations_that_do_not_commute_keep_the_library_s_own_decision(generic: str) -> None:

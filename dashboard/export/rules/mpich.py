@@ -124,14 +124,8 @@ def _own(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 
 def _plain(at: At) -> dict[str, Any]:
-    """The same without its lines, each communicator size as `closed`."""
-    return {closed(pair.key): _plain(pair.value) for pair in at.pairs}
-
-
-def closed(key: str) -> str:
-    """A key of communicators below a size as that of those up to the size before; others as they are."""
-    bound = key.removeprefix("comm_size<")
-    return f"comm_size<={int(bound) - 1}" if bound != key and bound.isdecimal() else key
+    """The same without its lines, each communicator size as `mpich_calls.closed`."""
+    return {mpich_calls.closed(pair.key): _plain(pair.value) for pair in at.pairs}
 
 
 def _kind(document: At) -> tuple[str, list[str]]:

@@ -1,4 +1,4 @@
-"""Algorithms of MPICH that end a program where a selection lets them be called.
+"""Algorithms of MPICH that end a program where a selection lets them be called, and a key that it misreads.
 
 Seen with 4.3.2 and 5.0.2, each algorithm put where all calls on 3 and 4 processes of one node take it; MPICH's own
 selection guards each by the key that is named here.
@@ -26,6 +26,7 @@ SPANNING = frozenset({("bcast", "smp"), ("barrier", "smp")})
 #: For buffers in place.
 IN_PLACE = frozenset({("alltoallv", "pairwise_sendrecv_replace"), ("alltoallw", "pairwise_sendrecv_replace")})
 
+_OTHERWISE = "MPICH 5.0.2 takes another algorithm there"
 _ENDS = "MPICH ends the program at such a call"
 _GUARDS = (
     (POWERS_ONLY, "comm_size=pow2", "other numbers of processes than powers of two"),
@@ -70,6 +71,12 @@ def _end(key: str) -> int:
     return _UNBOUNDED
 
 
+def closed(key: str) -> str:
+    """A key of communicators below a size as that of those up to the size before; others as they are."""
+    bound = key.removeprefix("comm_size<")
+    return f"comm_size<={int(bound) - 1}" if bound != key and bound.isdecimal() else key
+
+
 def faults(collective: str, at: At) -> Iterator[Fault]:
     """What a collective's part of a selection lets be called that ends the program."""
     return _faults(collective, at, _Way())
@@ -80,6 +87,9 @@ def _faults(collective: str, at: At, way: _Way) -> Iterator[Fault]:
         if pair.key.startswith("algorithm="):
             yield from _leaf(collective, pair, way)
         else:
+            if closed(pair.key) != pair.key and any("msg_size" in key for key in way.keys):
+                what = f"{pair.key!r} below a message size holds for {pair.key.partition('<')[2]} processes, too"
+                yield Fault(pair.line, "warning", f"{what}; write {closed(pair.key)!r}", _OTHERWISE)
             yield from _faults(collective, pair.value, way.down(pair.key))
         way = way.past(pair.key)
 

@@ -20,8 +20,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
-from dashboard.export.rules.mpich import closed
-from dashboard.export.rules.mpich_calls import MANY_ELEMENTS, POWERS_ONLY, SPANNING
+from dashboard.export.rules.mpich_calls import MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
