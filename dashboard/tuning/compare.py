@@ -50,6 +50,7 @@ from loaders import open_results
 _ROUNDS = 4
 #: A comparison takes so many times as long as it was meant to at most, and so many seconds for its starts.
 _LONGEST, _AROUND_S = 2.0, 300.0
+_SAME = "all that the rules ask for is what the library does by itself"
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 
 
@@ -225,8 +226,13 @@ def _kept(rules: Rules, compared: Compared, harmed: Collection[str], *, only_fas
 def _left(
     work: Work, file: Path | None, proof: Mapping[str, Any], compared: tuple[Compared, Compared], outcome: str
 ) -> tuple[dict[str, Any], list[Path]]:
-    """What stages after it and the bundle tell of the first comparison and of that of what is left."""
+    """What stages after it and the bundle tell of the first comparison and of that of what is left.
+
+    Rules that ask for nothing else than the library does by itself have gained nothing, whatever was compared.
+    """
     first, last = compared
+    if same := file is not None and proof.get("outcome") == "no difference":
+        file, outcome = None, "nothing"
     if file is None or first is last:
         judged = _records(first, kept=file is not None)
     else:
@@ -241,7 +247,7 @@ def _left(
         **_not_compared(work, first),
     }
     files = [] if file is None else [path for path in (file, han_of(work, file)) if path]
-    return {**facts, "said": _said(outcome, facts)}, files
+    return {**facts, "said": _SAME if same else _said(outcome, facts)}, files
 
 
 def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, int]]:

@@ -23,7 +23,7 @@ from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.proof.prove import Wish
 from dashboard.benchmarks.proof.regions import regions_of
-from dashboard.benchmarks.proof.verdict import Proof, State, Verdict
+from dashboard.benchmarks.proof.verdict import Proof, State, Taken, Verdict
 from dashboard.benchmarks.tune_check import TUNED, MpichWithRules, WithRules
 from dashboard.decisions.grown.default import is_default
 from dashboard.export.components import VARIANT
@@ -92,8 +92,10 @@ class Machine:
         Standard deviation of the logarithm of a repetition, and of what a launch does to one method.
     proves
         Whether the library does as rules ask.
+    differs
+        Whether rules ask for anything else than it does by itself.
     disobeys
-        Algorithms that it does not run where rules ask for them.
+        Collectives and algorithms that it does not run where rules ask for them.
     campaigns
         Folders of those that measured anything, each time that they did.
     fails
@@ -110,6 +112,7 @@ class Machine:
     fresh: Times | None = None
     noise: float = 0.01
     proves: bool = True
+    differs: bool = True
     disobeys: frozenset[tuple[str, str]] = frozenset()
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
@@ -198,7 +201,8 @@ class Machine:
         verdicts = tuple(
             Verdict(region, "not run" if region.why_not else came) for region, came in zip(regions, states, strict=True)
         )
-        return Proof(str(wish.rules), "", LIBRARY.name, "", wish.ranks, "yes" if self.proves else "no", verdicts)
+        taken: Taken = "no" if not self.proves else "yes" if self.differs else "no difference"
+        return Proof(str(wish.rules), "", LIBRARY.name, "", wish.ranks, taken, verdicts)
 
     def put(self, monkeypatch: pytest.MonkeyPatch) -> Machine:
         """Take the place of MPI; what it measured need not outlive a power cut."""

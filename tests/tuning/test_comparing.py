@@ -207,6 +207,14 @@ def test_a_collective_is_left_to_the_library_that_decides_otherwise_beside_its_r
     assert "allreduce" not in read_rules(tmp_path / "bundle" / "rules.conf").decisions
 
 
+def test_rules_that_ask_for_what_the_library_does_by_itself_gain_nothing(tmp_path: Path, machine: Machine) -> None:
+    machine.differs = False
+    result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert (result["outcome"], result["gain"]) == ("nothing", {})
+    assert "what the library does by itself" in result["stages"]["compare"]["said"]
+    assert not (tmp_path / "bundle" / "rules.conf").exists()
+
+
 def test_what_a_workload_never_calls_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
     calls = tmp_path / "calls.csv"
     calls.write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
