@@ -70,7 +70,8 @@ def tune(args: argparse.Namespace) -> None:
     args.site = args.site or folder.asked().get("site") or None
     _by_slurm(args)
     if asked := [option.flags[0] for option in SLURM if not args.slurm and getattr(args, option.name) is not None]:
-        raise Usage(f"{', '.join(asked)}: asked of Slurm, so together with --slurm")
+        where = "together with --slurm; what a start command's {ppn} stands for is ppn in a site's file (--site)"
+        raise Usage(f"{', '.join(asked)}: asked of Slurm, so {where}")
     if args.compare:
         _beside(args, folder)
         return

@@ -12,7 +12,11 @@ BUDGET = "10min"
 #: What rules are written as for the library that is there, and nothing else.
 RULES = "rules"
 #: Why a rule that was compared is left to the library, by its verdict.
-COMPARED = {"same": "no faster beyond noise", "once": "faster beyond noise at first, but not when compared again"}
+COMPARED = {
+    "same": "no faster beyond noise",
+    "once": "faster beyond noise at first, but not when compared again",
+    "own": "what the library does by itself",
+}
 
 OPTIONS: tuple[Option, ...] = (
     Option(

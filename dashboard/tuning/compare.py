@@ -235,6 +235,7 @@ def _left(
         file, outcome = None, "nothing"
     if file is None or first is last:
         judged = _records(first, kept=file is not None)
+        judged = [{**each, "verdict": "own"} if same and each["verdict"] == "faster" else each for each in judged]
     else:
         judged = [*_records(first, kept=False, later=last), *_records(last, kept=True)]
     facts: dict[str, Any] = {

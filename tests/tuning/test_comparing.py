@@ -212,6 +212,7 @@ def test_rules_that_ask_for_what_the_library_does_by_itself_gain_nothing(tmp_pat
     result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
     assert (result["outcome"], result["gain"]) == ("nothing", {})
     assert "what the library does by itself" in result["stages"]["compare"]["said"]
+    assert {row["verdict"] for row in result["compared"]}.isdisjoint({"faster"})
     assert not (tmp_path / "bundle" / "rules.conf").exists()
 
 

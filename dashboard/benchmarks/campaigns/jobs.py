@@ -30,7 +30,10 @@ _QUIET_S = 60.0
 #: Why messages are not counted across nodes: ranks of 5.0.11 end with a segmentation fault when communicators go for
 #: which HAN has answered; with one rank on each node they do not.
 _CRASHES = "while it counts messages, Open MPI crashes where its component han answers, as it does across nodes"
-_UNKNOWN = "; whether all ranks are on one node was not known before (--nodes and --tasks-per-node of submit tell)"
+_UNKNOWN = (
+    "; whether all ranks are on one node was not known before (--nodes and --tasks-per-node of submit tell, of a start "
+    "command ppn in a site's file)"
+)
 
 
 def jobs_of(
