@@ -8,19 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.usage import Usage
-from dashboard.commands.values import pair
 from dashboard.domain.units import format_count, format_gap, format_ratio
 from dashboard.domain.unmeasured import RULE
 
 if TYPE_CHECKING:
-    import xarray as xr
-
     from dashboard.session.prepared import Prepared
 
 _FIGURES = ("mean", "median", "max")
-#: Hints that the other campaign cannot have as its own: one is a switch, the other of other commands.
-_SHARED = ("recursive", "ppn_hint")
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -30,15 +24,8 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         nargs="+",
         required=True,
         metavar="PATH",
-        help="the other campaign: another machine, another version of the library, after a change",
-    )
-    parser.add_argument(
-        "--against-hint",
-        action="append",
-        default=[],
-        metavar="HINT=VALUE",
-        help="a hint of the other campaign, where it is another, such as comm-size=64; pattern= for none (default: "
-        "hints are for both); those of --column are column=OURS=THEIRS, each for itself",
+        help="the other campaign: another machine, another version of the library, after a change; hints are for both, "
+        "and files of other names are converted before",
     )
     parser.set_defaults(combined=False)
     parser.add_argument(
@@ -82,8 +69,9 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     from dashboard.commands.treatment import preparation
     from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
-    sides = [args, _other(args)]
-    results = [load(args, ppn_hints=False), _load_other(sides[1], args)]
+    # What is left out need not be known to both.
+    sides = [args, argparse.Namespace(**{**vars(args), "paths": args.against, "without_known": args.without})]
+    results = [load(each, ppn_hints=False) for each in sides]
     unasked = argparse.Namespace(**{**vars(args), "ppn": None})
     cubes = [next(iter(cubes_of(unasked, args.collective, each).values())) for each in results]
     known = [tells_ppn(cube) for cube in cubes]
@@ -97,57 +85,8 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
         say(f"note: {SIDES[silent]} does not tell its processes per node: --ppn {args.ppn} is for the other campaign")
         sides[silent] = argparse.Namespace(**{**vars(sides[silent]), "ppn": None})
     elif not any(known):
-        results = [load(args), _load_other(sides[1], args, ppn_hints=True)]
+        results = [load(each) for each in sides]
     return [preparation(each, loaded) for each, loaded in zip(sides, results, strict=True)]
-
-
-def _own_hints() -> dict[str, str]:
-    """Hints that the other campaign can have as its own: their destinations, by the words of the command."""
-    from dashboard.commands.load import HINTS
-
-    own = (name for name in ("format", *HINTS) if name not in _SHARED)
-    return {"column" if name == "columns" else name.replace("_", "-"): name for name in own}
-
-
-def _other(args: argparse.Namespace) -> argparse.Namespace:
-    """What is asked of the other campaign: the same, but for its paths and the hints that are its own."""
-    names = _own_hints()
-    own: dict[str, Any] = {}
-    for text in args.against_hint:
-        name, equals, value = text.partition("=")
-        dest = names.get(name.replace("_", "-"))
-        if dest is None or not equals:
-            possible = ", ".join(f"{each}=" for each in names)
-            raise Usage(f"--against-hint {text}: it must begin with one of {possible} and the value follows")
-        if dest == "columns" and value:
-            own[dest] = [*(own.get(dest) or ()), _column(text, value)]
-        else:
-            own[dest] = value or None
-    # What is left out need not be known to both.
-    return argparse.Namespace(**{**vars(args), **own, "paths": args.against, "without_known": args.without})
-
-
-def _column(text: str, value: str) -> tuple[str, str]:
-    try:
-        return pair("OURS=THEIRS", "time=latency_us")(value)
-    except argparse.ArgumentTypeError as error:
-        raise Usage(f"--against-hint {text}: {error}") from error
-
-
-def _load_other(other: argparse.Namespace, args: argparse.Namespace, *, ppn_hints: bool = False) -> xr.DataTree:
-    """Load the other campaign; where a hint that is for both was given to it, the error says how it has its own."""
-    from dashboard.commands.load import hints_of, load
-    from loaders import LoadError
-
-    try:
-        return load(other, ppn_hints=ppn_hints)
-    except LoadError as error:
-        theirs, given, possible = hints_of(other), hints_of(args), _own_hints().values()
-        if not any(given.get(name) == value for name, value in theirs.items() if name in possible):
-            raise
-        raise LoadError(
-            f"{error}; hints are for both campaigns: --against-hint HINT=VALUE gives the other one its own, HINT= none"
-        ) from error
 
 
 def _lines(result: Mapping[str, Any]) -> list[str]:

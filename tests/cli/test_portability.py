@@ -83,45 +83,6 @@ def test_processes_per_node_are_chosen_of_the_campaign_that_tells_them(colltune:
     assert neither.err.count("do not tell their processes per node; taken as --ppn says: 2") == 2
 
 
-def test_each_campaign_may_have_hints_of_its_own(colltune: Run, tmp_path: Path) -> None:
-    text = "message_size,time\n" + "".join(f"{2**n},{2**n * 1e-6}\n" for n in range(8))
-    for name in ("bcast_chain_4.csv", "bcast_linear_4.csv", "mine/bcast-chain.csv", "mine/bcast-linear.csv"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        (tmp_path / name).write_text(text)
-    words = ["portability", tmp_path, "--pattern", "{collective}_{algorithm}_{comm_size}.csv", "--system", "here"]
-    words += ["--against", tmp_path / "mine", "--json"]
-    assert_one_clear_line(colltune(*words), "does not match", "--against-hint HINT=VALUE")
-    own = ["--against-hint", "pattern={collective}-{algorithm}.csv", "--against-hint", "comm-size=4"]
-    answer = colltune(*words, *own, "--against-hint", "system=").json
-    assert answer["gaps"]["B"] == {"points": 0.0, "cells": 8}
-    assert answer["differs"] == [{"what": "system", "A": "here", "B": "–"}]
-    assert_one_clear_line(colltune(*words, "--against-hint", "patern=x"), "--against-hint patern=x", "pattern=")
-
-
-def test_the_other_campaign_has_columns_of_its_own_or_none(colltune: Run, tmp_path: Path) -> None:
-    rows = "".join(f"bcast,{name},4,{2**n},{2**n * 1e-6}\n" for name in ("chain", "linear") for n in range(8))
-    for name in ("latency", "time", "seconds"):
-        (tmp_path / f"{name}.csv").write_text(f"collective,algorithm,comm_size,message_size,{name}\n{rows}")
-    words = ["portability", tmp_path / "latency.csv", "--column", "time=latency", "--json", "--against"]
-    assert_one_clear_line(colltune(*words, tmp_path / "time.csv"), "--against-hint HINT=VALUE")
-    answer = colltune(*words, tmp_path / "time.csv", "--against-hint", "column=").json
-    assert answer["gaps"]["B"] == {"points": 0.0, "cells": 8}
-    answer = colltune(*words, tmp_path / "seconds.csv", "--against-hint", "column=time=seconds").json
-    assert answer["gaps"]["B"] == {"points": 0.0, "cells": 8}
-    wrong = colltune(*words, tmp_path / "time.csv", "--against-hint", "column=time")
-    assert_one_clear_line(wrong, "--against-hint column=time", "OURS=THEIRS")
-
-
-@pytest.mark.parametrize("hint", ["segment-size=abc", "select=campaign=nowhere"])
-def test_a_hint_of_the_other_campaign_alone_is_not_called_one_for_both(
-    colltune: Run, results: Path, tmp_path: Path, hint: str
-) -> None:
-    (tmp_path / "b.csv").write_text("collective,algorithm,comm_size,message_size,time\nbcast,linear,2,8,1e-5\n")
-    answer = colltune("portability", results, "--against", tmp_path / "b.csv", "-c", "bcast", "--against-hint", hint)
-    assert_one_clear_line(answer, hint.rpartition("=")[2])
-    assert "both" not in answer.err
-
-
 def test_what_is_wrong_is_one_clear_line(colltune: Run, results: Path, other: Path) -> None:
     assert_one_clear_line(colltune("portability", results, "-c", "bcast"), "--against")
     assert_one_clear_line(colltune("portability", results, "--against", other, "-c", "reduce"), "bcast")
