@@ -52,7 +52,7 @@ def test_methods_keep_their_colours_when_others_are_left_out(state: State) -> No
 
 
 def test_the_address_tells_what_is_left_out_the_colours_and_the_rows(state: State) -> None:
-    state.param.update(without=(BINARY, "linear"), scheme="grey", rows="penalty > 10, size <= 64KiB")
+    state.param.update(without=(BINARY, "linear"), scheme="grey", rows="binomial, linear")
     query = state.to_query()
     assert query["without"] == f"{BINARY}|linear"
     other = State.of(state.results)

@@ -74,13 +74,12 @@ def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> 
 
 def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp_path: Path) -> None:
     table = Table(state)
-    table.filter.value = "processes <= 4, penalty >= 0"
+    every = pd.read_csv(table._csv())
+    table.filter.value = every["best"].value_counts().index[-1]
     csv, parquet = pd.read_csv(table._csv()), pd.read_parquet(table._parquet())
-    assert len(csv) == int((state.view.cube()["comm_size"] <= 4).sum()) * 9
-    assert csv["processes"].max() <= 4
+    assert 0 < len(csv) < len(every)
+    assert (csv["best"] + csv["chosen"]).str.contains(table.filter.value, regex=False).all()
     assert parquet["penalty [%]"].tolist() == pytest.approx(csv["penalty [%]"].tolist())
     (tmp_path / "results.nc").write_bytes(table._netcdf().read())
     loaded = open_results([tmp_path / "results.nc"])["bcast"].to_dataset()
     assert loaded["time"].equals(state.view.cube()["time"])
-    table.filter.value = "speed > 3"
-    assert "no column" in table.filter.helper_text

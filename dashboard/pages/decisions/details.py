@@ -179,7 +179,7 @@ class Table(Section):
         self.filter = TextInput(
             label="Filter",
             value=state.rows,
-            placeholder="binomial, penalty > 10, size <= 64KiB",
+            placeholder="binomial",
             width=340,
             description=HELP,
         )
@@ -192,7 +192,7 @@ class Table(Section):
         for download in self.downloads.values():
             # Told with the others, Panel takes it for its older name and warns.
             download.variant = "outlined"
-        self._made = Rested(self._show, 0.0, self._asked)
+        self._made = Rested(self._show, 0.0, self._rows)
         self.order.param.watch(self._made.ask, "value")
         self.filter.param.watch(self._made.ask, "value")
         self.pages.param.watch(self._show_page, "value")
@@ -219,24 +219,15 @@ class Table(Section):
         # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
         return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
 
-    def _ordered(self) -> pd.DataFrame:
+    def _rows(self) -> pd.DataFrame:
+        """Rows on show."""
         dmap, penalties = self._state.view.decision_map(), self._state.view.penalty()
         if dmap is None or penalties is None:
             return pd.DataFrame()
-        return ordered(decision_table(dmap, penalties), self.order.value)
+        return matching(ordered(decision_table(dmap, penalties), self.order.value), self.filter.value or "")
 
-    def _asked(self) -> tuple[pd.DataFrame, str]:
-        """Rows on show, and what is wrong with the filter."""
-        frame = self._ordered()
-        try:
-            return (matching(frame, self.filter.value or ""), "") if len(frame) else (frame, "")
-        except ValueError as error:
-            return frame, str(error)
-
-    def _show(self, listing: tuple[pd.DataFrame, str]) -> None:
-        frame, wrong = listing
+    def _show(self, frame: pd.DataFrame) -> None:
         self._frame = frame
-        self.filter.param.update(error_state=bool(wrong), helper_text=wrong)
         count = max(-(-len(frame) // ROWS), 1)
         self.pages.param.update(count=count, value=min(self.pages.value, count - 1))
         self._show_page()
@@ -247,10 +238,10 @@ class Table(Section):
         self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
 
     def _csv(self) -> io.BytesIO:
-        return io.BytesIO(self._asked()[0].to_csv(index=False).encode())
+        return io.BytesIO(self._rows().to_csv(index=False).encode())
 
     def _parquet(self) -> io.BytesIO:
-        return io.BytesIO(self._asked()[0].to_parquet(index=False))
+        return io.BytesIO(self._rows().to_parquet(index=False))
 
     def _netcdf(self) -> io.BytesIO:
         tree, name = self._state.results, self._state.collective
