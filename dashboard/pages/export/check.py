@@ -14,7 +14,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.measured.workload import called
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_room
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
 from dashboard.export.rules.lint import read_file
@@ -22,7 +22,6 @@ from dashboard.export.rules.over import Cost, costs
 from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.data.files import safe_name
 from dashboard.pages.decisions.maps import Scene
-from dashboard.pages.export.base import MOST_BYTES, decoded
 from dashboard.pages.export.translate import Translate
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import collective_menu
@@ -37,6 +36,8 @@ if TYPE_CHECKING:
     import xarray as xr
 
 MAPS = {"a": "A: the tree", "b": "B: the rules file", "gap": "B against A"}
+#: Larger files are no rules of a library.
+MOST_BYTES = 4 << 20
 _VERSIONS = ("4.1", "5.0", "6.0")
 _PASTED = "pasted"
 _LONGEST_NAME = 60
@@ -158,14 +159,14 @@ class CheckRules(Viewer):
         content
             What stands in it.
         """
-        try:
-            text = decoded(content)
-        except RulesError as error:
+        size = len(content if isinstance(content, bytes) else content.encode("utf-8", "surrogatepass"))
+        if size > MOST_BYTES:
             self._given = None
             self.checking.stop()
-            self._tell(f"{name}: {error}", "error")
+            most = format_bytes(MOST_BYTES)
+            self._tell(f"{name}: {format_room(size)} are no rules file; at most {most} are read", "error")
             return
-        self._given = name, text
+        self._given = name, content.decode("utf-8", "replace") if isinstance(content, bytes) else content
         self._again()
 
     def _check_uploaded(self, event: Any) -> None:
@@ -269,7 +270,7 @@ def check_job(state: State, name: str, text: str, version: str) -> Callable[[Pro
     key = f"{safe_name(name)[-_LONGEST_NAME:]}-{digest}"
     cubes: dict[str, xr.Dataset] = {}
     if tree is not None:
-        cubes = {collective: state.view.judged(collective) for collective in tree.children if collective is not None}
+        cubes = {collective: state.view.judged(collective) for collective in tree.children}
     workload = state.view.treatment.workload
 
     def make(progress: Progress | None) -> Checked | str:

@@ -146,7 +146,7 @@ class ExportPage(Page):
         self.most.param.update(value=state.most_rules, visible="most_rules" in options)
         names = [name for name in state.param.collective.objects if name is not None]
         self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not names)
-        self.base.visible = "base" in options
+        self.base.line.visible = "base" in options
 
     def _follow(self, *_: Any) -> None:
         self._refresh()

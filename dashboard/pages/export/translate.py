@@ -121,11 +121,12 @@ class Translate(Viewer):
         words += ["--for", self.version.value] if self.version.visible else []
         words += ["--section", self.section.value] if self.section.value else []
         words += ["--sizes-are-blocks"] if self.blocks.value else []
-        return [[*words, *(["--base", self.base.named] if self.base.visible and self.base.named else [])]]
+        base = self.base.version.value if self.base.line.visible else ""
+        return [[*words, *(["--base", base] if base else [])]]
 
     def _offer(self, *_: Any) -> None:
         target = TARGETS[self.target.value]
-        self.version.visible, self.base.visible = "version" in target.options, "base" in target.options
+        self.version.visible, self.base.line.visible = "version" in target.options, "base" in target.options
         name, text, rules = self._given or ("", "", None)
         self.base.stand_on("" if rules is None or base_of(target, rules, text) is None else name)
         self._forget()

@@ -22,7 +22,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
 from dashboard.export.targets.mpich.base import known
 from dashboard.pages.compare.page import ComparePage
-from dashboard.pages.export.base import MOST_BYTES
+from dashboard.pages.export.check import MOST_BYTES
 from dashboard.pages.export.page import ExportPage
 from dashboard.pages.frontier import FrontierPage
 from dashboard.server.permission import Permission
@@ -31,7 +31,6 @@ from dashboard.session.recipes import as_command, as_python
 from dashboard.session.state import State
 from tests.cubes import cube_of, named, synthetic_cube
 from tests.states import sample_state, state_of
-from tests.uploading import upload
 
 SETS = "1\n7\n2\n2\n1\n0 6 0 0\n8\n1\n0 3 0 8192\n"
 RULES = """\
@@ -124,7 +123,7 @@ def test_fewer_rules_are_the_best_so_many_and_the_difference_is_shown(drawn: Exp
 def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None:
     assert page.version.visible
     assert page.most.visible
-    assert not page.base.visible
+    assert not page.base.line.visible
     state.target = "c"
     assert not page.version.visible
     assert not page.most.visible
@@ -151,21 +150,6 @@ def test_what_a_target_needs_is_one_clear_sentence(page: ExportPage, state: Stat
     assert "nothing of what was decided can be said here" in page.message.object
     state.target = "openmpi"
     assert page.body.visible
-
-
-def test_mpich_is_made_from_the_file_that_is_given(page: ExportPage, state: State, samples: Path) -> None:
-    state.target = "mpich"
-    page.base.upload.param.update(filename="notes.txt", value=b"no selection")
-    assert "refused" in page.base.note.object
-    page.base.upload.param.update(filename="generic.json", value=b"{}")
-    assert "role=" in page.base.note.object
-    upload(page.base.upload, "generic.json", b"")
-    assert "upload: refused: the file is empty" in page.base.note.object
-    raw = (samples / "mpich_json" / "mpich-main__mpir_generic.json").read_bytes()
-    page.base.upload.param.update(filename="generic.json", value=raw)
-    assert page.body.visible
-    assert page.file.written.order.base == raw.decode()
-    assert "It has no" in page.file.notes.object
 
 
 def test_mpich_is_made_from_that_of_the_version_that_is_chosen(page: ExportPage, state: State) -> None:
@@ -434,7 +418,7 @@ def test_mpich_s_own_file_is_what_its_rules_are_written_into(elsewhere: ExportPa
     elsewhere.check.give("own.json", own)
     translate = elsewhere.check.translate
     translate.target.value = "mpich"
-    assert translate.base.note.object == "Made from own.json itself; another can be given."
+    assert translate.base.note.object == "Made from own.json itself; another can be chosen."
     translate._translate()
     assert json.loads(translate.written.text) == json.loads(own)
     assert not translate.message.visible

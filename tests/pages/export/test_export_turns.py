@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from dashboard.pages.compare.page import ComparePage
-from dashboard.pages.export.base import MOST_BYTES
+from dashboard.pages.export.check import MOST_BYTES
 from dashboard.pages.export.page import ExportPage
 from dashboard.pages.parts.growing import Background, _run, _Task
 from dashboard.pages.parts.links import NO_RESULTS
