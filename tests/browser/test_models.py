@@ -29,8 +29,6 @@ def test_models_are_drawn_and_follow_their_parameters(
     wait_until_drawn(page, "Duration over segment size")
     page.get_by_role("tab", name="Optimal", exact=True).click()
     wait_until_drawn(page, "Optimal segment sizes: bcast, Hockney")
-    page.get_by_role("tab", name="Time line").click()
-    wait_until_drawn(page, "Time line")
     page.get_by_role("tab", name="Formulas").click()
     page.get_by_role("heading", name=re.compile("Split-binary")).wait_for()
     assert page.locator("math").count() >= 15

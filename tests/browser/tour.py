@@ -16,7 +16,7 @@ THERE = {
     "Decisions": "Accuracy threshold",
     "Compare": "Compare all approaches",
     "Frontier": "Left out for judging",
-    "Models": "Time line",
+    "Models": "Schedule",
     "Export": "Write a report",
     "Measure": "Campaign",
     "Online": "Learning from what programs call",

@@ -62,7 +62,6 @@ class ModelChoice(param.Parameterized):
     candidates = param.Parameter(default=(), doc="Labels of the methods to decide between; empty: all measured ones.")
     fill = param.Boolean(default=False, doc="Whether models decide only where nothing was measured.")
     encode = param.Selector(default=ENCODINGS[0], objects=list(ENCODINGS), doc="Tree that the decision is written as.")
-    optimal = param.Boolean(default=False, doc="Whether segment sizes are optimal ones, not those of methods.")
     tab = param.Integer(default=0, bounds=(0, None), doc="Tab on show.")
     own = param.Dict(default={}, doc="What an address says of the tab's own menus and sliders: text by name.")
 

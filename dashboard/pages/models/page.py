@@ -21,7 +21,6 @@ from dashboard.pages.models.processes import OverProcesses
 from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
-from dashboard.pages.models.timeline import TimeLine
 from dashboard.pages.models.view import read_view, write_view
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
@@ -39,7 +38,6 @@ TABS = (
     "Decision",
     "Optimal",
     "Fit",
-    "Time line",
     "Formulas",
     "Errata",
     "Schedule",
@@ -106,10 +104,19 @@ class ModelsPage(Page):
         )
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.panel = ParameterPanel(state, choice)
-        further = (Deciding(state, choice), Optimal(choice), Fits(choice, self.panel.fit_again), TimeLine(choice))
-        texts = (Formulas(choice), Errata(choice))
-        drawn = (Scheduled(choice), OverProcesses(choice), DrawnParameters(choice), Grids(choice))
-        self.parts = (Curves(choice), OptimalSegments(choice), *further, *texts, *drawn)
+        self.parts = (
+            Curves(choice),
+            OptimalSegments(choice),
+            Deciding(state, choice),
+            Optimal(choice),
+            Fits(choice, self.panel.fit_again),
+            Formulas(choice),
+            Errata(choice),
+            Scheduled(choice),
+            OverProcesses(choice),
+            DrawnParameters(choice),
+            Grids(choice),
+        )
         self.tabs = open_tabs(dict(zip(TABS, self.parts, strict=True)))
         self.redraw = Newest(self._update)
         # The address may wait: curves that follow a slider may not.

@@ -11,7 +11,7 @@ from dashboard.session.address import possible, read_as, text_of
 
 _CHOICES = (
     *("collective", "axis", "variant", "case", "by", "trust", "encode", "comm_size", "message_size", "tab"),
-    *("log", "fill", "optimal", "models", "candidates"),
+    *("log", "fill", "models", "candidates"),
 )
 #: Names in the text with the params they stand for; the others have their own.
 _SHORT = {"comm_size": "p", "message_size": "m"}

@@ -145,7 +145,6 @@ def test_of_grids_that_were_measured_and_of_published_ones(
     [
         ("Segment size", {"algorithm": "binary", "cut": 8192}),
         ("Optimal", {"model": "hockney", "multiple": 1}),
-        ("Time line", {"algorithm": "pipeline", "processes": 9, "message_size": 32768, "segments": 5}),
         ("Schedule", {"algorithm": "pipeline", "processes": 10, "root": 1, "segments": 3, "times": True}),
         ("Processes", {"total": False, "model": "loggp"}),
         ("Grids", {"processes": 48, "from": 2000, "to": 100_000}),

@@ -178,25 +178,6 @@ def test_segments_tab_marks_the_optimum(page: ModelsPage) -> None:
     assert f"{round(formula):,} B: " in part.table.object
 
 
-def test_the_time_line_says_where_an_algorithm_does_not_work(page: ModelsPage) -> None:
-    page.collective.value = "allgather"
-    part = open_tab(page, "Time line")
-    part.algorithm.value = "recursive_doubling"
-    assert "powers of two" in part.message.object
-    assert not part.results.visible
-    part.processes.value = 8
-    assert part.results.visible
-
-
-def test_too_many_messages_are_not_drawn(page: ModelsPage) -> None:
-    page.collective.value = "allreduce"
-    part = open_tab(page, "Time line")
-    part.algorithm.value = "ring_segmented"
-    part.processes.value = 16
-    part.segments.value = 16
-    assert "too many" in part.message.object
-
-
 def test_without_results_models_stand_alone() -> None:
     page = ModelsPage(State(page="Models"))
     assert not page.message.visible

@@ -12,6 +12,7 @@ import pytest
 from dashboard.cli import main
 from dashboard.pages.models.page import ModelsPage
 from dashboard.pages.models.schedule import Scheduled, in_theme
+from dashboard.plots.models import timeline
 from dashboard.schedules import ALGORITHMS, Call
 from tests.pages.models.viewing import open_tab
 from tests.schedules.test_trace import traced
@@ -114,3 +115,9 @@ def test_the_time_line_of_the_model_stands_below_and_that_of_a_trace_below_it_on
         assert times.simulated.object is before
     upload(times.file, "empty.json", b"")
     assert "the file is empty" in times.note.object
+
+
+def test_too_many_messages_are_not_drawn(tab: Scheduled, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timeline, "MOST_MESSAGES", 6)
+    tab.times.shown.value = True
+    assert "7 messages are too many" in tab.times.note.object
