@@ -1,4 +1,4 @@
-"""Views that are saved by name: what is replaced or deleted is said, and can be taken back."""
+"""Views that are saved by name: what is replaced or deleted is said."""
 
 import pytest
 
@@ -22,27 +22,15 @@ def save(bar: ViewBar, name: str) -> None:
     bar.save.clicks += 1
 
 
-def test_a_view_that_is_replaced_is_said_to_be_and_can_be_taken_back(bar: ViewBar, now: View) -> None:
-    now["depth"] = "2"
-    save(bar, "mine")
-    assert (bar.note.object, bar.back.visible) == ("Saved.", False)
-    now["depth"] = "3"
-    save(bar, "mine")
-    assert (bar.note.object, bar.back.visible) == ("Saved in place of the one of this name.", True)
-    assert bar.browser.views == {"mine": {"depth": "3"}}
-    bar.back.clicks += 1
-    assert bar.browser.views == {"mine": {"depth": "2"}}
-    assert bar.browser.keeping["view"] == {"depth": "2"}
-    # Taking back is taken back, too.
-    bar.back.clicks += 1
-    assert bar.browser.views == {"mine": {"depth": "3"}}
-
-
-def test_a_view_that_is_deleted_can_be_taken_back(bar: ViewBar, now: View) -> None:
+def test_a_view_that_is_replaced_or_deleted_is_said_to_be(bar: ViewBar, now: View) -> None:
     now["depth"] = "2"
     save(bar, "<mine>")
+    assert bar.note.object == "Saved."
+    now["depth"] = "3"
+    save(bar, "<mine>")
+    assert bar.note.object == "Saved in place of the one of this name."
+    assert (bar.views.value, bar.browser.views) == ("<mine>", {"<mine>": {"depth": "3"}})
+    assert bar.browser.keeping["view"] == {"depth": "3"}
     bar.delete.clicks += 1
     assert (bar.note.object, bar.browser.views) == ("Deleted: &lt;mine&gt;.", {})
-    bar.back.clicks += 1
-    assert bar.browser.views == {"<mine>": {"depth": "2"}}
-    assert (bar.views.value, bar.back.visible) == ("<mine>", False)
+    assert bar.browser.keeping["view"] is None

@@ -58,11 +58,8 @@ class ViewBar(Viewer):
         self.open = Button(label="Open", variant="outlined", on_click=self._open, align="center")
         self.delete = Button(label="Delete", variant="text", on_click=self._delete, align="center")
         self.note = pn.pane.HTML("", align="center")
-        self.back = Button(label="Take back", variant="text", on_click=self._take_back, align="center", visible=False)
-        #: What the last change to the saved views took away: its name, and the view itself.
-        self._taken: tuple[str, View] | None = None
         kept = (self.title, self.save, self.views, self.open, self.delete)
-        self.line = pn.FlexBox(*kept, self.note, self.back, align_items="center", visible=False)
+        self.line = pn.FlexBox(*kept, self.note, align_items="center", visible=False)
         #: What the header has opened below it, and Escape closes.
         self.lines: list[pn.viewable.Viewable] = [self.line]
         self.title.param.watch(self._save, "enter_pressed")
@@ -129,33 +126,22 @@ class ViewBar(Viewer):
         if len(known) >= MOST_VIEWS and name not in known:
             self.note.object = f"There are {MOST_VIEWS} already; delete one first."
             return
-        self._put(name, self._now(), "Saved in place of the one of this name." if name in known else "Saved.")
+        self._keep(name, self._now())
+        self.views.value = name
+        self.note.object = "Saved in place of the one of this name." if name in known else "Saved."
 
     def _open(self, *_: Any) -> None:
         view = self._known().get(self.views.value or "")
         if view is None:
             self.note.object = "Choose a saved view first."
             return
-        self.note.object, self.back.visible = "", False
+        self.note.object = ""
         self._show(view)
 
     def _delete(self, *_: Any) -> None:
         name = str(self.views.value)
-        self._put(name, None, f"Deleted: {escape(name)}.")
-
-    def _take_back(self, *_: Any) -> None:
-        if self._taken is not None:
-            name, view = self._taken
-            self._put(name, view, f"As before: {escape(name)}.")
-
-    def _put(self, name: str, view: View | None, said: str) -> None:
-        """Keep or delete a view and say so; what was kept under its name can be taken back."""
-        before = self._known().get(name)
-        self._taken = None if before is None else (name, before)
-        self._keep(name, view)
-        if view is not None:
-            self.views.value = name
-        self.note.object, self.back.visible = said, before is not None
+        self._keep(name, None)
+        self.note.object = f"Deleted: {escape(name)}."
 
     def _keep(self, name: str, view: View | None) -> None:
         """Keep a view under a name, or none any more; the browser does so beside what other tabs have kept."""
