@@ -38,6 +38,7 @@ __all__ = [
     "openmpi",
     "save_results",
     "scan",
+    "sizes",
     "source",
     "suggesting",
     "ucc",

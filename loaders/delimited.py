@@ -21,7 +21,7 @@ from pandas.api.types import union_categoricals
 
 from loaders.ahead import one_ahead
 from loaders.chunk import Chunk, words_of
-from loaders.hints import parse_size
+from loaders.sizes import parse_size
 from loaders.source import Source, occurrences
 
 _NUMBERS = ("number", "whole")

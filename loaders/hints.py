@@ -17,6 +17,7 @@ from loaders.facet_names import FACETS
 from loaders.facets import Choice, untold
 from loaders.names import SPELLED, collective_name, meant
 from loaders.nodes import on_nodes
+from loaders.sizes import parse_size
 from loaders.source import Source
 
 #: Hints that are columns of a table of rows, with their types.
@@ -39,31 +40,9 @@ OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", 
 #: File names of this form are understood without a pattern.
 OWN_PATTERN = "{collective}__{algorithm}__seg{segment_size}.*"
 
-_UNITS = {"": 1, "b": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
-_SIZE = re.compile(r"(\d+)\s*(?:([kmg]?)(?:i?b)?)?", re.IGNORECASE)
-#: Sizes in bytes are below this, so that sums and products with a few processes are whole numbers of 64 bits.
-_TOO_LARGE = 2**62
-_DIGITS = 19
 #: What a name in braces stands for; a collective that is known goes before one that is not: ``reduce_scatter``, ``b``.
 _FORMS: Mapping[object, str] = {int: r"[0-9]+[KMGkmg]?i?[Bb]?", str: r"[^/]+?", "collective": rf"(?i:{SPELLED})|[^/]+?"}
 _PLACEHOLDER = re.compile(r"\{(\w+)\}")
-
-
-def parse_size(text: str) -> int:
-    """Bytes of a size such as ``8192``, ``8K``, ``8KiB`` or ``1 MiB`` (powers of 1024).
-
-    Raises
-    ------
-    ValueError
-        The text is not a size.
-    """
-    match = _SIZE.fullmatch(text.strip())
-    if match is None:
-        raise ValueError(f"{text!r} is not a size; write 8192, 8K or 8KiB (K, M or G)")
-    size = int(match[1]) * _UNITS[(match[2] or "").lower()] if len(match[1]) <= _DIGITS else _TOO_LARGE
-    if size >= _TOO_LARGE:
-        raise ValueError(f"{text.strip()[:40]!r} is no size of a message; sizes are below 2^62 bytes")
-    return size
 
 
 def compile_pattern(pattern: str) -> re.Pattern[str]:

@@ -8,25 +8,15 @@ import math
 import re
 from collections.abc import Sequence
 
+from loaders import sizes
+
 _BINARY = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 _DURATION = re.compile(r"(\d{1,9}(?:\.\d{1,3})?)\s*(s|min|m|h|d|)", re.ASCII)
 _CLOCK = re.compile(r"(?:(?P<days>\d{1,2})-)?(?P<first>\d{1,4}):(?P<second>\d{2})(?::(?P<third>\d{2}))?", re.ASCII)
 _SECONDS = {"": 1, "s": 1, "m": 60, "min": 60, "h": 3600, "d": 86400}
+#: Bytes of a size as it is typed; here and in files it is read alike.
+parse_size = sizes.parse_size
 _TIMES = ((1.0, "s"), (1e-3, "ms"), (1e-6, "µs"), (1e-9, "ns"))
-
-
-def parse_size(text: str) -> int:
-    """Bytes of a size such as ``8192``, ``8K``, ``8KB``, ``8KiB`` or ``1 MiB`` (powers of 1024).
-
-    Raises
-    ------
-    ValueError
-        The text is not a size; the message says how one is written.
-    """
-    # The readers of files need it, too; a command's help does not.
-    from loaders.hints import parse_size as read  # noqa: PLC0415
-
-    return read(text)
 
 
 def parse_duration(text: str) -> float:

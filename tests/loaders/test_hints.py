@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from loaders import LoadError, MissingHintError, open_results, scan
 from loaders.facets import values
-from loaders.hints import Hints, compile_pattern, parse_size
+from loaders.hints import Hints, compile_pattern
+from loaders.sizes import parse_size
 from tests.files import skampi
 
 ROW = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-nodes-count"\nnodes= 2 count= 1 1 105.4 4.0 5 9.9 105.4\n'

@@ -8,8 +8,9 @@ import pandas as pd
 import pytest
 
 from loaders import LoadError, MissingHintError, open_results, scan
-from loaders.hints import FileHints, Hints, parse_size
+from loaders.hints import FileHints, Hints
 from loaders.run_writer import RunWriter
+from loaders.sizes import parse_size
 from loaders.source import Source
 
 BLOCK = '# SKaMPI Version 5.0\n# begin result "MPI_Bcast-procs"\n{}\n# end result "MPI_Bcast-procs"\n'
