@@ -1,8 +1,11 @@
 """What the pages *Measure* and *Tune* share: looking at the folder of the campaigns while they are on show."""
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
+
+from param.parameterized import ParameterizedABC
 
 from dashboard.benchmarks.campaigns.follow import Following, Sight
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -19,7 +22,7 @@ from dashboard.pages.parts.loading import load
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page, once_loaded
 from dashboard.pages.parts.widgets import Alert, Button
-from dashboard.server.permission import Permission, may_launch
+from dashboard.server.permission import may_launch
 from dashboard.session.state import ResultsOrState
 
 #: Seconds between two looks: the map follows at most twice a second.
@@ -40,7 +43,7 @@ class Question:
         return str(collective), self.ppn if self.ppn in plan.ppns else next(iter(plan.ppns), None)
 
 
-class Watching(Page):
+class Watching(Page, ParameterizedABC):
     """A page that looks again and again, beside the session, at one campaign and at all there are.
 
     Parameters
@@ -61,7 +64,7 @@ class Watching(Page):
         super().__init__(shown)
         self.root = campaigns_root()
         self.following: Following | None = None
-        self.doing = Doing(self.root, self._may, self._began, self._done)
+        self.doing = Doing(self.root, may_launch, self._began, self._done)
         self.map = FillingMap(self._look_again, self.state)
         self.loss = ExpectedLoss()
         self.rhythm = Rhythm(self._question, self._look, self._show, EVERY, self._failed)
@@ -105,17 +108,17 @@ class Watching(Page):
         self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
         self._changed()
 
+    @abstractmethod
     def _offer(self, around: Surroundings) -> None:
         """Have the form offer what there is to measure with."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _changed(self) -> None:
         """Work out what the form asks for now."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _fill(self, text: str) -> None:
         """Have the form ask for what an address asks for; OptionError where it cannot."""
-        raise NotImplementedError
 
     def _read(self, text: str) -> None:
         try:
@@ -151,13 +154,13 @@ class Watching(Page):
         """What a look needs to know; called on the session's thread."""
         return Question(getattr(self.state, self.CHOSEN), self.map.collective.value, self.map.ppn.value)
 
+    @abstractmethod
     def _look(self, asked: Question) -> Any:
         """Look, on another thread; nothing that is on the page is touched."""
-        raise NotImplementedError
 
+    @abstractmethod
     def _show(self, asked: Question, seen: Any) -> None:
         """Show what was seen."""
-        raise NotImplementedError
 
     def _measured(self, asked: Question, name: str, following: Following, sight: Sight) -> Measured:
         """What the map shows; called on another thread."""
@@ -171,9 +174,9 @@ class Watching(Page):
                 recipes={**self.state.recipes, self.PAGE: recipe}, followed={**self.state.followed, self.PAGE: followed}
             )
 
+    @abstractmethod
     def _enable(self) -> None:
         """Let buttons be pressed, or not."""
-        raise NotImplementedError
 
     def _failed(self, error: Exception) -> None:
         text = f"Looking at the {self.WATCHED} failed ({type(error).__name__}: {error}); the page goes on trying."
@@ -204,6 +207,3 @@ class Watching(Page):
     def _done(self) -> None:
         self._enable()
         self.rhythm.now()
-
-    def _may(self) -> Permission:
-        return may_launch()

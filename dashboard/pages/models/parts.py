@@ -1,11 +1,13 @@
 """What the tabs of the page *Models* share: their frame, and sliders of the sizes that are held."""
 
+from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from html import escape
 from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
+from param.parameterized import ParameterizedABC
 
 from dashboard.domain.models import ModelName
 from dashboard.domain.units import format_bytes
@@ -22,7 +24,7 @@ from dashboard.plots.live import LiveSources
 REST = 0.15
 
 
-class Part(Filling):
+class Part(Filling, ParameterizedABC):
     """A tab: widgets, what they show once it is there, and a sentence instead where there is nothing to show."""
 
     def __init__(self, choice: ModelChoice) -> None:
@@ -43,9 +45,9 @@ class Part(Filling):
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.bar, self.message, self.coming, self.results, sizing_mode="stretch_width", margin=0)
 
+    @abstractmethod
     def update(self) -> None:
         """Follow the choice."""
-        raise NotImplementedError
 
     def own(self) -> dict[str, Any]:
         """Menus, sliders and switches that only this tab has, by their names in an address."""

@@ -7,7 +7,6 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import write_json
 from dashboard.benchmarks.launchers.launch import Status
-from dashboard.pages.measure import watching as module
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.server.permission import Permission
 from loaders import RunWriter
@@ -235,7 +234,7 @@ def test_a_folder_that_is_no_campaign_is_said(page: MeasurePage) -> None:
 def test_a_permission_that_was_taken_away_meanwhile_counts(
     started: MeasurePage, launcher: Played, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(module, "may_launch", lambda: Permission(allowed=False, reason="No more."))
+    monkeypatch.setattr(started.doing, "_permission", lambda: Permission(allowed=False, reason="No more."))
     press(started.cancel)
     assert launcher.now.state == "queued"
 
