@@ -9,9 +9,8 @@ import panel as pn
 from dashboard.decisions import DecisionError
 from dashboard.export import TARGETS
 from dashboard.export.library_names import measured_series
-from dashboard.export.targets.mpich.base import kept
+from dashboard.export.targets.mpich.base import kept, known
 from dashboard.export.writing import Written
-from dashboard.pages.export.base import BaseFile
 from dashboard.pages.export.check import CheckRules
 from dashboard.pages.export.gain import Gain
 from dashboard.pages.export.order import Made, collectives_of, order_job, order_key
@@ -21,7 +20,7 @@ from dashboard.pages.frame.report import Report
 from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
-from dashboard.pages.parts.menus import ppn_menu
+from dashboard.pages.parts.menus import mpich_menu, ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs, clamped
@@ -80,7 +79,7 @@ class ExportPage(Page):
             description="Each is decided by the tree of the page Decisions, as its options are set there.",
         )
         self.ppn = ppn_menu(state)
-        self.base = BaseFile(state, self._follow)
+        self.base = mpich_menu(state)
         self.writing = Background(again=self._write)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.file = WrittenFile(state)
@@ -116,6 +115,7 @@ class ExportPage(Page):
         state = self.state
         self.target.link(state, value="target", bidirectional=True)
         self.most.param.watch(self._set_most, "value")
+        self.base.param.watch(self._follow, "value")
         self.version.param.watch(self._set_version, "value")
         self.collectives.param.watch(self._set_collectives, "value")
         chosen = ["target", "target_version", "most_rules", "exported"]
@@ -146,7 +146,7 @@ class ExportPage(Page):
         self.most.param.update(value=state.most_rules, visible="most_rules" in options)
         names = [name for name in state.param.collective.objects if name is not None]
         self.collectives.param.update(options=names, value=list(collectives_of(state)), disabled=not names)
-        self.base.line.visible = "base" in options
+        self.base.visible = "base" in options
 
     def _follow(self, *_: Any) -> None:
         self._refresh()
@@ -159,7 +159,7 @@ class ExportPage(Page):
             return None
         results = self.state.results
         files = [] if results is None else json.loads(results.attrs.get("sources", "[]"))
-        return self.base.text or kept([each["path"] for each in files if each.get("path")])
+        return known(self.base.value) or kept([each["path"] for each in files if each.get("path")])
 
     def _write(self) -> None:
         state = self.state

@@ -14,10 +14,11 @@ from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
 from dashboard.export.substitute import has_substitutes
 from dashboard.export.target import ExportError
+from dashboard.export.targets.mpich.base import known
 from dashboard.export.translation import Taken, base_of, lacking, of_section, sections_of, taken
 from dashboard.export.writing import Order, Written, write
-from dashboard.pages.export.base import BaseFile
 from dashboard.pages.parts.growing import Background
+from dashboard.pages.parts.menus import mpich_menu, mpich_versions
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, Select, Switch
 from dashboard.plots import exported, legend, source
@@ -76,7 +77,7 @@ class Translate(Viewer):
             description="The file has bytes per process where the library compares the total: repair that. The check "
             "shows what the penalty is with either reading.",
         )
-        self.base = BaseFile(state, self._offer)
+        self.base = mpich_menu(state)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
         self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
@@ -90,7 +91,7 @@ class Translate(Viewer):
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
         self.result.param.watch(lambda _: changed(), "visible")
-        for choice in (self.target, self.section, self.version, self.blocks):
+        for choice in (self.target, self.section, self.version, self.blocks, self.base):
             choice.param.watch(self._offer, "value")
         self._offer()
 
@@ -121,14 +122,15 @@ class Translate(Viewer):
         words += ["--for", self.version.value] if self.version.visible else []
         words += ["--section", self.section.value] if self.section.value else []
         words += ["--sizes-are-blocks"] if self.blocks.value else []
-        base = self.base.version.value if self.base.line.visible else ""
-        return [[*words, *(["--base", base] if base else [])]]
+        words += ["--base", self.base.value] if self.base.visible and self.base.value else []
+        return [words]
 
     def _offer(self, *_: Any) -> None:
         target = TARGETS[self.target.value]
-        self.version.visible, self.base.line.visible = "version" in target.options, "base" in target.options
+        self.version.visible, self.base.visible = "version" in target.options, "base" in target.options
         name, text, rules = self._given or ("", "", None)
-        self.base.stand_on("" if rules is None or base_of(target, rules, text) is None else name)
+        own = rules is not None and base_of(target, rules, text) is not None
+        self.base.options = mpich_versions(f"{name} itself") if own else mpich_versions()
         self._forget()
 
     def _forget(self) -> None:
@@ -140,7 +142,7 @@ class Translate(Viewer):
         if self._given is None:
             return
         name, text, rules = self._given
-        base = self.base.text or base_of(TARGETS[self.target.value], rules, text)
+        base = known(self.base.value) or base_of(TARGETS[self.target.value], rules, text)
         options = {"target": self.target.value, "version": self.version.value, "base": base}
         work = translate_job(
             self._state, name, rules, section=self.section.value, as_blocks=self.blocks.value, **options

@@ -1,7 +1,8 @@
-"""The menus of collectives and of processes per node, on each page whose figures are of one of them."""
+"""Menus that several pages have: of collectives, of processes per node, of versions of MPICH."""
 
 from typing import Any
 
+from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.pages.parts.widgets import Select
 from dashboard.session.state import DATA, State
 
@@ -53,3 +54,23 @@ def ppn_menu(state: State) -> Select:
     state.param.watch(show, list(DATA))
     show()
     return menu
+
+
+def mpich_menu(state: State) -> Select:
+    """A menu of the versions of MPICH into whose complete selection files rules are put."""
+    menu = Select(
+        label="MPICH",
+        options=mpich_versions(),
+        value=state.base_version,
+        width=190,
+        description="The version that will read the file, in whose own one the rules stand. As measured: that of the "
+        f"results ({KNOWN[0]} to {KNOWN[-1]} are known), else of the MPICH that is installed here. For another one "
+        "colltune export --base takes maint/tuning/coll/mpir/generic.json of it.",
+    )
+    menu.link(state, value="base_version", bidirectional=True)
+    return menu
+
+
+def mpich_versions(usual: str = "as measured") -> dict[str, str]:
+    """Versions to choose from by title; `usual` stands for none of them."""
+    return {usual: "", **{version: version for version in KNOWN}}

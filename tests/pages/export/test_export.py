@@ -123,7 +123,7 @@ def test_fewer_rules_are_the_best_so_many_and_the_difference_is_shown(drawn: Exp
 def test_options_are_those_of_the_target(page: ExportPage, state: State) -> None:
     assert page.version.visible
     assert page.most.visible
-    assert not page.base.line.visible
+    assert not page.base.visible
     state.target = "c"
     assert not page.version.visible
     assert not page.most.visible
@@ -154,7 +154,7 @@ def test_what_a_target_needs_is_one_clear_sentence(page: ExportPage, state: Stat
 
 def test_mpich_is_made_from_that_of_the_version_that_is_chosen(page: ExportPage, state: State) -> None:
     state.target = "mpich"
-    page.base.version.value = "5.0"
+    page.base.value = "5.0"
     assert page.body.visible
     assert page.file.written.order.base == known("5.0")
     assert "--base 5.0" in as_command(state)
@@ -418,7 +418,7 @@ def test_mpich_s_own_file_is_what_its_rules_are_written_into(elsewhere: ExportPa
     elsewhere.check.give("own.json", own)
     translate = elsewhere.check.translate
     translate.target.value = "mpich"
-    assert translate.base.note.object == "Made from own.json itself; another can be chosen."
+    assert translate.base.options["own.json itself"] == translate.base.value == ""
     translate._translate()
     assert json.loads(translate.written.text) == json.loads(own)
     assert not translate.message.visible
