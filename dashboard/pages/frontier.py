@@ -145,7 +145,6 @@ class FrontierPage(Page):
         work = self._attempt(lambda: self.state.view.frontier_job(self._scheme, self.state.criterion, so_far))
         if work is None:
             return
-
         _ASKED[self] = key
         self.background.start("Frontier", work, take, self._drop, partial(_looked_at, key))
 
@@ -176,7 +175,7 @@ class FrontierPage(Page):
                 self.families.object = self.front.object = ""
                 return
             frontier.table["told"] = [self._choice(row).described() for row in range(len(frontier.table))]
-            titles = {name: FAMILIES[name].title for name in dict.fromkeys(frontier.table["family"])}
+            titles = self._titles
             self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
             if frontier.missing:
                 rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
@@ -186,7 +185,7 @@ class FrontierPage(Page):
             self.front.object = drawn.front_table(
                 frontier.table, frontier.value, titles, frontier.scheme, self._advised
             )
-            self._draw(titles)
+            self._draw()
         if not frontier.missing:
             self._judge()
 
@@ -205,8 +204,13 @@ class FrontierPage(Page):
         """Row of the tree that is recommended; None while there is none."""
         return None if self.frontier.missing or self._advice is None else self._advice.row
 
-    def _draw(self, titles: dict[str, str]) -> None:
-        frontier = self.frontier
+    @property
+    def _titles(self) -> dict[str, str]:
+        """Titles of the families that were tried, by name."""
+        return {name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])}
+
+    def _draw(self, *_: Any) -> None:
+        frontier, titles = self.frontier, self._titles
         self._taps = []
         for name, prefix in (("held out", "held_out"), ("in sample", "penalty")):
             value = f"{prefix}_{self.state.criterion}"
@@ -240,7 +244,7 @@ class FrontierPage(Page):
 
     def _mark(self, *_: Any) -> None:
         if self.frontier is not None and self.state.on_show(PAGE) and self._asked == self._key():
-            self._draw({name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])})
+            self._draw()
             self._judge()
 
     def _judge(self) -> None:
@@ -251,8 +255,7 @@ class FrontierPage(Page):
             return
         if any(self._choice(row) == choice for row in range(len(self.frontier.table))):
             return
-        titles = {name: FAMILIES[name].title for name in dict.fromkeys(self.frontier.table["family"])}
-        self.judging.start("Judging the current choice", state.view.heldout_job(choice), lambda _: self._draw(titles))
+        self.judging.start("Judging the current choice", state.view.heldout_job(choice), self._draw)
 
     def _choice(self, row: int) -> Choice:
         table = self.frontier.table

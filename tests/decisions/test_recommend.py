@@ -128,9 +128,6 @@ def test_where_each_family_falls_below_the_limits() -> None:
     assert table.loc["optimal", ["below_5", "below_1", "least", "least_leaves"]].tolist() == [8, 99, 0.9, 99]
     assert table.loc["c45", "below_5"] == 41
     assert table["below_1"].isna().tolist() == [True, True, False]
-    below_two = falls_below(frontier_of(POINTS), limits=(2.0,))
-    assert below_two["below_2"].isna().tolist() == [True, False, False]
-    assert below_two["below_2"].dropna().tolist() == [41, 13]
 
 
 def test_a_real_frontier_is_recommended_from() -> None:

@@ -24,14 +24,6 @@ def test_one_line_for_each_outcome() -> None:
     assert decision.simplified().to_text() == "message_size <= 8192: m0\nmessage_size > 8192: m1"
 
 
-def test_a_large_tree_can_be_cut_short() -> None:
-    root = Leaf(0)
-    for cut in range(100):
-        root = Split((Test("comm_size", cut),), (Leaf(1), root))
-    lines = DecisionFunction("bcast", METHODS, root).to_text(max_lines=3).splitlines()
-    assert (len(lines), lines[-1]) == (4, "... (a tree of 101 leaves)")
-
-
 def test_a_leaf_alone() -> None:
     for method in (0, 1):
         assert DecisionFunction("bcast", METHODS, Leaf(method)).to_text() == f"always: m{method}"

@@ -364,10 +364,10 @@ class DecisionFunction:
         except DecisionError as error:
             raise DecisionFormatError(f"{path}: {error}") from None
 
-    def to_text(self, *, max_lines: int | None = None, counts: Counts | None = None) -> str:
-        """Draw the tree as text, one line per outcome; at most `max_lines` of them; `counts` as `draw` takes them."""
+    def to_text(self, *, counts: Counts | None = None) -> str:
+        """Draw the tree as text, one line per outcome; `counts` as `draw` takes them."""
         labels = [method.label for method in self.methods]
-        return draw(self.tree, labels, categories=self.categories, max_lines=max_lines, counts=counts)
+        return draw(self.tree, labels, categories=self.categories, counts=counts)
 
     @cached_property
     def _table(self) -> SizeTable | None:

@@ -21,7 +21,6 @@ def draw(
     labels: Sequence[str],
     *,
     categories: Mapping[str, Sequence[str]] | None = None,
-    max_lines: int | None = None,
     counts: Counts | None = None,
 ) -> str:
     """Draw `tree` with one line per outcome of each test.
@@ -32,18 +31,10 @@ def draw(
         What to write for each method.
     categories
         For attributes of named values, the names by position.
-    max_lines
-        Stop after so many lines and say how many leaves there are.
     counts
         Written behind each leaf, as C4.5 does (dissertation, Figure 5.5): ``(cases/errors)``, or ``(cases)``.
     """
-    lines: list[str] = []
-    for line in _lines(tree, labels, categories or {}, counts):
-        if max_lines is not None and len(lines) >= max_lines:
-            lines.append(f"... (a tree of {int((tree.codes >= 0).sum())} leaves)")
-            break
-        lines.append(line)
-    return "\n".join(lines)
+    return "\n".join(_lines(tree, labels, categories or {}, counts))
 
 
 def _counted(counts: Counts | None, place: int) -> str:

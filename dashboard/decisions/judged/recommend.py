@@ -97,8 +97,8 @@ def recommend(frontier: Frontier, *, within: float | None = None) -> Recommendat
     return Recommendation(row, frontier.decisions[row], reason, rule, best, limit)
 
 
-def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.DataFrame:
-    """For each family the smallest tree whose penalty is below some limits.
+def falls_below(frontier: Frontier) -> pd.DataFrame:
+    """For each family the smallest tree whose penalty is below each of `LIMITS`.
 
     Returns
     -------
@@ -112,7 +112,7 @@ def falls_below(frontier: Frontier, limits: tuple[float, ...] = LIMITS) -> pd.Da
     for name, part in frontier.table.groupby("family", sort=False):
         values = part[frontier.value].where(alike[part.index])
         row: dict[str, object] = {"family": name}
-        for limit in limits:
+        for limit in LIMITS:
             row[f"below_{limit:g}"] = part.loc[values < limit, "leaves"].min()
         row["least"] = values.min()
         row["least_leaves"] = part.loc[values == values.min(), "leaves"].min()

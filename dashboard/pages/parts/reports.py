@@ -13,6 +13,8 @@ from loaders import LoadError
 from loaders.hints import Hints
 
 MOST_SKIPS = 2_000
+#: Names that show what a pattern says of them.
+_PREVIEWED = 6
 #: What `verdict` says of a file that cannot be read, and of what is not among what was chosen.
 REFUSED, UNUSED = "refused", "left out"
 Report = Mapping[str, Any]
@@ -157,7 +159,7 @@ def headline(reports: Sequence[Report], methods: int, cells: int, collectives: i
     return " · ".join(parts)
 
 
-def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[list[tuple[str, str]], int, str]:
+def pattern_preview(pattern: str, names: Sequence[str]) -> tuple[list[tuple[str, str]], int, str]:
     """What a pattern says of file names.
 
     Parameters
@@ -166,8 +168,6 @@ def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[
         As the hint of `loaders.open_results`.
     names
         Of the files.
-    most
-        Names to show.
 
     Returns
     -------
@@ -191,5 +191,5 @@ def pattern_preview(pattern: str, names: Sequence[str], most: int = 6) -> tuple[
             others.append((name, "does not match"))
         else:
             matched.append((name, ", ".join(f"{key} {value}" for key, value in hinted.items())))
-    shown = others[: most // 2]
-    return [*shown, *matched[: most - len(shown)]], len(matched), ""
+    shown = others[: _PREVIEWED // 2]
+    return [*shown, *matched[: _PREVIEWED - len(shown)]], len(matched), ""
