@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.domain.errors import OptionError
+from dashboard.domain.options import Option
 from dashboard.online.selection import Blocked
 from dashboard.online.settings import OPTIONS
 from dashboard.session.choice import names_outside, read_values, write_options
@@ -17,9 +18,17 @@ from dashboard.session.registry import Origin
 
 SCENARIO, FOLDER = "scenario", "folder"
 MOST_ITERATIONS = 100
-_PICTURED = ("collective", "place", "size", "methods")
-_MOST = (1 << 63) - 1
 _OPTIONS = {option.name: option for option in OPTIONS}
+_MOST = (1 << 63) - 1
+#: What an address says beside the settings of the learning.
+_OWN = (
+    *(Option(name, name, "", "", "name") for name in (FOLDER, SCENARIO, "collective")),
+    *(Option(name, name, "", (), "words") for name in ("blocked", "methods")),
+    *(Option(name, name, "", 1, "int", low=1, high=_MOST) for name in ("nodes", "ppn")),
+    Option("size", "message size", "", 0, "int", low=0, high=_MOST),
+    Option("seed", "seed", "", 1, "int", low=0, high=(1 << 31) - 1),
+    Option("iterations", "iterations", "", 8, "int", low=1, high=MOST_ITERATIONS),
+)
 
 
 @dataclass(frozen=True)
@@ -42,24 +51,6 @@ class Pictured:
     place: tuple[int, int] | None = None
     message_size: int | None = None
     methods: tuple[str, ...] | None = None
-
-    def written(self) -> list[str]:
-        """What was chosen, as it stands in an address."""
-        listed = None if self.methods is None else "|".join(self.methods)
-        place = None if self.place is None else "x".join(map(str, self.place))
-        chosen = zip(_PICTURED, (self.collective, place, self.message_size, listed), strict=True)
-        return [f"{name}:{value}" for name, value in chosen if value is not None]
-
-    @classmethod
-    def read(cls, given: Mapping[str, str]) -> Pictured:
-        """Read what `written` wrote; `OptionError` where it is no such thing."""
-        place = size = None
-        if "place" in given:
-            nodes, _, ppn = given["place"].partition("x")
-            place = _integer("nodes", nodes, 1, _MOST), _integer("processes per node", ppn, 1, _MOST)
-        if "size" in given:
-            size = _integer("size", given["size"], 0, _MOST)
-        return cls(given.get("collective"), place, size, _listed(given, "methods"))
 
 
 @dataclass(frozen=True)
@@ -102,44 +93,32 @@ class Shown:
 
 def write_view(shown: Shown) -> str:
     """Write it; what is usual is left out."""
-    usual, parts = Shown(), {}
-    if shown.name:
-        parts[shown.kind] = shown.name
-    for name in ("seed", "iterations"):
-        if getattr(shown, name) != getattr(usual, name):
-            parts[name] = str(getattr(shown, name))
-    entries = [f"{name}:{value}" for name, value in parts.items()]
-    if shown.blocked is not None:
-        entries.append(f"blocked:{'|'.join(shown.blocked)}")
-    learning = write_options(dict(shown.learning))
-    return ";".join([*entries, *([learning] if learning else []), *shown.pictured.written()])
+    usual, pictured = Shown(), shown.pictured
+    names = [name for name in ("seed", "iterations", "blocked") if getattr(shown, name) != getattr(usual, name)]
+    chosen = {shown.kind: shown.name} if shown.name else {}
+    nodes, ppn = pictured.place or (None, None)
+    drawn = {"collective": pictured.collective, "nodes": nodes, "ppn": ppn, "size": pictured.message_size}
+    drawn = {name: value for name, value in {**drawn, "methods": pictured.methods}.items() if value is not None}
+    return write_options({**chosen, **{name: getattr(shown, name) for name in names}, **shown.learning, **drawn})
 
 
 def read_view(text: str) -> tuple[Shown, str]:
-    """Read what `write_view` wrote, and what of it cannot be used, as a sentence."""
-    given = {key: value for key, _, value in (part.partition(":") for part in text.split(";")) if key}
+    """Read what `write_view` wrote, and what of it cannot be used, in sentences."""
+    given: dict[str, Any] = {}
+    options = {option.name: option for option in (*_OWN, *OPTIONS)}
+    unknown = names_outside(options, text)
+    notices = [f"The page Online knows no {', '.join(unknown)}, passed over."] if unknown else []
+    for option in options.values():
+        try:
+            given |= read_values([option], text)
+        except OptionError as error:
+            notices.append(f"The address asks the page Online for something else: {error}.")
     kind = FOLDER if FOLDER in given else SCENARIO
-    unknown = names_outside({FOLDER, SCENARIO, "seed", "iterations", "blocked", *_PICTURED, *_OPTIONS}, text)
-    notice = f"The page Online knows no {', '.join(unknown)}, passed over." if unknown else ""
-    try:
-        learning = read_values(OPTIONS, text)
-        seed = _integer("seed", given.get("seed", "1"), 0, (1 << 31) - 1)
-        iterations = _integer("iterations", given.get("iterations", "8"), 1, MOST_ITERATIONS)
-        pictured = Pictured.read(given)
-    except OptionError as error:
-        return Shown(kind, given.get(kind, "")), f"The address asks the page Online for something else: {error}."
-    return Shown(kind, given.get(kind, ""), seed, iterations, learning, _listed(given, "blocked"), pictured), notice
-
-
-def _listed(given: Mapping[str, str], name: str) -> tuple[str, ...] | None:
-    return tuple(filter(None, given[name].split("|"))) if name in given else None
-
-
-def _integer(name: str, text: str, low: int, high: int) -> int:
-    value = int(text) if text.isdecimal() else -1
-    if not low <= value <= high:
-        raise OptionError(f"{name} is {text[:20]!r}, expected a whole number from {low} to {high}")
-    return value
+    place = (given["nodes"], given["ppn"]) if {"nodes", "ppn"} <= given.keys() else None
+    pictured = Pictured(given.get("collective"), place, given.get("size"), given.get("methods"))
+    learning = {name: value for name, value in given.items() if name in _OPTIONS}
+    usual = {name: given[name] for name in ("seed", "iterations", "blocked") if name in given}
+    return Shown(kind, given.get(kind, ""), learning=learning, pictured=pictured, **usual), " ".join(notices)
 
 
 def learning_words(learning: Mapping[str, Any]) -> list[str]:

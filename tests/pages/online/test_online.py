@@ -197,7 +197,7 @@ def test_what_was_measured_by_one_method_alone_is_not_replayed() -> None:
 def test_what_cannot_be_shown_is_said(root: Path) -> None:
     assert "There is no folder gone here" in open_page("folder:gone").state.notice
     page = open_page("folder:loop;iterations:999")
-    assert ("iterations is '999'" in page.state.notice, page.state.online) == (True, "folder:loop")
+    assert ("iterations is 999" in page.state.notice, page.state.online) == (True, "folder:loop")
     (root / "loop" / "online.parquet").write_bytes(b"PAR1")
     page = open_page("folder:loop")
     assert page.message.visible
