@@ -21,12 +21,11 @@ from dashboard.pages.frame.permalink import Permalink
 from dashboard.pages.frame.share import Share
 from dashboard.pages.frame.views import ViewBar
 from dashboard.pages.frame.weighed import Weighed
-from dashboard.pages.parts.accessible import NAMES
 from dashboard.pages.parts.growing import Growing
-from dashboard.pages.parts.keys import MAP_KEYS
 from dashboard.pages.parts.later import hand_over, live_session
 from dashboard.pages.parts.loading import bytes_below, load, read
 from dashboard.pages.parts.reports import plain
+from dashboard.pages.parts.scripts import MAP_KEYS, NAMES
 from dashboard.pages.parts.widgets import Alert, Page, RadioButtonGroup
 from dashboard.server.memory import give_back_later
 from dashboard.server.patches.lean import LATE, NAVIGATION_CLASS, PAGES_CLASS

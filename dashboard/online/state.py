@@ -167,11 +167,7 @@ class Folder:
 
     def calls(self) -> pd.DataFrame:
         """All timings taken in so far; ``run, mode, iteration`` beside the columns of `loaders.online.run_of`."""
-        if not self.data.exists():
-            return pd.DataFrame()
-        calls = read_data(self.data)[0]
-        # Data sets of before 2026-11-28 do not tell the mode, and were made by tuning nearly always.
-        return calls if "mode" in calls else calls.assign(mode="tuning")
+        return read_data(self.data)[0] if self.data.exists() else pd.DataFrame()
 
     def collect(self, settled: float = SETTLED_S, *, traces: Path | None = None) -> Collected:
         """Take in the runs whose traces are whole; they belong to the iteration that is trained next.

@@ -1,3 +1,3 @@
 """What several pages are made of."""
 
-__all__ = ["accessible", "growing", "keys", "later", "loading", "reports", "widgets"]
+__all__ = ["growing", "later", "loading", "reports", "scripts", "widgets"]
