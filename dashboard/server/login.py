@@ -255,7 +255,7 @@ class _WithState:
 
         Another site could log such a browser in as somebody else.
         """
-        if not all(self.get_arguments("state")):  # type: ignore[attr-defined]
+        if not all(self.get_arguments("state")):
             raise HTTPError(401, "the log-in was not begun here; begin anew", reason="state mismatch")
 
 

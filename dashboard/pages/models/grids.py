@@ -220,7 +220,7 @@ class Grids(Part):
         for each in predictions:
             if str(each.grid) in names:
                 beyond |= each.unfitted
-                beside = deviation(cube, self.original.value, self.inner.value, size, each)  # type: ignore[arg-type]
+                beside = deviation(cube, self.original.value, self.inner.value, size, each)
                 rows.append((str(each.grid), each.time, beside.measured, beside.total, beside.phases))
         formulas = "; ".join(part.text() for part in function.functions)
         note = unfitted_note(beyond)

@@ -62,21 +62,21 @@ class _Kept:
     """
 
     def _process_param_change(self, msg: dict[str, Any]) -> dict[str, Any]:
-        if "options" in msg and self.value in self.values:  # type: ignore[attr-defined]
-            msg = {**msg, "value": self.value}  # type: ignore[attr-defined]
-        changed: dict[str, Any] = super()._process_param_change(msg)  # type: ignore[misc]
+        if "options" in msg and self.value in self.values:
+            msg = {**msg, "value": self.value}
+        changed: dict[str, Any] = super()._process_param_change(msg)
         return changed
 
 
-class DiscreteSlider(_Kept, pmui.DiscreteSlider):  # type: ignore[misc]
+class DiscreteSlider(_Kept, pmui.DiscreteSlider):
     """A slider that keeps its place."""
 
 
-class Select(_Kept, pmui.Select):  # type: ignore[misc]
+class Select(_Kept, pmui.Select):
     """A menu that, closed, reads as what is chosen is called now."""
 
 
-class FileInput(pmui.FileInput):  # type: ignore[misc]
+class FileInput(pmui.FileInput):
     """A file input whose `value` tells of every upload: of an empty file too, and of the same content again.
 
     The browser sends an empty file in no piece at all, so that not even its name comes.
@@ -126,15 +126,15 @@ class _Live:
     def _linked_properties(self) -> tuple[str, ...]:
         # Where a slider comes to rest it has been before: nothing follows the second event, which would be
         # handled before the maps that follow the first one are sent.
-        linked: tuple[str, ...] = super()._linked_properties  # type: ignore[misc]
+        linked: tuple[str, ...] = super()._linked_properties
         return tuple(name for name in linked if name != "value_throttled")
 
 
-class LiveIntSlider(_Live, pmui.IntSlider):  # type: ignore[misc]
+class LiveIntSlider(_Live, pmui.IntSlider):
     """An integer slider without Panel's wait."""
 
 
-class LiveFloatSlider(_Live, pmui.FloatSlider):  # type: ignore[misc]
+class LiveFloatSlider(_Live, pmui.FloatSlider):
     """A slider without Panel's wait."""
 
 

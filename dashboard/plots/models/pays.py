@@ -99,7 +99,7 @@ def pays_text(ratios: Mapping[str, Ratio], segment_size: int) -> str:
     """Say where segments pay by each model, and as measured."""
     lines = []
     for name, each in ratios.items():
-        title = "Measured" if name == "measured" else MODEL_TITLES[name]  # type: ignore[index]
+        title = "Measured" if name == "measured" else MODEL_TITLES[name]
         where = [
             format_bytes(round(low)) if low == high else f"{format_bytes(round(low))} to {format_bytes(round(high))}"
             for low, high in each.pays(segment_size)

@@ -51,5 +51,5 @@ def _visit_references(value: Any, visitor: Callable[[Model], None]) -> None:
 
 def install() -> None:
     """Have all models of this process, those of every server in it, do so."""
-    PropertyDescriptor._get_default = _get_default  # type: ignore[method-assign]  # noqa: SLF001 - Bokeh calls it by that name
+    PropertyDescriptor._get_default = _get_default  # noqa: SLF001 - Bokeh calls it by that name
     util.visit_immediate_value_references = _visit_references

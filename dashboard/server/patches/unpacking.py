@@ -42,4 +42,4 @@ def _bounded(self: Deserializer, obj: Any) -> Any:
 
 def install() -> None:
     """Bound what every server of this process unpacks."""
-    Deserializer._decode_bytes = _bounded  # type: ignore[method-assign]  # noqa: SLF001 - Bokeh calls it by that name
+    Deserializer._decode_bytes = _bounded  # noqa: SLF001 - Bokeh calls it by that name
