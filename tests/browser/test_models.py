@@ -44,7 +44,8 @@ def test_a_decision_of_models_is_taken_and_found_again_by_its_address(
     page.goto(serve_dashboard().url + "?page=Models&models=tab:2;by:loggp;parameters:boba")
     wait_until_drawn(page, "By the models")
     table = page.get_by_role("table", name=re.compile("^Penalty: against the best"))
-    assert table.get_by_role("row").count() == 1 + 4
+    # The decision on show, three models, their vote and their weight.
+    expect(table.get_by_role("row")).to_have_count(1 + 6)
     page.get_by_role("button", name="Take as the decision").click()
     page.get_by_role("alert").filter(has_text="The models decide now").wait_for()
     page.wait_for_url(re.compile("tree=model"))
