@@ -94,7 +94,8 @@ def _curve(
     yield hv.Curve((sizes[there], along.time[method, there]), x, _TIME).opts(color=color, line_width=2, backend="bokeh")
     known = np.isfinite(along.measured[method])
     times = along.measured[method, known]
-    columns = (sizes[known], times, [label] * times.size, _texts(along.axis, along.sizes[known]), _seconds(times))
+    texts = [write_size(along.axis, size) for size in along.sizes[known].tolist()]
+    columns = (sizes[known], times, [label] * times.size, texts, _seconds(times))
     yield hv.Scatter(columns, x, [_TIME, "method", "size", "text"]).opts(
         color=color,
         size=7,
@@ -154,10 +155,6 @@ def slice_table(along: Along, chosen: NDArray[np.int64], key: MethodKey) -> str:
     note = f"<p>{format_count(left, 'method')} of shorter stretches are not drawn.</p>" if left else ""
     heads = [("method", False), ("fastest on", True), ("chosen on", True)]
     return table("Shares of the sizes between, by the logarithm", heads, rows) + note
-
-
-def _texts(axis: str, sizes: NDArray[np.int64]) -> list[str]:
-    return [write_size(axis, size) for size in sizes.tolist()]
 
 
 def _seconds(times: NDArray[np.float64]) -> list[str]:

@@ -6,6 +6,7 @@ as long is at −900 %. So it is drawn by the logarithm of the ratio, with ticks
 
 from collections.abc import Mapping, Sequence
 from html import escape
+from itertools import cycle
 from typing import Any, Literal
 
 import holoviews as hv
@@ -55,7 +56,7 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
     ends = axis.positions(axis.sizes)[[0, -1]] + np.array([-1.0, 1.0])
     layers: list[hv.Element] = [hv.Curve((ends, [0, 0]), *dims).opts(color=_GREY, line_width=1.5, backend="bokeh")]
     heights: list[FloatArray] = []
-    for (title, improvement), look in zip(improvements.items(), _cycled(len(improvements)), strict=True):
+    for (title, improvement), look in zip(improvements.items(), cycle(LOOKS), strict=False):
         columns = _columns(improvement, axis, along, at, title)
         heights += [columns[name] for name in ("gain", "low", "high")]
         layers += _line(columns, dims, title, look)
@@ -244,10 +245,6 @@ def _dims(along: Along, what: str) -> tuple[hv.Dimension, hv.Dimension]:
 def _short(seconds: float) -> str:
     value, unit = format_time(seconds).split(" ")
     return f"{float(value.replace(',', '')):g} {unit}"
-
-
-def _cycled(count: int) -> list[tuple[str, str, str]]:
-    return [LOOKS[place % len(LOOKS)] for place in range(count)]
 
 
 def _sizes(axis: Axis, there: NDArray[np.bool_]) -> NDArray[Any]:

@@ -67,13 +67,9 @@ def campaign_for(folder: Path, plan: Plan) -> Campaign:
     number = 1
     while True:
         campaign = Campaign(folder / ("measure" if number == 1 else f"measure-{number}"))
-        if not campaign.plan_file.exists() or not campaign.began or _same(campaign.plan(), plan):
+        if not campaign.plan_file.exists() or not campaign.began or replace(campaign.plan(), goal=plan.goal) == plan:
             return Campaign.create(campaign.folder, plan)
         number += 1
-
-
-def _same(known: Plan, plan: Plan) -> bool:
-    return replace(known, goal=plan.goal) == plan
 
 
 def finish(work: Work, stage: str, campaign: Campaign, installation: Installation, seconds: float) -> None:

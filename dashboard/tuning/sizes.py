@@ -21,7 +21,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof.regions import holds_for, messages_of
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method, default_of
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of, select_ppn
@@ -161,7 +161,8 @@ def _candidates(
         rules: defaultdict[int, list[Cell]] = defaultdict(list)
         left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):
-            (left if default_of([_decided(decision, leaf)]) == 0 else rules[leaf]).append(cell)
+            method = decision.methods[int(decision.tree.codes[leaf])]
+            (left if default_of([method]) == 0 else rules[leaf]).append(cell)
         weighed = [
             # The grid has as many sizes of a rule as it has of messages; how many ends a rule has says nothing.
             (sum(worth(cell) for cell in each if cell.message_size in grid), each)
@@ -205,10 +206,6 @@ def _saved(
             if np.isfinite(part):
                 saved[name, int(rows[row]), int(columns[column])] = max(float(part), _LEAST)
     return saved
-
-
-def _decided(decision: DecisionFunction, leaf: int) -> Method:
-    return decision.methods[int(decision.tree.codes[leaf])]
 
 
 def _spread(cells: Sequence[Cell]) -> Iterator[Cell]:

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import product, zip_longest
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
@@ -70,10 +69,6 @@ def ending(ended: str, goal: Goal, loss: Mapping[str, float | None], doubtful: i
     return f"{ended}{f' but {doubts}' if doubts else ''}{missed}"
 
 
-def _numbered(axis: Iterable[Any]) -> dict[Any, int]:
-    return {value: place for place, value in enumerate(axis)}
-
-
 @dataclass
 class Chooser:
     """Knows what a campaign has measured, and says what comes next.
@@ -103,7 +98,10 @@ class Chooser:
         self._logs = {name: np.full(able.shape, np.nan) for name, able in self._able.items()}
         self._errors = {name: np.full(able.shape, np.nan) for name, able in self._able.items()}
         self._places = {
-            name: [_numbered(axis) for axis in (methods, self.plan.comm_sizes, self._sizes(name))]
+            name: [
+                {value: place for place, value in enumerate(axis)}
+                for axis in (methods, self.plan.comm_sizes, self._sizes(name))
+            ]
             for name, methods in self.plan.methods.items()
         }
         self._known: dict[str, Known] = {}

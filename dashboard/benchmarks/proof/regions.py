@@ -58,13 +58,8 @@ def regions_of(decision: DecisionFunction, ranks: int, memory: int, per_node: in
         Processes on each node: where a region has communicators of whole nodes, several of them, these are watched.
     """
     regions = [_region(decision, rule, ranks, memory, per_node) for rule in decision.rules()]
-    return sorted(
-        regions, key=lambda region: [_start(region.bounds, name) for name in (COMM_SIZE, MESSAGE_SIZE, _TOTAL)]
-    )
-
-
-def _start(bounds: Bounds, name: str) -> float:
-    return bounds.get(name, (-math.inf, math.inf))[0]
+    names = (COMM_SIZE, MESSAGE_SIZE, _TOTAL)
+    return sorted(regions, key=lambda region: [region.bounds.get(name, (-math.inf,))[0] for name in names])
 
 
 def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per_node: int) -> Region:

@@ -55,7 +55,8 @@ def to_nccl(decisions: Decisions, *, provenance: Facts = None) -> str:
 
 def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str], list[str]]:
     """Lines of a collective, those of single numbers of ranks first, and what they do not say."""
-    words = [_words(decision, method, used=place in _used(bands)) for place, method in enumerate(decision.methods)]
+    used = {method for band in bands for _, method in band.rules}
+    words = [_words(decision, method, used=place in used) for place, method in enumerate(decision.methods)]
     *finite, last = bands
     lines = []
     for band, above in zip(finite, bands[1:], strict=True):
@@ -72,10 +73,6 @@ def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str]
     # A line for all ranks would also act where NCCL is to decide, or its bytes would be those of another number.
     note = f"of more than {max(2, last.start)} processes NCCL decides by itself"
     return [*lines, *_of(decision.collective, last, words, max(2, last.start))], [note]
-
-
-def _used(bands: Sequence[Band]) -> set[int]:
-    return {method for band in bands for _, method in band.rules}
 
 
 def _of(collective: str, band: Band, words: Sequence[str], ranks: int) -> list[str]:

@@ -59,7 +59,8 @@ class FacetChooser(Viewer):
         return reading.chosen(self._chosen())
 
     def _chosen(self) -> dict[str, str | None]:
-        return {**self._given, **{name: _facet(widget) for name, widget in self.widgets.items()}}
+        values = {name: widget.value for name, widget in self.widgets.items()}
+        return {**self._given, **{name: None if value == _ALL else str(value) for name, value in values.items()}}
 
     @staticmethod
     def _widget(name: str, there: Sequence[str], before: Mapping[str, str | None]) -> Select:
@@ -74,7 +75,3 @@ class FacetChooser(Viewer):
             sizing_mode="stretch_width",
             description=f"{reading.SELECT.help} {_TOGETHER.capitalize()}: {reading.JOIN.help}",
         )
-
-
-def _facet(widget: Select) -> str | None:
-    return None if widget.value == _ALL else str(widget.value)

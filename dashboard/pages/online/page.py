@@ -175,7 +175,8 @@ class OnlinePage(Page):
             self.fields.show({**base.to_dict(), **shown.learning})
             self.blocked.param.update(options=labels, value=self._blocked_now(), visible=with_folder)
             self.numbers.visible = not with_folder
-            self.about.object = "" if with_folder else f"<small>{_about(shown.name)}</small>"
+            about = "" if with_folder else scenarios.file_data(shown.name).get("about", "")
+            self.about.object = f"<small>{about}</small>" if about else ""
 
     def _blocked_now(self) -> list[str]:
         if self.shown.blocked is not None:
@@ -367,7 +368,3 @@ def folders(root: Any) -> list[str]:
     there = root.iterdir() if root.is_dir() else ()
     loops = [each for each in there if (each / "loop.json").exists() and not each.is_symlink()]
     return [each.name for each in sorted(loops, key=lambda each: (-(each / "loop.json").stat().st_mtime, each.name))]
-
-
-def _about(name: str) -> str:
-    return str(scenarios.file_data(name).get("about", ""))
