@@ -61,6 +61,42 @@ class ModelsPage(Page):
         self._written = ""
         self._data: Any = None
         self.ppn = ppn_menu(state)
+        self._make_menus(choice)
+        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.panel = ParameterPanel(state, choice)
+        self.parts = (
+            Curves(choice),
+            OptimalSegments(choice),
+            Deciding(state, choice),
+            Optimal(choice),
+            Fits(choice, self.panel.fit_again),
+            Formulas(choice),
+            Errata(choice),
+            Scheduled(choice),
+            OverProcesses(choice),
+            DrawnParameters(choice),
+            Grids(choice),
+        )
+        self.tabs = open_tabs(dict(zip(TABS, self.parts, strict=True)))
+        self.redraw = Newest(self._update)
+        # The address may wait: curves that follow a slider may not.
+        self.writing = Rested(self._write, REST)
+        self.saying = Rested(self._say, REST)
+        for part in self.parts:
+            part.begin(self._own)
+        self.collective.param.watch(self._set_collective, "value")
+        self.methods.param.watch(self._set_methods, "value")
+        self.models.param.watch(self._set_models, "value")
+        self.variant.link(choice, value="variant", bidirectional=True)
+        self.best.param.watch(self._set_case, "value")
+        self.tabs.param.watch(self._set_tab, "active")
+        choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
+        state.param.watch(self._follow, [*DRAWN, "page"])
+        state.param.watch(self._follow_address, "model_view")
+        self._follow()
+
+    def _make_menus(self, choice: ModelChoice) -> None:
+        """Menus of what is modelled."""
         self.collective = Select(
             label="Collective",
             options=[],
@@ -102,38 +138,6 @@ class ModelsPage(Page):
             "Off: the worst case.",
             margin=(18, 10),
         )
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.panel = ParameterPanel(state, choice)
-        self.parts = (
-            Curves(choice),
-            OptimalSegments(choice),
-            Deciding(state, choice),
-            Optimal(choice),
-            Fits(choice, self.panel.fit_again),
-            Formulas(choice),
-            Errata(choice),
-            Scheduled(choice),
-            OverProcesses(choice),
-            DrawnParameters(choice),
-            Grids(choice),
-        )
-        self.tabs = open_tabs(dict(zip(TABS, self.parts, strict=True)))
-        self.redraw = Newest(self._update)
-        # The address may wait: curves that follow a slider may not.
-        self.writing = Rested(self._write, REST)
-        self.saying = Rested(self._say, REST)
-        for part in self.parts:
-            part.begin(self._own)
-        self.collective.param.watch(self._set_collective, "value")
-        self.methods.param.watch(self._set_methods, "value")
-        self.models.param.watch(self._set_models, "value")
-        self.variant.link(choice, value="variant", bidirectional=True)
-        self.best.param.watch(self._set_case, "value")
-        self.tabs.param.watch(self._set_tab, "active")
-        choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
-        state.param.watch(self._follow, [*DRAWN, "page"])
-        state.param.watch(self._follow_address, "model_view")
-        self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
         right = pn.Column(
