@@ -247,13 +247,29 @@ def _refuse_unclear(source: Source, names: Sequence[str], meanings: Sequence[tup
         raise source.fail(f"the columns {theirs} all mean {doubled}; say with the hint columns which is meant")
 
 
-def no_times(names: Sequence[str]) -> str:
-    """Say that a table with these columns has none of times, and what would be right."""
+def no_times(names: Sequence[str], file: str) -> str:
+    """Say that the table of this file with these columns has none of times, and what would be right."""
     shown = ", ".join(repr(n.strip()[:40]) for n in names[:20]) or "no columns"
     return (
         f"no column of times among {shown}; a table has the columns collective, algorithm, segment_size, comm_size, "
         "message_size, time (or time_us, time_ms, time_ns), or the hint columns (--column of a command) maps its own "
-        "to these"
+        f"to these{_long_of(names, file)}"
+    )
+
+
+def _long_of(names: Sequence[str], file: str) -> str:
+    """How to make a row of each time of a wide table; empty where it is none."""
+    meanings = {name: _meaning(name, {}, frozenset()) for name in names if name.strip()}
+    kept = {meaning[0]: name for name, meaning in meanings.items() if meaning}
+    wide = [name for name, meaning in meanings.items() if not meaning]
+    across = "comm_size" if all(name.strip().isdecimal() for name in wide) else "algorithm"
+    if not wide or across in kept or not kept.keys() & {"message_size", "total_size"}:
+        return ""
+    each = "communicator size" if across == "comm_size" else "algorithm"
+    return (
+        f". Where each other column is of one {each}, pandas makes a row of each time (time_us: microseconds): "
+        f"pandas.read_csv({file!r}, sep=None).melt({list(kept.values())!r}, var_name={across!r}, value_name='time_us')"
+        ".to_csv('long.csv', index=False)"
     )
 
 

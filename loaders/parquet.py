@@ -72,7 +72,7 @@ def plan_of(source: Source, names: Sequence[str]) -> Plan:
     mapping = columns.mapping_of(source)
     plan = (None if mapping else presets.plan(source, names, None, "")) or columns.plan(source, names, mapping)
     if plan is None:
-        raise source.fail(columns.no_times(names))
+        raise source.fail(columns.no_times(names, source.path.name))
     return plan
 
 

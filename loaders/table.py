@@ -106,7 +106,7 @@ def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]
             passed.append((number, line))
             separator = columns.separator_of(line)
             shown = shown or (_cells(line, separator) if separator else [line])
-    raise source.fail(columns.no_times(shown))
+    raise source.fail(columns.no_times(shown, source.path.name))
 
 
 def _cells(line: str, separator: str) -> list[str]:
@@ -117,7 +117,7 @@ def _cells(line: str, separator: str) -> list[str]:
 
 
 def _reasons(source: Source) -> str:
-    reasons = ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "it is empty"
+    reasons = ", ".join(f"{count} × {reason}" for reason, count in source.reasons.most_common(3)) or "no row at all"
     first = next((skip for skip in source.skips if skip.line), None)
     return reasons if first is None else f"{reasons}; the first in line {first.line}: {first.text!r}"
 

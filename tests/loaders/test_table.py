@@ -2,6 +2,8 @@
 
 import csv
 import gzip
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -323,8 +325,33 @@ def test_a_compressed_table_is_known_by_its_name_where_its_columns_are_not_known
     assert open_results(path, columns=columns)["bcast"]["time"].item() == pytest.approx(17.5e-6)
 
 
+@pytest.mark.parametrize(
+    ("text", "hints"),
+    [
+        ("message_size,binomial,linear\n8,12.4,10.2\n1024,18.1,25.5\n", {"collective": "bcast", "comm_size": "4"}),
+        ("collective;ranks;size;binomial;linear\nbcast;4;8;12.4;10.2\nbcast;4;1024;18.1;25.5\n", {}),
+        ("size,4,8\n8,12.4,10.2\n1024,18.1,25.5\n", {"collective": "bcast", "algorithm": "linear"}),
+    ],
+)
+def test_how_a_wide_table_is_made_a_long_table_is_said_and_works(
+    text: str, hints: dict[str, str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("wide.csv").write_text(text)
+    with pytest.raises(LoadError, match="no column of times") as refused:
+        open_results("wide.csv", **hints)
+    line = str(refused.value).rpartition("microseconds): ")[2]
+    subprocess.run([sys.executable, "-W", "ignore", "-c", f"import pandas; {line}"], check=True)
+    times = open_results("long.csv", **hints)["bcast"]["time"]
+    assert sorted(times.values.ravel()) == pytest.approx([10.2e-6, 12.4e-6, 18.1e-6, 25.5e-6])
+
+
+def test_a_table_without_sizes_is_taken_for_no_wide_table(tmp_path: Path) -> None:
+    assert "melt" not in read_text(FORMAT, tmp_path, "when,what\n1,2\n").error
+
+
 def test_what_cannot_be_read_is_a_load_error(tmp_path: Path) -> None:
-    assert "no usable row (0 skipped: it is empty)" in read_text(FORMAT, tmp_path, LONG).error
+    assert "no usable row (0 skipped: no row at all)" in read_text(FORMAT, tmp_path, LONG).error
     dance = read_text(FORMAT, tmp_path, LONG + "dance,linear,0,4,8,1e-5\n").error
     assert "1 × no collective" in dance
     assert "the first in line 2: 'dance,linear,0,4,8,1e-5'" in dance
