@@ -84,6 +84,18 @@ def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path, monkeypa
     assert control.start(wider, launcher, HERE, 100.0)["attempt"] == 1
 
 
+def test_a_job_of_an_array_has_as_many_nodes_as_its_fewest_processes_on_each_take(tmp_path: Path) -> None:
+    plan = replace(PLAN, ranks=16, comm_sizes=(2, 4, 8), ppns=(2, 4))
+    campaign = Campaign.create(tmp_path, plan)
+    launcher = SlurmLauncher(Request(nodes=4, tasks_per_node=4, array=1))
+    parts = [campaign.part(index, launcher.ppn).plan() for index in range(3)]
+    assert [launcher.nodes(part.ranks) for part in parts] == [1, 2, 4]
+    assert {point for part in parts for point in part.points()} == set(plan.points())
+    assert not any(reach_of(part, launcher).beyond(part) for part in parts)
+    # Left to Slurm, how ranks are spread is not known before: all of them may be needed.
+    assert [campaign.part(index).plan().ranks for index in range(3)] == [16, 16, 16]
+
+
 def test_a_plan_and_a_submission_leave_out_what_cannot_be_measured(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[Any]
 ) -> None:

@@ -186,12 +186,19 @@ class Campaign:
                 raise CampaignError(f"{self.plan_file}: {error}") from error
             raise CampaignError(f"{self.plan_file} cannot be read: {error}") from error
 
-    def part(self, index: int) -> Campaign:
-        """Campaign of the job of an array that measures the communicator size of this index; made if need be."""
+    def part(self, index: int, ppn: int | None = None) -> Campaign:
+        """Campaign of the job of an array that measures the communicator size of this index; made if need be.
+
+        Parameters
+        ----------
+        ppn
+            Ranks that are started on each node; None: not known.
+        """
         plan = self.plan()
         size = plan.comm_sizes[index]
-        # With a number of processes per node, its communicators are chosen among all the ranks.
-        ranks = plan.ranks if plan.ppns else size
+        # Communicators with a number of processes per node are chosen among the ranks of as many nodes as they need.
+        nodes = max((size // each for each in plan.ppns if size % each == 0), default=1)
+        ranks = min(plan.ranks, nodes * ppn if ppn else plan.ranks) if plan.ppns else size
         only = {name: tuple(point for point in each if point[0] == size) for name, each in plan.only.items()}
         own = replace(plan, ranks=ranks, comm_sizes=(size,), only=only)
         return Campaign.create(own_path(self.folder, PARTS, str(index)), own)

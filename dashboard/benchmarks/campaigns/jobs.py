@@ -60,7 +60,7 @@ def jobs_of(
         numbers = [number for number, size in enumerate(plan.comm_sizes) if size in sizes]
     jobs = []
     for number in numbers:
-        part = campaign if number is None else campaign.part(number)
+        part = campaign if number is None else campaign.part(number, launcher.ppn)
         folder, ranks = part.folder.resolve(), part.plan().ranks
         program: tuple[str, ...] = (sys.executable, *_WORKER, str(folder))
         program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
