@@ -11,11 +11,14 @@ from typing import Any
 
 import pytest
 
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.site import FURTHER, VARIABLE, Site, again, read, site_file
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
 from dashboard.commands.launching import launcher_of
 from dashboard.commands.options import parse
@@ -200,6 +203,30 @@ def test_a_job_is_submitted_as_the_site_says(file: Path, tmp_path: Path, capsys:
         assert line in script
     assert "module load openmpi/5.0.3" in script
     assert "UCX_TLS=rc" in script
+
+
+@pytest.mark.parametrize("launch", ["slurm", "here"])
+def test_a_campaign_is_submitted_by_the_site_that_it_was_started_by(
+    launch: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = tmp_path / "campaign"
+    plan = Plan(2, {"bcast": (Method("binomial"),)}, (2,), (8,))
+    write_json(
+        Campaign.create(folder, plan).state_file,
+        {"launcher": replace(read(file), launch=launch).launcher(HERE).record()},
+    )
+    words = ["bench", "submit", str(folder), "--library", "openmpi-5.0", "--dry-run"]
+    assert main(words) == 0
+    out, err = capsys.readouterr()
+    assert f"note: as {file} says" in err
+    for line in ("#SBATCH --account=project", "export OMPI_MCA_btl=self,tcp", "export COLLTUNE_SYSTEM='the site'"):
+        assert line in out
+    other = tmp_path / "other.toml"
+    other.write_text("[slurm]\nqos = 'night'\n[environment]\nOMPI_MCA_btl = 'self,vader'\n")
+    assert main([*words, "--site", str(other)]) == 0
+    out = capsys.readouterr().out
+    assert "export OMPI_MCA_btl=self,vader" in out
+    assert "#SBATCH --qos=night" in out
 
 
 def test_a_campaign_is_resumed_as_it_was_started() -> None:

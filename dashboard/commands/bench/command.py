@@ -169,9 +169,10 @@ def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.launchers import slurm
 
-    site = launching.site_of(args)
     campaign = Campaign(Path(args.folder))
-    before = bench_submit.kept(campaign.folder)
+    before, file = bench_submit.kept(campaign.folder)
+    args.site = args.site or file
+    site = launching.site_of(args)
     request = bench_submit.request(args, site, before)
     measured = before if campaign.result_files() else {}
     for name in ("nodes", "tasks_per_node"):

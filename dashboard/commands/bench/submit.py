@@ -78,15 +78,16 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
         return installation_named(f"{plan.library} {plan.library_version}")
 
 
-def kept(folder: Path) -> Mapping[str, Any]:
-    """What the last submission of a campaign asked for; nothing of one that was never submitted."""
+def kept(folder: Path) -> tuple[Mapping[str, Any], str]:
+    """What the last submission of a campaign asked for, and the site's file of its last start; empty without any."""
     from dashboard.benchmarks.campaigns.campaign import Campaign
     from dashboard.benchmarks.launchers import launcher_of
     from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 
     campaign = Campaign(folder)
-    launcher = launcher_of(campaign) if campaign.state_file.exists() else None
-    return launcher.request.record() if isinstance(launcher, SlurmLauncher) else {}
+    launcher = launcher_of(campaign)
+    asked = launcher.request.record() if isinstance(launcher, SlurmLauncher) else {}
+    return asked, getattr(launcher, "site", "")
 
 
 def request(args: argparse.Namespace, site: Site, kept: Mapping[str, Any] = MappingProxyType({})) -> Request:
