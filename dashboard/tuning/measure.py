@@ -13,6 +13,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Launcher, last_words
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.ranks.world import said
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_count, format_duration, format_percent
 from dashboard.tuning.folder import Result
@@ -127,10 +128,12 @@ def finished(
             return
         if now["state"] not in again or now["exit_code"] in control.WORKER_FAILED:
             break
-    # What is cancelled is torn down: what start commands then complain of is not why.
-    log = "" if now["state"] == "cancelled" else "; ".join(last_words(campaign.tail(_LOGGED, of_attempt=True)))
-    said = f"{control.ending(now)}{f' ({log})' if log else ''}"
-    raise CampaignError(f"{campaign.folder}: {said}; the same command measures what is missing")
+    # What is cancelled is torn down: what start commands then complain of is not why. Of a job whose time was up it is
+    # not either what its ranks said of points.
+    lines = [] if now["state"] == "cancelled" else campaign.tail(_LOGGED, of_attempt=True)
+    log = "; ".join(last_words(line for line in lines if now["state"] != "timed out" or not said([line])))
+    why = f"{control.ending(now)}{f' ({log})' if log else ''}"
+    raise CampaignError(f"{campaign.folder}: {why}; the same command measures what is missing")
 
 
 def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) -> None:

@@ -104,6 +104,15 @@ def test_what_was_cancelled_is_not_told_by_how_it_was_torn_down(
         finished(campaign, None, None, 60.0)
 
 
+def test_a_job_whose_time_was_up_is_not_told_by_what_its_ranks_measured_again(
+    monkeypatch: pytest.MonkeyPatch, campaign: Campaign
+) -> None:
+    Ranks(monkeypatch, "timed out")
+    campaign.log.write_text("a link is down\ncolltune worker: 20 points were measured again\n", encoding="utf-8")
+    with pytest.raises(CampaignError, match=r"timed out: so \(a link is down\); the same command measures"):
+        finished(campaign, None, None, 60.0)
+
+
 def test_an_end_is_told_by_the_last_lines_that_say_something(
     monkeypatch: pytest.MonkeyPatch, campaign: Campaign
 ) -> None:
