@@ -107,6 +107,20 @@ def test_operations_that_do_not_commute_keep_the_library_s_own_decision(generic:
     assert sized["count=any"] == {"algorithm=MPIR_Reduce_intra_reduce_scatter_gather": {}}
 
 
+@pytest.mark.parametrize("collective", ["reduce_scatter", "reduce_scatter_block"])
+def test_of_a_reduce_scatter_no_key_asks_whether_the_operation_is_built_in(collective: str, generic: str) -> None:
+    # is_op_built_in of csel.c: an assertion fails for all but reduce and allreduce (4.1.3 to 5.0.2).
+    own = json.loads(generic)[f"collective={collective}"]["comm_type=intra"]
+    text = to_mpich(DecisionFunction(collective, [Method("pairwise", "pairwise")], Leaf(0)), base=generic)
+    intra = json.loads(text)[f"collective={collective}"]["comm_type=intra"]
+    leaf = {f"algorithm=MPIR_{collective.capitalize()}_intra_pairwise": {}}
+    assert intra == {
+        "is_commutative=yes": {"comm_size=any": {"total_msg_size=any": leaf}},
+        "is_commutative=no": own,
+    }
+    assert not read_text(text).errors
+
+
 def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) -> None:
     decision = DecisionFunction("allgather", [Method("recursive_doubling", "recursive_doubling")], Leaf(0))
     read = read_text(to_mpich(decision, base=generic)).decisions["allgather"]
@@ -114,11 +128,12 @@ def test_recursive_doubling_of_allgather_is_kept_to_powers_of_two(generic: str) 
     assert chosen == ["recursive_doubling", "brucks"]
 
 
-@pytest.mark.parametrize("collective", ["bcast", "barrier"])
-def test_what_ends_programs_on_communicators_of_a_single_node_is_kept_to_others(collective: str, generic: str) -> None:
+@pytest.mark.parametrize("collective", ["bcast", "barrier", "reduce", "allreduce"])
+def test_what_is_wrong_on_communicators_of_a_single_node_is_kept_to_others(collective: str, generic: str) -> None:
     text = to_mpich(DecisionFunction(collective, [Method("smp", "smp")], Leaf(0)), base=generic)
     own = json.loads(generic.replace("comm_size<8", "comm_size<=7"))[f"collective={collective}"]["comm_type=intra"]
-    (sized,) = json.loads(text)[f"collective={collective}"]["comm_type=intra"].values()
+    intra = json.loads(text)[f"collective={collective}"]["comm_type=intra"]
+    sized = intra.get("is_commutative=yes", {}).get("is_op_built_in=yes", intra)["comm_size=any"]
     kept = sized if collective == "barrier" else sized["avg_msg_size=any"]
     assert kept == {
         "comm_hierarchy=parent": {f"algorithm=MPIR_{collective.capitalize()}_intra_smp": {}},

@@ -40,6 +40,7 @@ _INTRA = "comm_type=intra"
 #: What is for communicators that span nodes, and what others do.
 _SPANNING = ("comm_hierarchy=parent", "comm_hierarchy=any")
 _LACKING = "MPICH stops the program at the first call of one of them"
+_AT_CALL = "MPICH stops the program at the call"
 _NO_ANSWER = "MPICH stops the program at a call that no key holds for"
 _NUMERIC = ("comm_size", "comm_avg_ppn", "avg_msg_size", "total_msg_size", "count")
 _CONDITION = re.compile(r"(\w+)(<=|<|=)(\w+)")
@@ -264,8 +265,17 @@ def _condition(pair: Pair, reading: _Reading) -> _Answer | None:
             what = f"{pair.key!r}: {key} is one of {', '.join(_VALUES[key])}"
             reading.faults.append(Fault(pair.line, "error", what, _ABORTS))
             return None
+        plain = _plain_name(reading.collective)
+        if value != "any" and plain not in (known_of := mpich_calls.ASKED_OF.get(key, (plain,))):
+            what = f"{key} is not there for {plain}; it is for {', '.join(known_of)}"
+            reading.faults.append(Fault(pair.line, "error", what, _AT_CALL))
         return value in ("any", _ASSUMED[key])
     return _number(key, sign, value, pair, reading)
+
+
+def _plain_name(collective: str) -> str:
+    """A collective's name without what says that it is nonblocking."""
+    return collective.removeprefix("i") if collective[1:] in DEVICE else collective
 
 
 def _number(key: str, sign: str, value: str, pair: Pair, reading: _Reading) -> _Answer | None:
@@ -281,10 +291,10 @@ def _number(key: str, sign: str, value: str, pair: Pair, reading: _Reading) -> _
         what = f"{pair.key[:60]!r}: expected {key}<=NUMBER, {key}<NUMBER or {key}=any"
         reading.faults.append(Fault(pair.line, "error", what, _ABORTS if sign == "=" else _OTHER_NUMBER))
         return None
-    plain = reading.collective.removeprefix("i") if reading.collective[1:] in DEVICE else reading.collective
+    plain = _plain_name(reading.collective)
     if key == "avg_msg_size" and plain not in _WITH_AVERAGE:
         what = f"avg_msg_size is not there for {plain}; it has total_msg_size"
-        reading.faults.append(Fault(pair.line, "error", what, "MPICH stops the program at the call"))
+        reading.faults.append(Fault(pair.line, "error", what, _AT_CALL))
     total = "total_size" if COMPARED.get(plain) != "nothing" else MESSAGE_SIZE
     attribute = {"comm_size": COMM_SIZE, "avg_msg_size": MESSAGE_SIZE, "total_msg_size": total}.get(key)
     # Counts and processes per node are not known here: taken for large.

@@ -1,4 +1,4 @@
-"""Algorithms of MPICH that end a program where a selection lets them be called, and a key that it misreads.
+"""Algorithms of MPICH that end a program, or go wrong, where a selection lets them be called, and keys that do so.
 
 Seen with 4.3.2 and 5.0.2, each algorithm put where all calls on 3 and 4 processes of one node take it; MPICH's own
 selection guards each by the key that is named here.
@@ -6,7 +6,7 @@ selection guards each by the key that is named here.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.export.rules.fault import Fault
@@ -21,17 +21,28 @@ POWERS_ONLY = frozenset(
 )
 #: For at least as many elements as the largest power of two of processes.
 MANY_ELEMENTS = frozenset({("allreduce", "reduce_scatter_allgather"), ("reduce", "reduce_scatter_gather")})
-#: For communicators that span nodes, some of them with several processes.
-SPANNING = frozenset({("bcast", "smp"), ("barrier", "smp")})
+#: For communicators that span nodes, some of them with several processes. Elsewhere reduce and allreduce give wrong
+#: results without a word (4.1.3 to 5.0.2; allreduce where each process is alone on its node).
+SPANNING = frozenset((collective, "smp") for collective in ("bcast", "barrier", "reduce", "allreduce"))
+#: By key: the collectives, and their nonblocking kind, of which MPICH knows it.
+ASKED_OF: Mapping[str, tuple[str, ...]] = {
+    "is_commutative": ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"),
+    "is_op_built_in": ("reduce", "allreduce"),
+    "is_block_regular": ("reduce_scatter",),
+    "is_sendbuf_inplace": ("alltoall", "alltoallv", "alltoallw"),
+}
 #: For buffers in place.
 IN_PLACE = frozenset({("alltoallv", "pairwise_sendrecv_replace"), ("alltoallw", "pairwise_sendrecv_replace")})
 
 _OTHERWISE = "MPICH 5.0.2 takes another algorithm there"
 _ENDS = "MPICH ends the program at such a call"
+_WRONG = "MPICH ends the program at such a call, or its result is wrong"
+#: Nothing can go wrong with it.
+_NO_ELEMENTS = "avg_msg_size<=0"
 _GUARDS = (
-    (POWERS_ONLY, "comm_size=pow2", "other numbers of processes than powers of two"),
-    (SPANNING, "comm_hierarchy=parent", "communicators that do not span nodes"),
-    (IN_PLACE, "is_sendbuf_inplace=yes", "buffers that are not in place"),
+    (POWERS_ONLY, "comm_size=pow2", "other numbers of processes than powers of two", _ENDS),
+    (SPANNING, "comm_hierarchy=parent", "communicators that do not span nodes", _WRONG),
+    (IN_PLACE, "is_sendbuf_inplace=yes", "buffers that are not in place", _ENDS),
 )
 _UNBOUNDED = 2**62
 
@@ -101,9 +112,9 @@ def _leaf(collective: str, pair: Pair, way: _Way) -> Iterator[Fault]:
         yield Fault(pair.line, "error", f"{name} is for calls between groups ('comm_type=inter')", _ENDS)
         return
     key = collective, name.removeprefix(f"{start}intra_")
-    for kinds, guard, calls in _GUARDS:
-        if key in kinds and guard not in way.keys and not (guard == "comm_size=pow2" and way.powers):
-            yield Fault(pair.line, "error", f"{name} is taken for {calls}, too; put it below {guard!r}", _ENDS)
+    for kinds, guard, calls, effect in _GUARDS:
+        if key in kinds and not {guard, _NO_ELEMENTS} & way.keys and not (guard == "comm_size=pow2" and way.powers):
+            yield Fault(pair.line, "error", f"{name} is taken for {calls}, too; put it below {guard!r}", effect)
     if key in MANY_ELEMENTS and "count<pow2" not in way.passed:
         what = f"{name} is taken for fewer elements than processes, too; put it behind 'count<pow2'"
         yield Fault(pair.line, "warning", what, _ENDS)

@@ -136,6 +136,13 @@ SMP = "algorithm=MPIR_Bcast_intra_smp"
         ("allgather", {"comm_size<=3": {}, "comm_size<5": {DOUBLING: {}}, "comm_size=any": {}}, ""),
         ("bcast", {SMP: {}}, "error: MPIR_Bcast_intra_smp is taken for communicators that do not span nodes, too"),
         ("bcast", {"comm_hierarchy=parent": {SMP: {}}, "comm_hierarchy=any": {BINOMIAL: {}}}, ""),
+        ("reduce", {"algorithm=MPIR_Reduce_intra_smp": {}}, "or its result is wrong"),
+        ("allreduce", {"algorithm=MPIR_Allreduce_intra_smp": {}}, "or its result is wrong"),
+        (
+            "gather",
+            {"is_commutative=yes": {}, "is_commutative=any": {}},
+            "error: is_commutative is not there for gather",
+        ),
         (
             "allreduce",
             {"algorithm=MPIR_Allreduce_intra_reduce_scatter_allgather": {}},

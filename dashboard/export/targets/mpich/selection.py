@@ -3,7 +3,8 @@
 MPICH stops a program where the file lacks a collective or has an unknown key, so that the file to start from must be
 that of the very version: the one that the installed library holds, or ``maint/tuning/coll/mpir/generic.json`` of its
 source. For the same reason nothing can be said in comments. Replaced is what intracommunicators do; operations that do
-not commute or are user-defined keep the library's own decision, as do algorithms that a communicator size rules out.
+not commute or, where MPICH can be asked for it, are user-defined keep the library's own decision, as do algorithms that
+a communicator size rules out.
 """
 
 import json
@@ -20,7 +21,7 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
-from dashboard.export.rules.mpich_calls import MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
+from dashboard.export.rules.mpich_calls import ASKED_OF, MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
@@ -78,7 +79,6 @@ _READ = "library_name"
 _LEAVES = ("algorithm=", "composition=")
 _COMPOSITION = "_composition_"
 _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
-_REDUCTIONS = ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
 
 
 def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None = None) -> str:
@@ -168,9 +168,11 @@ def _nested(own: Tree) -> Tree:
 
 def _intra(decision: DecisionFunction, own: Tree) -> Tree:
     tree = _bands(decision, own)
-    if decision.collective not in _REDUCTIONS:
+    if decision.collective not in ASKED_OF["is_commutative"]:
         return tree
-    return {"is_commutative=yes": {"is_op_built_in=yes": tree, "is_op_built_in=no": own}, "is_commutative=no": own}
+    if decision.collective in ASKED_OF["is_op_built_in"]:
+        tree = {"is_op_built_in=yes": tree, "is_op_built_in=no": own}
+    return {"is_commutative=yes": tree, "is_commutative=no": own}
 
 
 def _bands(decision: DecisionFunction, own: Tree) -> Tree:
