@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -16,6 +17,7 @@ from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base
+from dashboard.export.targets.mpich.selection import NAMES as KNOWN_NAMES
 from dashboard.export.targets.mpich.selection import to_mpich
 from tests.conftest import need, ran
 from tests.export.trees import random_decision, random_sizes
@@ -254,7 +256,9 @@ def test_compositions_stand_in_the_file_of_the_device_alone(generic: str, sample
     assert (read.errors, read.decisions["bcast"].methods[0].label) == (0, bcast.methods[0].label)
 
 
-def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexec: str) -> None:
+@pytest.fixture
+def run_python(mpiexec: str) -> Callable[[str, str, Path], str]:
+    """Run lines of Python with MPI on three ranks of MPICH under the selection of a text; what they print."""
     beside = Path(mpiexec).parent / "python"
     python = str(beside) if beside.exists() else sys.executable
     version = subprocess.run([mpiexec, "--version"], capture_output=True, text=True, check=False)
@@ -262,14 +266,40 @@ def test_the_installed_mpich_takes_the_file(generic: str, tmp_path: Path, mpiexe
         pytest.skip(f"{mpiexec} is not MPICH's")
     probe = subprocess.run([python, "-c", "import mpi4py"], capture_output=True, check=False)
     need(not probe.returncode, f"no mpi4py for {python}")
-    path = tmp_path / "selection.json"
-    path.write_text(to_mpich([decision_for(name, 3) for name in NAMES], base=generic))
-    calls = (
-        "c = MPI.COMM_WORLD; [c.Bcast(bytearray(n)) or c.Allgather(bytearray(n), bytearray(3 * n)) for n in (1, 9999)]"
-    )
+
+    def run(lines: str, selection: str, folder: Path) -> str:
+        path = folder / "selection.json"
+        path.write_text(selection)
+        job = [mpiexec, "-n", "3", python, "-c", f"from mpi4py import MPI; c = MPI.COMM_WORLD; {lines}; print('done')"]
+        env = {"MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path), "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
+        # Lines of ranks that end at once may run into each other.
+        return "".join(ran(job, timeout=120, env={**os.environ, **env}).stdout.split())
+
+    return run
+
+
+def test_the_installed_mpich_takes_the_file(
+    generic: str, tmp_path: Path, run_python: Callable[[str, str, Path], str]
+) -> None:
+    text = to_mpich([decision_for(name, 3) for name in NAMES], base=generic)
+    calls = "[c.Bcast(bytearray(n)) or c.Allgather(bytearray(n), bytearray(3 * n)) for n in (1, 9999)]"
     calls += "; [c.Alltoall(bytearray(3 * n), bytearray(3 * n)) for n in (1, 9999)]"
-    job = [mpiexec, "-n", "3", python, "-c", f"from mpi4py import MPI; {calls}; print('done')"]
-    env = {**os.environ, "MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE": str(path), "MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
-    done = ran(job, timeout=120, env=env)
-    # Lines of ranks that end at once may run into each other.
-    assert "".join(done.stdout.split()) == "done" * 3
+    assert run_python(calls, text, tmp_path) == "done" * 3
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"),
+    [
+        (collective, algorithm)
+        for collective in ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
+        for algorithm in KNOWN_NAMES[collective]
+    ],
+)
+def test_the_installed_mpich_reduces_rightly_by_the_file(
+    collective: str, algorithm: str, generic: str, tmp_path: Path, run_python: Callable[[str, str, Path], str]
+) -> None:
+    text = to_mpich(DecisionFunction(collective, [Method(algorithm, algorithm)], Leaf(0)), base=generic)
+    call = f"c.{collective.capitalize()}(bytearray([1]) * 3, b, op=MPI.BOR)"
+    length = 3 if collective in ("reduce", "allreduce") else 1
+    check = f"assert c.rank and {collective == 'reduce'} or b == bytearray([1]) * {length}"
+    assert run_python(f"b = bytearray({length}); {call}; {check}", text, tmp_path) == "done" * 3
