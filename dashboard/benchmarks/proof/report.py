@@ -129,7 +129,8 @@ def _reason(verdict: Verdict) -> str:
     if verdict.state == "proven":
         return f"seen at {at}{extra}"
     if verdict.state == "same graph":
-        return f"seen at {at}; same graph as {', '.join(verdict.like)}, not told apart{extra}"
+        like = f"; same graph as {', '.join(verdict.like)}, not told apart" if verdict.like else ""
+        return f"seen at {at}{like}{extra}"
     if verdict.state == "other":
         return f"seen: {verdict.seen}, {verdict.why}"
     return verdict.why

@@ -36,7 +36,8 @@ class Verdict:
     seen
         What ran, in words; empty where nothing did.
     like
-        Methods that send the same messages at every size watched, so that they cannot be told from the one asked.
+        Methods that send the same messages at every size watched, so that they cannot be told from the one asked; `why`
+        names those that there was no time to call.
     why
         The reason, where there is one to tell.
     points
@@ -189,7 +190,12 @@ def _compared(
     lost = len(region.cells) - len(forced)
     why = f"{lost} of {len(region.cells)} sizes were not reached or could not be compared" if lost else ""
     like = () if asked == OWN else _alike(asked, forced, results, names)
-    return Verdict(region, "same graph" if like else "proven", asked, like, why, points)
+    uncalled = [name for name in like if not any((cell, name) in results for cell in forced)]
+    if uncalled:
+        late = f"not compared with {', '.join(uncalled)}: the time was up before"
+        why = f"{why}; {late}" if why else late
+    called_like = tuple(name for name in like if name not in uncalled)
+    return Verdict(region, "same graph" if like else "proven", asked, called_like, why, points)
 
 
 def by_parts(verdict: Verdict, results: Mapping[Key, Seen], alone: Mapping[Key, Seen], names: Sequence[str]) -> Verdict:
