@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.online.draws import draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
@@ -218,27 +218,15 @@ def _taken(own: FloatArray, name: str, true: FloatArray, alg: IntArray) -> Float
 def _judged(
     scenario: Scenario, model: SelectionModel, iteration: int, runs: list[pd.DataFrame], samples: int
 ) -> Judged:
-    best = best_of_default = tuned = default = 0.0
-    unknown: list[BoolArray] = []
+    parts: list[pd.DataFrame] = []
     off: list[FloatArray] = []
     chance: list[FloatArray] = []
-    each: list[FloatArray] = []
-    own: list[FloatArray] = []
     bands: list[dict[str, Any]] = []
     for name, calls in scenario.judged.items():
         true, choice = scenario.times(name, calls, iteration), model.choices[name]
-        alg = choice.tuned(calls, ~np.isnan(true))
-        library, least = scenario.default(name, calls, iteration), np.nanmin(true, axis=1)
-        taken = _taken(library, name, true, alg)
-        known = ~np.isnan(taken)
-        best += float(least[known].sum())
-        tuned += float(taken[known].sum())
-        unknown.append(~known)
-        each.append((taken / least)[known])
-        own.append(library / least)
-        decided = ~np.isnan(library)
-        default += float(library[decided].sum())
-        best_of_default += float(least[decided].sum())
+        library = scenario.default(name, calls, iteration)
+        taken = _taken(library, name, true, choice.tuned(calls, ~np.isnan(true)))
+        parts.append(pd.DataFrame({"best": np.nanmin(true, axis=1), "tuned": taken, "default": library}))
         place = choice.bins.number(calls.message_size, calls.nodes, calls.ppn)
         ratio = np.abs(np.log(choice.times[place] / true))
         off.append(ratio[np.isfinite(ratio)])
@@ -246,25 +234,28 @@ def _judged(
         chance.append(share[np.arange(len(share)), np.nanargmin(true, axis=1)])
         if len(share) <= _LISTED:
             bands += _bands(name, calls, share)
-    factors = np.concatenate(off)
+    times, factors = pd.concat(parts), np.concatenate(off)
+    ratios = times[["tuned", "default"]].div(times["best"], axis=0)
+    least = pd.Series({kind: times.loc[times[kind].notna(), "best"].sum() for kind in ratios})
+    over_best = times[["tuned", "default"]].sum() / least
     over = [run["true"].sum() / run["best"].sum() for run in runs]
     return Judged(
         iteration=iteration,
-        tuned_over_best=tuned / best if best else float("nan"),
-        default_over_best=default / best_of_default if best_of_default else float("nan"),
+        tuned_over_best=float(over_best["tuned"]),
+        default_over_best=float(over_best["default"]),
         tuning_over_best=float(np.mean(over)),
-        tuned_mean=float(np.concatenate(each).mean()) if best else float("nan"),
-        tuned_worst=float(np.concatenate(each).max()) if best else float("nan"),
-        unknown=float(np.concatenate(unknown).mean()),
+        tuned_mean=float(ratios["tuned"].mean()),
+        tuned_worst=float(ratios["tuned"].max()),
+        unknown=float(times["tuned"].isna().mean()),
         regret=float(sum((run["true"] - run["best"]).sum() for run in runs)),
         calibration=float(np.exp(np.median(factors))) if factors.size else float("nan"),
         best_probability=float(np.concatenate(chance).mean()),
         samples=samples,
         bands=bands,
         boxes={
-            "default": box(np.concatenate(own)),
+            "default": box(ratios["default"]),
             "tuning": box(np.concatenate([(run["true"] / run["best"]).to_numpy() for run in runs])),
-            "tuned": box(np.concatenate(each)),
+            "tuned": box(ratios["tuned"]),
         },
     )
 
