@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
@@ -174,10 +174,6 @@ class Plan:
         """Type of the elements that a cell is measured with, if its collective reduces."""
         return cell.datatype or self.datatypes[0]
 
-    def _types_of(self, collective: str) -> tuple[str, ...]:
-        """What tells cells of the same sizes apart: nothing, where there is one type."""
-        return self.datatypes if collective in REDUCING and len(self.datatypes) > 1 else ("",)
-
     def settings_of(self, collective: str, method: Method) -> Mapping[str, int]:
         """Control variables that make the library take a method."""
         settings = self.settings.get(collective)
@@ -188,22 +184,31 @@ class Plan:
         named = method.provider == LIBRARY and method.library_id is None and method.algorithm in self.components
         return method.algorithm if named else ""
 
+    def _grid(self) -> Iterator[Cell]:
+        """Cells of one launch, those that are left out among them."""
+        for collective in self.methods:
+            sizes = (0,) if collective == "barrier" else self.message_sizes
+            # What tells cells of the same sizes apart: nothing, where there is one type.
+            types = self.datatypes if collective in REDUCING and len(self.datatypes) > 1 else ("",)
+            for ppn, comm_size, size, datatype in product(self.ppns or (None,), self.comm_sizes, sizes, types):
+                yield Cell(collective, comm_size, size, ppn, datatype=datatype)
+
     def cells(self) -> list[Cell]:
         """All cells, coarse to fine, so that a campaign that was stopped covers both axes; launch after launch."""
-        placed: list[tuple[tuple[int, int, int], Cell]] = []
-        comm_levels = dict(zip(self.comm_sizes, levels(len(self.comm_sizes)), strict=True))
-        for number, collective in enumerate(self.methods):
-            sizes = (0,) if collective == "barrier" else self.message_sizes
-            size_levels = dict(zip(sizes, levels(len(sizes)), strict=True))
-            for ppn in self.ppns or (None,):
-                for comm_size in self.comm_sizes:
-                    for size, datatype in product(sizes, self._types_of(collective)):
-                        cell = Cell(collective, comm_size, size, ppn, datatype=datatype)
-                        level = max(comm_levels[comm_size], size_levels[size])
-                        chosen = collective not in self.only or self._only[collective, comm_size, size]
-                        if chosen and self.why_left_out(cell) is None:
-                            placed.append(((level, comm_size, number), cell))
-        once = [cell for _, cell in sorted(placed, key=lambda pair: pair[0])]
+        axes = self.comm_sizes, self.message_sizes
+        comm_levels, size_levels = (dict(zip(axis, levels(len(axis)), strict=True)) for axis in axes)
+        numbers = {collective: number for number, collective in enumerate(self.methods)}
+
+        def turn(cell: Cell) -> tuple[int, int, int]:
+            level = max(comm_levels[cell.comm_size], size_levels.get(cell.message_size, 0))
+            return level, cell.comm_size, numbers[cell.collective]
+
+        there = (
+            cell
+            for cell in self._grid()
+            if cell.collective not in self.only or self._only[cell.collective, cell.comm_size, cell.message_size]
+        )
+        once = sorted((cell for cell in there if self.why_left_out(cell) is None), key=turn)
         return [replace(cell, launch=launch) for launch in range(1, self.launches + 1) for cell in once]
 
     def why_left_out(self, cell: Cell) -> str | None:
@@ -221,16 +226,7 @@ class Plan:
 
     def left_out(self) -> dict[str, int]:
         """How many cells of the grid are not measured, by the reason."""
-        counts: dict[str, int] = {}
-        for collective in self.methods:
-            for ppn in self.ppns or (None,):
-                for comm_size in self.comm_sizes:
-                    sizes = (0,) if collective == "barrier" else self.message_sizes
-                    for size, datatype in product(sizes, self._types_of(collective)):
-                        reason = self.why_left_out(Cell(collective, comm_size, size, ppn, datatype=datatype))
-                        if reason:
-                            counts[reason] = counts.get(reason, 0) + 1
-        return counts
+        return dict(Counter(filter(None, map(self.why_left_out, self._grid()))))
 
     def methods_of(self, cell: Cell) -> list[Method]:
         """Methods of a cell that serve it; segments that hold the whole message change nothing and are left out."""
