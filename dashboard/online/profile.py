@@ -9,6 +9,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.workload import weights_for
@@ -16,7 +17,6 @@ from dashboard.domain.errors import DecisionError
 from dashboard.online.errors import OnlineError
 from dashboard.online.noted import counted, not_noted, why_none
 from loaders import LoadError
-from loaders.methods import MethodKey, method_label
 from loaders.online import run_of, siblings
 from loaders.source import Source
 
@@ -82,15 +82,8 @@ def _firsts(folders: Iterable[Path]) -> Iterator[Path]:
 
 def _labels(calls: pd.DataFrame, methods: Mapping[str, Any]) -> list[str]:
     """The method of each call; `DEFAULT` is the library's own decision."""
-    labels = {name: [DEFAULT, *map(_label, listed)] for name, listed in methods.items()}
+    labels = {name: [DEFAULT, *(Method.from_json(each).label for each in listed)] for name, listed in methods.items()}
     return [labels[name][alg] for name, alg in zip(calls["collective"], calls["alg"], strict=True)]
-
-
-def _label(method: Mapping[str, Any]) -> str:
-    """As the method is called in results."""
-    return method_label(
-        MethodKey(method["algorithm"], method["segment_size"], tuple(sorted(method["parameters"].items())))
-    )
 
 
 def by_collective(calls: pd.DataFrame) -> pd.DataFrame:

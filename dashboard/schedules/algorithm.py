@@ -90,7 +90,7 @@ class Algorithm:
     fallback: str = ""
     model: str = ""
     formula: str = ""
-    also: Callable[[Call, Mapping[str, Any]], None] | None = None
+    also: Callable[[Call, Mapping[str, Any]], object] | None = None
 
     @property
     def title(self) -> str:

@@ -227,11 +227,6 @@ def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
     return tuple(names)
 
 
-def _check(call: Call, values: Mapping[str, Any]) -> None:
-    """Refuse a grid that does not fit, and what an inner algorithm refuses."""
-    inside(call, values)
-
-
 def _phases(rank: Rank) -> list[_Phase]:
     """Phases from the first dimension, whose groups are columns, to the last, whose groups are rows."""
     grid = grid_of(rank.call, rank.parameters)
@@ -307,7 +302,7 @@ def _of(collective: str, write: Callable[[Rank], None], *, order: bool = False) 
         (*parameters, SEGMENT_SIZE),
         order="rank order" if order else "",
         fallback=_DEFAULT[plain],
-        also=_check,
+        also=inside,
     )
 
 

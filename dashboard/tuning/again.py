@@ -46,12 +46,13 @@ def again(work: Work) -> dict[str, Any]:
     if not work.facts("compare"):
         raise CampaignError(f"{work.folder.path}: nothing was tuned here before; leave out --again")
     with work.folder.held():
-        file, number = _rules_of(work.folder), len(history(work.folder)) + 1
-        if file is None or work.folder.lost:
+        named, number = work.facts("compare").get("rules"), len(history(work.folder)) + 1
+        if not named or work.folder.lost:
             _without_rules(work, number)
             return _kept(work, {}, work.asked.collectives)
         before = work.facts("compare").get("gain", {})
         run(work, STAGES, until="look")
+        file = work.folder.path / named
         rules = read(work, text_of(work, file))
         proof = proven(work, file, "prove")
         work.tell("prove", None, facts_of(proof)["said"])
@@ -91,11 +92,6 @@ def history(folder: Folder) -> list[dict[str, Any]]:
     """What came of earlier checks, in their order."""
     file = folder.path / _HISTORY
     return list(disk.read_json(file)) if file.exists() else []
-
-
-def _rules_of(folder: Folder) -> Any:
-    named = folder.facts("compare").get("rules")
-    return folder.path / named if named else None
 
 
 def _checked(compared: Compared, name: str, before: Mapping[str, Any], *, proven_still: bool) -> dict[str, Any]:

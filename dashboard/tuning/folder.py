@@ -194,7 +194,8 @@ class Folder:
 
     def finish(self, name: str, inputs: str, result: Result, seconds: float) -> None:
         """Write down what a stage came to."""
-        files = {self._named(file): digest_of_file(file) for file in result.files}
+        here = self.path.resolve()
+        files = {str(file.resolve().relative_to(here)): digest_of_file(file) for file in result.files}
         facts = json.loads(json.dumps(result.facts))
         self._write(
             name,
@@ -231,9 +232,6 @@ class Folder:
     def output(self, name: str) -> str:
         """Digest of what a stage gave; empty where it was not done."""
         return str(self.state().get(name, {}).get("output", ""))
-
-    def _named(self, file: Path) -> str:
-        return str(file.resolve().relative_to(self.path.resolve()))
 
 
 def digest(record: Any) -> str:

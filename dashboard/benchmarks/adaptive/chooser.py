@@ -211,7 +211,8 @@ class Chooser:
 
     def _choose(self, left: float) -> tuple[Todo, str]:
         """Choose anew, by all that was measured, what takes no more than the seconds that are left."""
-        known, pace = self.known(), Pace(self.plan.protocol, self.cores, self._took())
+        took = {key: point.took for key, point in self.points.items() if point.took}
+        known, pace = self.known(), Pace(self.plan.protocol, self.cores, took)
 
         def cost(name: str, row: int, column: int) -> float:
             return pace.point(self._cell(name, row, column))
@@ -248,9 +249,6 @@ class Chooser:
             return known
         return {name: replace(grid, able=grid.able & self._mine[:, None]) for name, grid in known.items()}
 
-    def _took(self) -> dict[PointKey, float]:
-        return {key: point.took for key, point in self.points.items() if point.took}
-
     def _todo(self, step: Step) -> Todo:
         methods = self.plan.methods[step.collective]
         todo = [
@@ -272,11 +270,7 @@ class Chooser:
         return (0,) if name == "barrier" else self.plan.message_sizes
 
     def _cell(self, name: str, row: int, column: int) -> Cell:
-        return Cell(name, self.plan.comm_sizes[row], self._sizes(name)[column], self._ppn)
-
-    @property
-    def _ppn(self) -> int | None:
-        return self.plan.ppns[0] if self.plan.ppns else None
+        return Cell(name, self.plan.comm_sizes[row], self._sizes(name)[column], next(iter(self.plan.ppns), None))
 
     def _able_at(self, name: str) -> BoolArray:
         """Where each method can be measured: ``(method, comm_size, message_size)``."""

@@ -12,7 +12,6 @@ from dashboard.benchmarks.adaptive.expected import Known
 from dashboard.benchmarks.adaptive.refine import known_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.methods import Method
-from dashboard.benchmarks.ranks.again import label
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.trust import without_doubtful
@@ -62,7 +61,7 @@ def _loss(cube: xr.Dataset, by_all: Known, methods: Sequence[Method]) -> float |
     known = known_of(trusted, by_all.comm_sizes.tolist(), by_all.message_sizes.tolist(), every=every)
     new = ~by_all.measured.any(axis=(1, 2))
     # What the plan has and nobody measured may be better there, however far from what was measured: it counts, too.
-    missing = {label(method): able for method, able in zip(methods, by_all.able & ~by_all.measured, strict=True)}
+    missing = {method.label: able for method, able in zip(methods, by_all.able & ~by_all.measured, strict=True)}
     able = np.concatenate([known.able, by_all.able[new]])
     for place, name in enumerate(competing(trusted)["method"].values.tolist()):
         able[place] |= missing.get(name, False)

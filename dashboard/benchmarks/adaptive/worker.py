@@ -77,7 +77,9 @@ class Choosing:
             self._keep()
             self._written = began
         self._choosing += time.monotonic() - began
-        return todo, self._in_all(done, sum(len(methods) for _, methods in todo)), self._chooser.left
+        goal, spent = self._chooser.goal, self._chooser.spent
+        by_time = int(done * goal.seconds / spent) if goal.seconds and spent else 0
+        return todo, max(done + sum(len(methods) for _, methods in todo), by_time), self._chooser.left
 
     @property
     def _slow(self) -> bool:
@@ -111,11 +113,6 @@ class Choosing:
     def _read(self) -> None:
         for results in self._root.result_files():
             self._chooser.read(results)
-
-    def _in_all(self, done: int, following: int) -> int:
-        goal, spent = self._chooser.goal, self._chooser.spent
-        by_time = int(done * goal.seconds / spent) if goal.seconds and spent else 0
-        return max(done + following, by_time)
 
     def _keep(self, *, decided: bool = False) -> None:
         chooser, loss, ended = self._chooser, self._loss, self._ended

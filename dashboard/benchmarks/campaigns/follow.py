@@ -26,14 +26,12 @@ from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, points_of, samples_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
-from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks.again import can_repeat
 from dashboard.decisions.measured.map import select_ppn
 from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, disk, open_results
 from loaders.cube import annotate, with_doubles
 from loaders.doubles import Ran, doubles, ran
-from loaders.methods import MethodKey, method_label
 
 #: Lines kept of the log, and bytes of the run file taken in by one look.
 LOG_LINES = 60
@@ -161,7 +159,7 @@ class Filling:
         """Give the cube as `loaders.open_results` would, with all that is not measured yet as NaN."""
         dims = ("method", "comm_size", "message_size", *(("ppn",) if self.ppns else ()))
         arrays = {"time": self._time, "time_std": self._std, "repetitions": self._count}
-        labels = [_label(method) for method in self.methods]
+        labels = [method.label for method in self.methods]
         coords: dict[str, Any] = {
             "method": np.array(labels),
             "algorithm": ("method", np.array([method.algorithm for method in self.methods])),
@@ -177,12 +175,6 @@ class Filling:
         cube = annotate(xr.Dataset(data, coords, {"collective": self.collective, "digest": ""}))
         self._settle()
         return with_doubles(cube, self._ran_as, ["", *labels]) if self._ran_as.any() else cube
-
-
-def _label(method: Method) -> str:
-    """As loaded results call it: who offers it stands among its parameters."""
-    parameters = method.to_json().get("parameters", {})
-    return method_label(MethodKey(method.algorithm, method.segment_size, tuple(sorted(parameters.items()))))
 
 
 @dataclass(frozen=True)

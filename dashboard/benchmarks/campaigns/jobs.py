@@ -1,7 +1,7 @@
 """The jobs of a campaign's launch: what they run, and how their ranks are started for what is still missing."""
 
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -150,14 +150,9 @@ def _apart(plan: Plan, todo: Sequence[tuple[Cell, list[Method]]], library: Libra
                     return ()
                 words = starts.setdefault((launch, tuple(forced.items())), [])
                 words += ["--only", collective, str(number)]
-    return tuple(
-        Start(dict(forced), (*words, "--launch", str(launch), *_each("--forced", map("=".join, forced))))
-        for (launch, forced), words in starts.items()
-    )
-
-
-def _each(option: str, values: Iterable[str]) -> list[str]:
-    return [word for value in values for word in (option, value)]
+    for (launch, pairs), words in starts.items():
+        words += ["--launch", str(launch), *(word for pair in pairs for word in ("--forced", "=".join(pair)))]
+    return tuple(Start(dict(pairs), tuple(words)) for (_, pairs), words in starts.items())
 
 
 def quiet_of(plan: Plan) -> float:

@@ -134,7 +134,8 @@ def _indexes(text: str) -> list[int | None]:
 
 def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     """Turn the fields of ``scontrol show job`` into ours."""
-    word, base = record["JobState"], _number(record)
+    # The number of a job, of one of an array that of them all.
+    word, base = record["JobState"], record.get("ArrayJobId", record.get("JobId", ""))
     said = "" if record.get("Reason") in (None, "None", "(null)") else record["Reason"].replace("_", " ").strip()
     code, _, number = record.get("ExitCode", "0:0").partition(":")
     exit_code = -int(number) if number.isdecimal() and int(number) else int(code) if code.isdecimal() else None
@@ -143,11 +144,6 @@ def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     state, reason = _meaning(word, record, said, exit_code, f"job {base}" if index is None else "")
     ended = state not in ("queued", "running")
     return Told(base if index is None else f"{base}_{index}", word, state, reason, nodes, exit_code if ended else None)
-
-
-def _number(record: Mapping[str, str]) -> str:
-    """Number of a job, of one of an array that of them all."""
-    return record.get("ArrayJobId", record.get("JobId", ""))
 
 
 def _meaning(word: str, record: Mapping[str, str], said: str, code: int | None, job: str) -> tuple[State, str]:

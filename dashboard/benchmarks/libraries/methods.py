@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.orthogonal import worded
+from loaders.methods import MethodKey, method_label
 from loaders.openmpi import TWO_PROCESSES
 
 DEFAULT = "default"
@@ -49,6 +50,12 @@ class Method:
         entries = {str(name): value for name, value in (record.get("parameters") or {}).items()}
         provider, parameters = entries.pop(_PROVIDER, LIBRARY), tuple(sorted(entries.items()))
         return cls(record["algorithm"], record.get("segment_size") or 0, parameters, record.get("library_id"), provider)
+
+    @property
+    def label(self) -> str:
+        """As a cube names it: who offers it stands among its parameters."""
+        provider = () if self.provider == LIBRARY else ((_PROVIDER, self.provider),)
+        return method_label(MethodKey(self.algorithm, self.segment_size, tuple(sorted({*self.parameters, *provider}))))
 
     def to_json(self) -> dict[str, Any]:
         """As it stands in a plan and in each point of a run."""

@@ -1,7 +1,7 @@
 """A proof as people read it."""
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 
 from dashboard.benchmarks.proof.verdict import STATES, Proof, State, Verdict
 from dashboard.domain.units import format_bytes, format_count
@@ -124,7 +124,8 @@ def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:
 
 
 def _reason(verdict: Verdict) -> str:
-    at = f"{len(verdict.points)} sizes of {_several([int(point['comm_size']) for point in verdict.points])} processes"
+    comm_sizes = ", ".join(map(str, sorted({int(point["comm_size"]) for point in verdict.points})))
+    at = f"{len(verdict.points)} sizes of {comm_sizes} processes"
     extra = f"; {verdict.why}" if verdict.why else ""
     if verdict.state == "proven":
         return f"seen at {at}{extra}"
@@ -134,7 +135,3 @@ def _reason(verdict: Verdict) -> str:
     if verdict.state == "other":
         return f"seen: {verdict.seen}, {verdict.why}"
     return verdict.why
-
-
-def _several(numbers: Sequence[int]) -> str:
-    return ", ".join(str(number) for number in sorted(set(numbers)))

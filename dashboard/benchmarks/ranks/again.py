@@ -17,7 +17,6 @@ from dashboard.benchmarks.libraries.methods import Method
 from dashboard.domain.units import format_count
 from loaders import disk
 from loaders.collectives import REDUCING
-from loaders.methods import MethodKey, method_label
 
 #: So often a job comes back to what is still doubtful; and to one point of so many at most, if these are more than few.
 ROUNDS, SHARE, FEW = 2, 4, 12
@@ -101,7 +100,7 @@ class Doubts:
         earlier = {key: reason for key, reason in measured_again(self.results).items() if self._own(key)}
         points_again = self.repeated | {key: reason for key, reason in earlier.items() if key not in self.repeated}
         shown = "; ".join(
-            f"{collective} {label(method)}, {comm_size} processes, {size} B: {reason}"
+            f"{collective} {method.label}, {comm_size} processes, {size} B: {reason}"
             for (collective, method, comm_size, size, *_), reason in itertools.islice(points_again.items(), _NAMED)
         )
         # What stays is said by the last launch, which sees the points of all.
@@ -144,7 +143,7 @@ def doubted(results: Path, plan: Plan) -> dict[PointKey, str]:
     points: dict[PointKey, str] = {}
     for cell in plan.cells() if reasons else ():
         for method in plan.methods_of(cell):
-            at = (cell.collective, label(method), cell.comm_size, cell.message_size)
+            at = (cell.collective, method.label, cell.comm_size, cell.message_size)
             if reason := reasons.get((*at, cell.ppn, cell.datatype)) or reasons.get((*at, None, cell.datatype)):
                 points[point_key(cell, method)] = reason
     return points
@@ -167,12 +166,6 @@ def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:
         for name, node in tree.children.items()
         for row in doubtful(node.to_dataset()).to_dict("records")
     }
-
-
-def label(method: Method) -> str:
-    """A method as a cube names it."""
-    parameters: Mapping[str, Any] = method.to_json().get("parameters", {})
-    return method_label(MethodKey(method.algorithm, method.segment_size, tuple(sorted(parameters.items()))))
 
 
 def todo_of(plan: Plan, points: Mapping[PointKey, str]) -> Todo:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from functools import reduce
+from functools import partial, reduce
 from typing import Any
 
 import numpy as np
@@ -73,7 +73,7 @@ class Operation:
         self.count = cell.message_size // (DATATYPES[datatype] if entry.reduces else 1)
         uneven = skew and entry.counts != "equal"
         self.counts = skewed(self.count, self.size) if uneven else [self.count] * self.size
-        self.exchange = Exchange(entry, self.counts, self._block, _total if types.commutes else _first)
+        self.exchange = Exchange(entry, self.counts, self._block, partial(reduce, np.add) if types.commutes else _first)
         self.pairs = [self._buffers() for _ in range(copies)]
         self._calls = [tuple(self._arguments(pair, leads) for leads in (False, True)) for pair in self.pairs]
 
@@ -146,10 +146,6 @@ def _first(parts: Iterable[Array]) -> Array:
 def keep_first(lower: Any, into: Any, _: Any) -> None:
     """An operation that is associative and does not commute, as MPI calls it: the operand of the lower ranks stays."""
     into[:] = lower
-
-
-def _total(parts: Iterable[Array]) -> Array:
-    return reduce(np.add, parts)
 
 
 def skewed(count: int, size: int) -> list[int]:

@@ -7,7 +7,7 @@ acts.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -55,7 +55,12 @@ def recognises(text: str) -> bool:
 def read(text: str) -> RulesFile:
     """Read HAN's rules alone: which component answers."""
     reading = _simulated(text)
-    decisions = {name: _decision(name, bands, _leaves(reading.names)) for name, bands in reading.bands.items()}
+    methods = [_method(each) for each in reading.names]
+    nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
+    decisions = {
+        name: DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=_FACTS)
+        for name, bands in reading.bands.items()
+    }
     return RulesFile("openmpi-han", "HAN's rules of Open MPI 5.0", decisions, decisions, in_order(reading.faults))
 
 
@@ -69,16 +74,12 @@ def read_both(text: str, version: str) -> RulesFile:
     silent = sorted({*tuned.decisions} & SERVES[HAN] - {*han.bands})
     faults = [
         *tuned.faults,
-        *(_moved(fault, skipped) for fault in han.faults),
+        *(fault if fault.line is None else replace(fault, line=fault.line + skipped) for fault in han.faults),
         *(Fault(None, "warning", f"HAN's rules say nothing of {name}", "HAN answers it, by itself") for name in silent),
     ]
     title = f"{tuned.title}, with HAN's rules"
     acting, meant = (_both(decisions, han) for decisions in (tuned.decisions, tuned.meant))
     return RulesFile("openmpi-nodes", title, acting, meant, in_order(faults))
-
-
-def _moved(fault: Fault, lines: int) -> Fault:
-    return Fault(None if fault.line is None else fault.line + lines, fault.severity, fault.text, fault.effect)
 
 
 def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, DecisionFunction]:
@@ -117,21 +118,12 @@ def _shifted(decision: DecisionFunction, by: int) -> Node:
     return raised(decision.tree.to_node())
 
 
-def _leaves(names: Sequence[str]) -> tuple[list[Method], list[Node]]:
-    return [_method(each) for each in names], [Leaf(place) for place in range(len(names))]
-
-
 def _method(word: str) -> Method:
     """What a word of the rules stands for: a component, or one of HAN's own algorithms."""
     component, variant = split_word(word)
     return (
         Method(f"{component} {VARIANT}={variant}", component, 0, {VARIANT: variant}) if variant else Method(word, word)
     )
-
-
-def _decision(name: str, bands: Sequence[Band], leaves: tuple[list[Method], list[Node]]) -> DecisionFunction:
-    methods, nodes = leaves
-    return DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=_FACTS)
 
 
 def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:
@@ -191,7 +183,8 @@ def _number(words: _Words, what: str, least: int, most: int | None = None) -> in
 
 def _collective(words: _Words, reading: _Read) -> None:
     word = next(words)
-    name = COLLECTIVE_IDS[int(word.text)] if _is_id(word.text) else word.text
+    is_id = word.text.isdecimal() and int(word.text) < len(COLLECTIVE_IDS)
+    name = COLLECTIVE_IDS[int(word.text)] if is_id else word.text
     if name not in COLLECTIVE_IDS:
         known = f"a name or 0 to {len(COLLECTIVE_IDS) - 1}"
         raise Refused(word.line, f"{word.text!r} is read as a collective, expected {known}")
@@ -201,10 +194,6 @@ def _collective(words: _Words, reading: _Read) -> None:
     for _ in range(_number(words, f"the number of topological levels of {name}", 0)):
         level = _number(words, f"a topological level of {name}", 0, _LEVELS - 1)
         _level(words, reading, name, level)
-
-
-def _is_id(text: str) -> bool:
-    return text.isdecimal() and int(text) < len(COLLECTIVE_IDS)
 
 
 def _level(words: _Words, reading: _Read, name: str, level: int) -> None:

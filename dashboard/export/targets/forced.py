@@ -99,12 +99,10 @@ def to_mpirun(
         text += ["", *section]
         written |= forces
     if not written:
-        raise ExportError(f"no library can be forced to: {', '.join(sorted(_labels(parts)))}")
+        used = {(each.collective, each.methods[place].label) for each in parts for place in each.simplified().used}
+        labels = sorted(f"{collective} by {label!r}" for collective, label in used)
+        raise ExportError(f"no library can be forced to: {', '.join(labels)}")
     return "\n".join(text) + "\n"
-
-
-def _labels(parts: Sequence[DecisionFunction]) -> set[str]:
-    return {f"{part.collective} by {part.methods[place].label!r}" for part in parts for place in part.simplified().used}
 
 
 def _section(
