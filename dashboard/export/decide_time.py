@@ -11,6 +11,7 @@ import tempfile
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -164,8 +165,7 @@ def workload_sizes(workload: pd.DataFrame, collective: str, count: int = SIZES) 
         named = ", ".join(sorted(set(workload["collective"])))
         raise ExportError(f"the workload does not call {collective}; it calls {named}")
     chosen = np.random.default_rng(1).choice(len(rows), count, p=calls / calls.sum())
-    columns = (rows[name].to_numpy(dtype=np.int64)[chosen] for name in (COMM_SIZE, MESSAGE_SIZE))
-    comm, message = columns
+    comm, message = (rows[name].to_numpy(dtype=np.int64)[chosen] for name in (COMM_SIZE, MESSAGE_SIZE))
     return comm, message
 
 
@@ -262,10 +262,8 @@ def _python(decision: DecisionFunction, sizes: Mapping[str, Sizes], rounds: int)
     given = {"ppn": usual_ppn(decision)} if "ppn" in decision.needs else {}
     ways: dict[str, Callable[[int, int], int]] = {
         "Python function": exported,
-        "Python object": lambda comm, message: decision.predict_one(comm, message, **given),
+        "Python object": partial(decision.predict_one, **given) if given else decision.predict_one,
     }
-    if not given:
-        ways["Python object"] = decision.predict_one
     times: dict[str, dict[str, float]] = {name: {} for name in ways}
     for label, (comm, message) in sizes.items():
         calls = list(zip(comm[:PYTHON_SIZES].tolist(), message[:PYTHON_SIZES].tolist(), strict=True))

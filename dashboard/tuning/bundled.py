@@ -144,7 +144,6 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
     spans = {name: _ends(cube[MESSAGE_SIZE].values.tolist()) for name, cube in cubes.items()}
     # Jobs of an array run on no more nodes than they need.
     nodes = max(map(int, re.findall(r"\d+", str(seen.get("nodes", "")))), default=look["nodes"])
-    records = [*measured["unsafe"]]
     return {
         "format": "colltune tune",
         "generator": generator(),
@@ -170,7 +169,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "not_compared": compared.get("not_compared", {}),
         "untrusted": compared.get("untrusted", {}),
         "not_as_decided": work.facts("export").get("notes", []),
-        "excluded": records,
+        "excluded": [*measured["unsafe"]],
         "decided": work.facts("decide")["collectives"],
         "measured": {name: measured[name] for name in ("measured", "refused", "spent", "expected_loss")},
         "launches": asked.launches,
@@ -290,12 +289,12 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     if unknown := counts.get("not run", 0) - proof.get("left", 0):
         lines.append(f"- {format_count(unknown, 'region')} not proven: could not be run here")
     lines += [f"- left to the library: {words}" for words in proof.get("refuted", ())]
-    dropped = [record for record in summary["compared"] if not record["kept"]]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
         f"{COMPARED.get(record['verdict'], record['verdict'])} "
         f"({format_percent(record['improvement'])} in {format_count(record['cells'], 'size')})"
-        for record in dropped
+        for record in summary["compared"]
+        if not record["kept"]
     ]
     lines += [
         f"- left to the library: {name}: {format_count(count, 'rule')}, not compared: the time was up (--budget)"

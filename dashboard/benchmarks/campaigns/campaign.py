@@ -10,6 +10,7 @@
     chosen.json    of an adaptive campaign: expected loss, seconds spent, and why it ended
     log.txt        what the ranks printed
     jobs/          what each launch was told, and how it ended
+    .lock          held while it is started
     parts/N/       the same files for the job N of an array: it measures the N-th communicator size
 
 Everything survives the end of whatever started it; nothing is held in memory only.
@@ -82,22 +83,13 @@ class Campaign:
     """The folder of one campaign."""
 
     folder: Path
-
-    #: What is measured.
     plan_file = _File("plan.json")
-    #: Points in colltune's own run format.
     results = _File("results.jsonl")
-    #: What became of calling its methods in every way.
     safety = _File("safety.jsonl")
-    #: How far the worker is.
     progress_file = _File("progress.json")
-    #: How it was started and ended.
     state_file = _File("state.json")
-    #: How far the choice of points is, of an adaptive campaign.
     chosen = _File("chosen.json")
-    #: What the ranks printed.
     log = _File("log.txt")
-    #: Held while it is started.
     lock = _File(".lock")
 
     @classmethod

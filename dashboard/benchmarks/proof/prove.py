@@ -114,7 +114,9 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     """
     began = time.monotonic()
     target, version = _target(wish.mpiexec, wish.han)
-    own = _own_selection(wish.mpiexec) if isinstance(target, OnMpich) else ""
+    # What an MPICH decides by itself, which a file for it repeats for all that it does not change.
+    held = installed(wish.mpiexec.parent.parent) if isinstance(target, OnMpich) else None
+    own = held[1] if held else ""
     rules = (
         read_beside(wish.rules, wish.han, version)[1] if wish.han else read_rules(wish.rules, version=version, own=own)
     )
@@ -183,12 +185,6 @@ def _target(mpiexec: Path, han: Path | None) -> tuple[Target, str]:
     if isinstance(library, Mpich):
         return OnMpich(library), DEFAULT_VERSION
     raise NoMpiError(f"{mpiexec} is of {library.name}; rules are proven on Open MPI and MPICH")
-
-
-def _own_selection(mpiexec: Path) -> str:
-    """What an MPICH decides by itself, which a file for it repeats for all that it does not change."""
-    held = installed(mpiexec.parent.parent)
-    return held[1] if held else ""
 
 
 def _fits(rules: RulesFile, target: Target, wish: Wish) -> None:
