@@ -34,6 +34,9 @@ ASKED_OF: Mapping[str, tuple[str, ...]] = {
 #: For buffers in place.
 IN_PLACE = frozenset({("alltoallv", "pairwise_sendrecv_replace"), ("alltoallw", "pairwise_sendrecv_replace")})
 
+#: Of 33 doubles of two processes 66 count (4.1.3, 5.0.2).
+_COUNTS_ELEMENTS = ("gather", "scatter")
+
 _OTHERWISE = "MPICH 5.0.2 takes another algorithm there"
 _ENDS = "MPICH ends the program at such a call"
 _WRONG = "MPICH ends the program at such a call, or its result is wrong"
@@ -89,8 +92,22 @@ def closed(key: str) -> str:
 
 
 def faults(collective: str, at: At) -> Iterator[Fault]:
-    """What a collective's part of a selection lets be called that ends the program."""
-    return _faults(collective, at, _Way())
+    """What a collective's part of a selection lets be called that ends the program, and sizes that are no bytes."""
+    yield from _faults(collective, at, _Way())
+    if collective in _COUNTS_ELEMENTS and (pair := next(_sized(at), None)) is not None:
+        what = f"total_msg_size of {collective} counts elements, not bytes"
+        yield Fault(
+            pair.line, "warning", what, "elements of several bytes follow its rules at so many times their sizes"
+        )
+
+
+def _sized(at: At) -> Iterator[Pair]:
+    """Keys of sizes that calls within a group are chosen by."""
+    for pair in at.pairs:
+        if pair.key.startswith("total_msg_size<"):
+            yield pair
+        elif pair.key != "comm_type=inter":
+            yield from _sized(pair.value)
 
 
 def _faults(collective: str, at: At, way: _Way) -> Iterator[Fault]:

@@ -164,6 +164,17 @@ def test_algorithms_that_end_programs_of_mpich_s_are_named_with_the_key_that_gua
     assert bool(read.faults) == bool(text)
 
 
+@pytest.mark.parametrize("collective", ["gather", "scatter"])
+def test_what_mpich_counts_in_elements_is_said_once(generic: dict[str, Any], collective: str) -> None:
+    # Seen with 4.1.3 and 5.0.2: 33 doubles of two processes are above 64 as 33 bytes are, 32 doubles are not.
+    leaf: dict[str, Any] = {f"algorithm=MPIR_{collective.capitalize()}_intra_binomial": {}}
+    sizes = {"total_msg_size<=8": leaf, "total_msg_size<=64": leaf, "total_msg_size=any": leaf}
+    generic[f"collective={collective}"]["comm_type=intra"] = sizes
+    (fault,) = read_text(json.dumps(generic)).faults
+    assert fault.severity == "warning"
+    assert f"total_msg_size of {collective} counts elements, not bytes" in fault.text
+
+
 def test_what_mpich_5_stops_at_is_an_error(generic: dict[str, Any]) -> None:
     # Both were seen with 5.0.2: csel.c asserts at the gather, mpir_coll.c at the scan.
     leaf = {"algorithm=MPIR_Gather_intra_binomial": {}}
