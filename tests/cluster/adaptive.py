@@ -22,7 +22,6 @@ import xarray as xr
 
 from dashboard.benchmarks.adaptive.chooser import Chooser
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.ranks.again import label
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.surfaces.family import recommended
 from dashboard.session.prepared import prepare
@@ -78,7 +77,7 @@ def judged(folder: Path) -> list[str]:
         names = ("full", "judging")
         full, times = xr.align(*(cubes[key]["time"].transpose("method", "comm_size", "message_size") for key in names))
         labels = times["method"].values.tolist()
-        known_labels = [label(method) for method in chooser.plan.methods[name]]
+        known_labels = [method.label for method in chooser.plan.methods[name]]
         places = [labels.index(each) if each in labels else -1 for each in known_labels]
         predicted = np.array(places)[grid.predicted[0].argmin(axis=0)]
         best = np.nanargmin(np.where(np.isfinite(times), full, np.inf), axis=0)

@@ -7,7 +7,6 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.ranks.again import label
 from dashboard.export import form
 from dashboard.export.targets.mpich import base
 from dashboard.tuning import again, answer, beside, look, tune
@@ -51,7 +50,7 @@ def test_both_files_are_written_proven_compared_and_switched_on(tmp_path: Path, 
     plan = Campaign(tmp_path / "t" / "measure").plan()
     assert {"tuned", "basic", "adapt"} <= {method.algorithm for method in plan.methods["bcast"]}
     # Neither what it does by itself, which is measured as the default, nor segments, of which its rules cannot speak.
-    assert [label(method) for method in plan.methods["bcast"] if method.algorithm == "han"] == ["han variant=simple"]
+    assert [method.label for method in plan.methods["bcast"] if method.algorithm == "han"] == ["han variant=simple"]
     assert result["outcome"] == "proven"
     assert {(rule["collective"], rule["method"]) for rule in result["compared"] if rule["kept"]} >= {("bcast", "basic")}
     bundle = tmp_path / "t" / "bundle"
