@@ -154,7 +154,7 @@ class HomePage(Page):
         if scene is None:
             return
         best = scene.dmap["best"].values
-        layers = scene.method_layers("map", best, scene.segments(None, 0))
+        layers = scene.method_layers("map", best)
         self.map.object = stacked(
             f"Fastest method of {self.state.collective}", scene.axes, layers, LiveSources(), around=_AROUND
         )

@@ -1,6 +1,6 @@
 """Decision maps: which method at which size, with the regions of a tree drawn over them."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import holoviews as hv
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes, Axis
 from dashboard.plots.colors import MethodKey
+from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
 
 X = hv.Dimension("message_size_at", label="message size")
@@ -21,6 +22,8 @@ MOST_IN_LINE = 40
 NARROWEST, LOWEST = 300.0, 260.0
 FIGURE_WIDTH, FIGURE_HEIGHT = 5.6, 8.0
 FREE = 2.5
+#: More boxes than this would take the browser seconds.
+MOST_BOXES = 20_000
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -50,44 +53,50 @@ def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) ->
     return raster.paint(np.where(values < 0, nothing, values).astype(kind))
 
 
-def code_image(pixels: NDArray[np.unsignedinteger[Any]], raster: Raster, name: str, colors: list[str]) -> hv.Image:
-    """Draw an image of codes in fixed colours; where there is nothing, what lies below shows.
+def code_image(values: NDArray[np.integer[Any]], raster: Raster, colors: Sequence[str]) -> Layer:
+    """Draw codes of cells, such as method indices, in fixed colours; where there is none (-1), what lies below shows.
 
     Parameters
     ----------
-    pixels
-        As `paint_codes` makes them.
-    name
-        Of the value.
+    values
+        Shape (comm_size, message_size).
     colors
         Along the codes.
     """
-    left, bottom, right, top = raster.bounds
-    rows, columns = pixels.shape
-    xs = left + (np.arange(columns) + 0.5) * (right - left) / columns
-    ys = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
-    image = hv.Image((xs, ys, pixels), kdims=[X, Y], vdims=[name], bounds=(left, bottom, right, top))
-    return image.opts(
-        cmap=list(colors),
-        clim=(-0.5, len(colors) - 0.5),
-        clipping_colors={"max": "rgba(0, 0, 0, 0)", "NaN": "rgba(0, 0, 0, 0)"},
-        colorbar=False,
-        backend="bokeh",
-    )
+    pixels = paint_codes(values, raster, len(colors))
+
+    def draw() -> hv.Image:
+        left, bottom, right, top = raster.bounds
+        rows, columns = pixels.shape
+        xs = left + (np.arange(columns) + 0.5) * (right - left) / columns
+        ys = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
+        image = hv.Image((xs, ys, pixels), kdims=[X, Y], bounds=(left, bottom, right, top))
+        return image.opts(
+            cmap=list(colors),
+            clim=(-0.5, len(colors) - 0.5),
+            clipping_colors={"max": "rgba(0, 0, 0, 0)", "NaN": "rgba(0, 0, 0, 0)"},
+            colorbar=False,
+            backend="bokeh",
+        )
+
+    return Layer({"image": [pixels]}, draw)
 
 
-def method_image(methods: NDArray[np.integer[Any]], raster: Raster, key: MethodKey) -> hv.Image:
-    """Draw the method of each cell in its colour; cells without one (-1) are left open.
+def boxes_layer(boxes: NDArray[np.float64], **look: Any) -> Layer:
+    """Draw boxes, shape (boxes, 4): left, bottom, right, top; none if they would take the browser seconds.
 
     Parameters
     ----------
-    methods
-        Method indices, shape (comm_size, message_size).
+    **look
+        Options of HoloViews.
     """
-    return code_image(paint_codes(methods, raster, len(key.labels)), raster, "method", list(key.colors))
+    kept: Any = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
+    columns = dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
+    sides = [X, Y, "message_size_to", "comm_size_to"]
+    return Layer(columns, lambda: hv.Rectangles(kept, kdims=sides).opts(line_alpha=0, **look, backend="bokeh"))
 
 
-def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> hv.Rectangles:
+def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> Layer:
     """Hatched ground of a map, seen wherever nothing was measured.
 
     Parameters
@@ -97,16 +106,15 @@ def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> h
     """
     if boxes is None:
         boxes = np.array([[*axes.x.limits, *axes.y.limits]])[:, [0, 2, 1, 3]]
-    return hv.Rectangles(boxes, kdims=[X, Y, "message_size_to", "comm_size_to"]).opts(
+    return boxes_layer(
+        boxes,
         fill_color="#c8c8c8",
-        line_alpha=0,
         backend_opts={
             "glyph.hatch_pattern": "right_diagonal_line",
             "glyph.hatch_color": "#6b6b6b",
             "glyph.hatch_scale": 7,
             "glyph.hatch_weight": 1,
         },
-        backend="bokeh",
     )
 
 
@@ -153,16 +161,8 @@ def _joined(at: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np
     return np.column_stack([at[first], start[first], np.maximum.reduceat(end, first)])
 
 
-def outline_columns(segments: NDArray[np.float64]) -> dict[str, NDArray[np.float64]]:
-    """Columns of the outline: both ends of each line and a gap, so that all are one stroke of the pen."""
-    gap = np.full(len(segments), np.nan)
-    x = np.column_stack([segments[:, 0], segments[:, 2], gap]).ravel()
-    y = np.column_stack([segments[:, 1], segments[:, 3], gap]).ravel()
-    return {X.name: x if x.size else np.array([np.nan]), Y.name: y if y.size else np.array([np.nan])}
-
-
-def region_outline(segments: NDArray[np.float64], color: str = INK, width: float | None = None) -> hv.Curve:
-    """Draw the lines between regions.
+def region_outline(segments: NDArray[np.float64], color: str = INK, width: float | None = None) -> Layer:
+    """Draw the lines between regions in one stroke of the pen: both ends of each line and a gap.
 
     Parameters
     ----------
@@ -171,9 +171,12 @@ def region_outline(segments: NDArray[np.float64], color: str = INK, width: float
     color, width
         Of the lines; None: the thinner the more lines there are.
     """
-    columns = outline_columns(segments)
-    width = width or (1.5 if len(segments) < 400 else 0.75)
-    return hv.Curve((columns[X.name], columns[Y.name]), X, Y).opts(color=color, line_width=width, backend="bokeh")
+    gap = np.full(len(segments), np.nan)
+    x = np.column_stack([segments[:, 0], segments[:, 2], gap]).ravel()
+    y = np.column_stack([segments[:, 1], segments[:, 3], gap]).ravel()
+    columns = {X.name: x if x.size else np.array([np.nan]), Y.name: y if y.size else np.array([np.nan])}
+    look = {"color": color, "line_width": width or (1.5 if len(segments) < 400 else 0.75)}
+    return Layer(columns, lambda: hv.Curve(tuple(columns.values()), X, Y).opts(**look, backend="bokeh"))
 
 
 def has_letters(axes: Axes) -> bool:
@@ -259,50 +262,16 @@ def _crossed(segments: NDArray[np.float64], axes: Axes) -> NDArray[np.bool_]:
     return np.asarray(rows.T @ columns)
 
 
-def text_columns(texts: NDArray[Any], axes: Axes, name: str) -> dict[str, NDArray[Any]]:
-    """Columns of what `cell_texts` writes; ask `has_letters` first whether there is room for any.
-
-    Parameters
-    ----------
-    texts
-        Text in each cell, row by row.
-    name
-        Of the column of texts.
-    """
+def cell_texts(texts: NDArray[Any], axes: Axes, size: str = "9px") -> Layer:
+    """Write texts, row by row, in the middles of cells; ask `has_letters` first whether there is room for any."""
     x, y = axes.x.centres, axes.y.centres
-    return {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), name: texts}
+    columns = {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "text": texts}
+    look = {"text_color": INK, "text_font_size": size}
+    return Layer(columns, lambda: hv.Labels(tuple(columns.values()), [X, Y], "text").opts(**look, backend="bokeh"))
 
 
-def cell_texts(columns: Mapping[str, NDArray[Any]], size: str = "9px") -> hv.Labels:
-    """Write texts in the middles of cells; `columns` as of `text_columns`."""
-    *_, name = columns
-    return hv.Labels(tuple(columns.values()), [X, Y], name).opts(text_color=INK, text_font_size=size, backend="bokeh")
-
-
-def letter_columns(
-    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
-) -> dict[str, NDArray[Any]]:
-    """Columns of the codes of the methods, each once for cells side by side.
-
-    Parameters
-    ----------
-    methods
-        Method indices, shape (comm_size, message_size); -1 gets no letter.
-    segments
-        Lines that are drawn on the map, as `region_segments` makes them: no letter lies below one.
-    """
-    return text_columns(codes_in_runs(methods, axes, key, segments), axes, "letter")
-
-
-def pin_columns(cell: tuple[int, int] | None, axes: Axes) -> dict[str, NDArray[np.float64]]:
-    """Columns of the marker of the pinned cell ``(comm_size, message_size)``."""
-    x, y = axes.centre(cell)
-    return {X.name: np.array([x]), Y.name: np.array([y])}
-
-
-def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> hv.Points:
-    """Mark the pinned cell with a ring of one size, to be seen on cells of any size."""
-    columns = pin_columns(cell, axes)
-    return hv.Points((columns[X.name], columns[Y.name]), [X, Y]).opts(
-        marker="circle_cross", size=17, fill_alpha=0.0, line_color=INK, line_width=2.5, backend="bokeh"
-    )
+def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> Layer:
+    """Mark the pinned cell ``(comm_size, message_size)`` with a ring of one size, to be seen on cells of any size."""
+    columns = {name: np.array([at]) for name, at in zip((X.name, Y.name), axes.centre(cell), strict=True)}
+    look = {"marker": "circle_cross", "size": 17, "fill_alpha": 0.0, "line_color": INK, "line_width": 2.5}
+    return Layer(columns, lambda: hv.Points(tuple(columns.values()), [X, Y]).opts(**look, backend="bokeh"))

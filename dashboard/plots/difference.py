@@ -2,15 +2,16 @@
 
 from typing import Any
 
-import holoviews as hv
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import code_image, in_cells, paint_codes, text_columns
+from dashboard.plots.decision_map import cell_texts, code_image, has_letters, in_cells, unmeasured_ground
 from dashboard.plots.legend import swatch, table
+from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
+from dashboard.plots.ties import tie_boxes
 
 #: Upper ends of the classes, in percent points by which B costs more than A; the last is open.
 BOUNDS = (-25.0, -5.0, -1.0, 1.0, 5.0, 25.0)
@@ -46,21 +47,29 @@ def difference_classes(
     return np.where(same, SAME, np.where(np.isnan(gap), -1, classes))
 
 
-def difference_pixels(classes: NDArray[np.int64], raster: Raster) -> NDArray[np.unsignedinteger[Any]]:
-    """Image of the classes."""
-    return paint_codes(classes, raster, len(COLORS))
+def gap_layers(classes: NDArray[np.int64], gap: NDArray[np.float64], raster: Raster) -> dict[str, Layer]:
+    """Layers of the map, as `dashboard.plots.maps.stacked` takes them.
+
+    Parameters
+    ----------
+    classes
+        As `difference_classes` gives them.
+    gap
+        By how many points B costs more, of the same shape.
+    """
+    axes = raster.axes
+    layers = {
+        # Only where nothing is known: elsewhere the page shows through.
+        "gap ground": unmeasured_ground(axes, tie_boxes(classes < 0, axes)),
+        "gap": code_image(classes, raster, COLORS),
+    }
+    return layers | ({"gap text": cell_texts(gap_figures(gap, axes), axes)} if has_letters(axes) else {})
 
 
-def difference_image(classes: NDArray[np.int64], raster: Raster) -> hv.Image:
-    """Draw the class of each cell."""
-    return code_image(difference_pixels(classes, raster), raster, "difference", list(COLORS))
-
-
-def gap_columns(gap: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
-    """Columns of the figures in the cells: by how many whole points B costs more, with their sign."""
+def gap_figures(gap: NDArray[np.float64], axes: Axes) -> NDArray[Any]:
+    """Figures in the cells, row by row: by how many whole points B costs more, with their sign."""
     points = [f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()]
-    figures = np.array([point.replace("-", "−") for point in points])
-    return text_columns(in_cells(figures, axes), axes, "figure")
+    return in_cells(np.array([point.replace("-", "−") for point in points]), axes)
 
 
 def difference_legend(classes: NDArray[np.int64], measured: NDArray[np.bool_]) -> str:

@@ -8,6 +8,7 @@ The element itself stays as it was made; a plot rendered later is brought up to 
 
 import weakref
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from typing import Any
 
 import holoviews as hv
@@ -17,6 +18,22 @@ Hook = Callable[[Any, hv.Element], None]
 
 #: Columns of no more values than this are sent as lists.
 MOST_INLINE = 64
+
+
+@dataclass(frozen=True, eq=False)
+class Layer:
+    """What is drawn once, and changed afterwards by its columns alone.
+
+    Attributes
+    ----------
+    columns
+        Those of its Bokeh source that change.
+    draw
+        Makes the element.
+    """
+
+    columns: Mapping[str, Any]
+    draw: Callable[[], hv.Element]
 
 
 class LiveSources:
@@ -47,6 +64,11 @@ class LiveSources:
             # Whatever is sent is drawn anew.
             if source is not None and (changed := changed_columns(columns, source.data)):
                 source.data.update({column: _inline(values) for column, values in changed.items()})
+
+    def refresh(self, layers: Mapping[str, Layer]) -> None:
+        """Bring layers up to date that were drawn before."""
+        for name, layer in layers.items():
+            self.update(name, layer.columns)
 
     def latest(self, name: str) -> Mapping[str, Any]:
         """Columns sent so far; empty if the element is as it was made."""

@@ -7,7 +7,7 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.live import Hook, LiveSources, add_hook
+from dashboard.plots.live import Hook, Layer, LiveSources, add_hook
 from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import filling, growing
 
@@ -17,7 +17,7 @@ HEIGHT = 340
 def stacked(
     title: str,
     axes: Axes,
-    layers: Mapping[str, hv.Element],
+    layers: Mapping[str, Layer],
     live: LiveSources,
     hook: Hook | None = None,
     *hooks: Hook,
@@ -30,7 +30,7 @@ def stacked(
     axes
         Its axes: all of it is shown, whatever the layers hold.
     layers
-        From the ground up, by the name for `LiveSources.update`; exactly one is an image.
+        From the ground up, by the name for `LiveSources.refresh`; exactly one is an image.
     live
         Where the layers are remembered once rendered.
     hook
@@ -42,9 +42,10 @@ def stacked(
     """
     drawn: list[hv.Element] = []
     for name, layer in layers.items():
-        if hook is not None and isinstance(layer, hv.Image):
-            layer = add_hook(layer, hook)  # noqa: PLW2901 - the same layer, with more
-        drawn.append(live.attach(name, layer))
+        element = layer.draw()
+        if hook is not None and isinstance(element, hv.Image):
+            element = add_hook(element, hook)
+        drawn.append(live.attach(name, element))
     return hv.Overlay(drawn).opts(**_frame(title, axes, around, *hooks))
 
 

@@ -2,14 +2,14 @@
 
 from typing import Any
 
-import holoviews as hv
 import numpy as np
 import pandas as pd
 import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import code_image, in_cells, paint_codes, text_columns
+from dashboard.plots.decision_map import code_image, in_cells
+from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
 
 #: Upper ends of the classes, percent; the last class is open.
@@ -27,12 +27,7 @@ def penalty_classes(penalty: NDArray[np.float64]) -> NDArray[np.int64]:
     return np.where(np.isnan(penalty), -1, classes)
 
 
-def penalty_pixels(penalty: NDArray[np.float64], raster: Raster) -> NDArray[np.unsignedinteger[Any]]:
-    """Image of the classes of penalties, shape (comm_size, message_size)."""
-    return paint_codes(penalty_classes(penalty), raster, len(COLORS))
-
-
-def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> hv.Image:
+def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> Layer:
     """Draw the class of each cell's penalty; cells without one are left open.
 
     Parameters
@@ -40,19 +35,19 @@ def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> hv.Image:
     penalty
         Percent, NaN where the chosen method was not measured, shape (comm_size, message_size).
     """
-    return code_image(penalty_pixels(penalty, raster), raster, "penalty", list(COLORS))
+    return code_image(penalty_classes(penalty), raster, COLORS)
 
 
-def figure_columns(penalty: NDArray[np.float64], axes: Axes) -> dict[str, NDArray[Any]]:
-    """Columns of the figures in the cells: whole percents from 5 % on, where there is room for them.
+def figures(penalty: NDArray[np.float64], axes: Axes) -> NDArray[Any]:
+    """Figures in the cells, row by row: whole percents from 5 % on, where there is room for them.
 
     Parameters
     ----------
     penalty
         Percent, shape (comm_size, message_size).
     """
-    figures = [f"{value:.0f}" if value >= BOUNDS[0] else "" for value in np.nan_to_num(penalty).ravel()]
-    return text_columns(in_cells(np.array(figures), axes), axes, "figure")
+    percents = [f"{value:.0f}" if value >= BOUNDS[0] else "" for value in np.nan_to_num(penalty).ravel()]
+    return in_cells(np.array(percents), axes)
 
 
 def class_shares(penalties: xr.Dataset) -> pd.DataFrame:

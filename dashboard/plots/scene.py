@@ -1,9 +1,9 @@
 """What the maps of one collective share, and the layers that they are drawn of."""
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
-import holoviews as hv
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -14,6 +14,7 @@ from dashboard.plots import penalty, ties
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.leaves import leaf_segments
+from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
 
 #: The maps of a tree by name, in the order in which they are shown.
@@ -28,16 +29,24 @@ class MapScene:
     ----------
     cube
         Measurements of one number of processes per node.
-    axes, raster, key
-        As the plots need them.
+    dmap
+        Its decision map, or anything of its sizes where no more than these are asked for.
     """
 
     cube: xr.Dataset
     dmap: xr.Dataset
-    axes: Axes
-    raster: Raster
     key: MethodKey
     collective: str
+
+    @cached_property
+    def axes(self) -> Axes:
+        """Axes of all its maps."""
+        return Axes.of(self.dmap)
+
+    @cached_property
+    def raster(self) -> Raster:
+        """Pixels of all its maps."""
+        return Raster.of(self.axes)
 
     @property
     def given(self) -> dict[str, Any]:
@@ -56,20 +65,21 @@ class MapScene:
             Leaves that it may have: lines between more would cover the colours.
         """
         if tree is None or tree.leaves > most:
-            return np.empty((0, 4))
+            return drawn.NO_LINES
         return leaf_segments(tree, self.axes, self.given)
 
     def method_layers(
         self,
         name: str,
         methods: NDArray[np.integer[Any]],
-        segments: NDArray[np.float64],
+        segments: NDArray[np.float64] = drawn.NO_LINES,
         *,
+        raster: Raster | None = None,
         tied: NDArray[np.bool_] | None = None,
         estimated: NDArray[np.bool_] | None = None,
         untrusted: NDArray[np.bool_] | None = None,
         sureness: NDArray[np.float64] | None = None,
-    ) -> dict[str, hv.Element]:
+    ) -> dict[str, Layer]:
         """Layers of a map of methods, as `dashboard.plots.maps.stacked` takes them.
 
         Parameters
@@ -79,15 +89,17 @@ class MapScene:
         methods
             Method indices, shape (comm_size, message_size); -1 stays blank.
         segments
-            As `segments` gives them.
+            As `segments` gives them: no letter lies below one.
+        raster
+            Its pixels, if they are not all.
         tied, estimated, untrusted
             Cells to be hatched, shape (comm_size, message_size); None: no such layer.
         sureness
             Probability that each cell's method is the fastest, by which it is faded, of the same shape; None: none is.
         """
-        layers: dict[str, hv.Element] = {
+        layers = {
             f"{name} ground": drawn.unmeasured_ground(self.axes),
-            name: drawn.method_image(methods, self.raster, self.key),
+            name: drawn.code_image(methods, raster or self.raster, self.key.colors),
         }
         if sureness is not None:
             layers |= {f"{name} {part}": layer for part, layer in ties.veils(sureness, self.axes).items()}
@@ -99,23 +111,27 @@ class MapScene:
             layers[f"{name} untrusted"] = ties.untrusted_hatch(untrusted, self.axes)
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
-            layers[f"{name} text"] = drawn.cell_texts(drawn.letter_columns(methods, self.axes, self.key, segments))
+            layers[f"{name} text"] = drawn.cell_texts(
+                drawn.codes_in_runs(methods, self.axes, self.key, segments), self.axes
+            )
         return layers
 
-    def penalty_layers(self, penalties: xr.Dataset) -> dict[str, hv.Element]:
+    def penalty_layers(self, penalties: xr.Dataset, raster: Raster | None = None) -> dict[str, Layer]:
         """Layers of the penalty map, as `method_layers`; dotted where the chosen method was not measured.
 
         Parameters
         ----------
         penalties
             As `dashboard.decisions.judged.penalty` gives them.
+        raster
+            As for `method_layers`.
         """
         percent = penalties["penalty"].values
-        layers: dict[str, hv.Element] = {
+        layers = {
             "penalty ground": drawn.unmeasured_ground(self.axes, ties.tie_boxes(np.isnan(percent), self.axes)),
-            "penalty": penalty.penalty_image(percent, self.raster),
+            "penalty": penalty.penalty_image(percent, raster or self.raster),
             "penalty counted": ties.tie_hatch(penalties["unmeasured"].values, self.axes, "dot"),
         }
         if drawn.has_letters(self.axes):
-            layers["penalty text"] = drawn.cell_texts(penalty.figure_columns(percent, self.axes))
+            layers["penalty text"] = drawn.cell_texts(penalty.figures(percent, self.axes), self.axes)
         return layers

@@ -21,7 +21,7 @@ from dashboard.domain.units import format_count, format_time
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import INK, NO_LINES, codes_in_runs, has_letters
-from dashboard.plots.penalty import COLORS, LABELS, figure_columns, penalty_classes
+from dashboard.plots.penalty import COLORS, LABELS, figures, penalty_classes
 
 #: Inches: the width of a text block, and the height of a map; dots an inch of a pixel picture, twice a screen's.
 WIDTH, HEIGHT, DPI = 6.3, 3.2, 192
@@ -72,7 +72,7 @@ def penalty_picture(title: str, penalty: NDArray[np.float64], axes: Axes) -> Fig
     colors = [color[:7] for color in COLORS]
     figure, drawing = _map(title, penalty_classes(penalty), axes, colors)
     if has_letters(axes):
-        _write(drawing, axes, figure_columns(penalty, axes)["figure"])
+        _write(drawing, axes, figures(penalty, axes))
     _legend(figure, list(zip(LABELS, colors, strict=True)), 0)
     return figure
 

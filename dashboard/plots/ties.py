@@ -1,18 +1,14 @@
 """Textures of maps: ties, estimates, times that cannot be trusted, choices that were not measured or are not sure."""
 
 from html import escape
-from typing import Any
 
-import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, X, Y
-
-#: More hatched boxes than this would take the browser seconds.
-MOST_BOXES = 20_000
+from dashboard.plots.decision_map import INK, boxes_layer
+from dashboard.plots.live import Layer
 
 #: Cells whose method is the fastest with a probability below the first have the second of white over them.
 VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
@@ -31,7 +27,7 @@ def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
 
 def tie_hatch(
     tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal_line", *, scale: float = 8, alpha: float = 0.35
-) -> hv.Rectangles:
+) -> Layer:
     """Hatch the tied cells.
 
     Parameters
@@ -43,11 +39,9 @@ def tie_hatch(
     scale
         Pixels between its lines.
     """
-    boxes = tie_boxes(tied, axes)
-    kept: Any = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
-    return hv.Rectangles(kept, kdims=[X, Y, "message_size_to", "comm_size_to"]).opts(
+    return boxes_layer(
+        tie_boxes(tied, axes),
         fill_alpha=0.0,
-        line_alpha=0,
         backend_opts={
             "glyph.hatch_pattern": pattern,
             "glyph.hatch_color": INK,
@@ -55,23 +49,15 @@ def tie_hatch(
             "glyph.hatch_scale": scale,
             "glyph.hatch_weight": 1,
         },
-        backend="bokeh",
     )
 
 
-def untrusted_hatch(untrusted: NDArray[np.bool_], axes: Axes) -> hv.Rectangles:
+def untrusted_hatch(untrusted: NDArray[np.bool_], axes: Axes) -> Layer:
     """Cross cells with times that cannot be trusted, so wide and light that the codes on them are read."""
     return tie_hatch(untrusted, axes, "diagonal_cross", scale=16, alpha=0.3)
 
 
-def hatch_columns(tied: NDArray[np.bool_], axes: Axes) -> dict[str, NDArray[np.float64]]:
-    """What `tie_hatch` draws, as columns of its source."""
-    boxes = tie_boxes(tied, axes)
-    kept = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
-    return dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
-
-
-def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, hv.Rectangles]:
+def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, Layer]:
     """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
 
     Parameters
@@ -84,17 +70,11 @@ def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, hv.Rectangles]
     dict
         By name a layer for each of `VEILS`.
     """
-    layers = {}
-    for (_, alpha), (name, columns) in zip(VEILS, veil_columns(sureness, axes).items(), strict=True):
-        boxes = hv.Rectangles(np.column_stack(list(columns.values())), kdims=[X, Y, "message_size_to", "comm_size_to"])
-        layers[name] = boxes.opts(fill_color="#ffffff", fill_alpha=alpha, line_alpha=0, backend="bokeh")
-    return layers
-
-
-def veil_columns(sureness: NDArray[np.float64], axes: Axes) -> dict[str, dict[str, NDArray[np.float64]]]:
-    """What each layer of `veils` draws, as columns of its source."""
     classes = _veil_classes(sureness)
-    return {f"veil {number}": hatch_columns(classes == number, axes) for number in range(len(VEILS))}
+    return {
+        f"veil {number}": boxes_layer(tie_boxes(classes == number, axes), fill_color="#ffffff", fill_alpha=alpha)
+        for number, (_, alpha) in enumerate(VEILS)
+    }
 
 
 def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:

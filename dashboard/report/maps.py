@@ -8,11 +8,9 @@ import holoviews as hv
 import xarray as xr
 
 from dashboard.plots import hover
-from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import stacked
-from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
 from dashboard.session.view import View
 
@@ -29,9 +27,8 @@ class MapFigures(MapScene):
         problem, dmap = view.problem(), view.decision_map()
         if problem is None or dmap is None:
             return None
-        axes = Axes.of(dmap)
         key = MethodKey.of(dmap["method"].values, view.scheme)
-        return cls(problem.slices[0].cube, dmap, axes, Raster.of(axes), key, str(view.collective))
+        return cls(problem.slices[0].cube, dmap, key, str(view.collective))
 
     def draw(self, view: View, penalties: xr.Dataset) -> tuple[hv.Overlay, ...]:
         """Exact map, the tree's map and its penalty.

@@ -97,14 +97,14 @@ def test_the_penalty_map_follows_too(drawn: Drawn, state: State) -> None:
     assert (drawn.image("penalty") > 0).any()
     state.limit_depth = False
     assert (drawn.image("penalty") == 0).all()
-    assert set(drawn.column("penalty text", "figure")) == {""}
+    assert set(drawn.column("penalty text", "text")) == {""}
 
 
 def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: State) -> None:
     state.max_depth = 4
     key = page.maps.scene.key
     chosen = state.view.penalty()["chosen"].values.ravel()
-    texts = drawn.column("tree text", "letter")
+    texts = drawn.column("tree text", "text")
     said = {(text, method) for text, method in zip(texts, chosen, strict=True) if text}
     assert {method for _, method in said} == set(chosen)
     assert all(text in (key.letters[method], key.letters[method][0]) for text, method in said)

@@ -16,10 +16,9 @@ from dashboard.plots.decision_map import (
     FIGURE_WIDTH,
     LOWEST,
     NARROWEST,
+    code_image,
+    codes_in_runs,
     has_letters,
-    letter_columns,
-    method_image,
-    outline_columns,
     paint_codes,
     pin_marker,
     region_outline,
@@ -44,7 +43,7 @@ def drawn(dmap: xr.Dataset) -> tuple[Axes, Raster, MethodKey]:
 
 def test_the_image_shows_each_cells_method_where_the_cell_lies(dmap: xr.Dataset) -> None:
     axes, raster, key = drawn(dmap)
-    image = method_image(dmap["best"].values, raster, key)
+    image = code_image(dmap["best"].values, raster, key.colors).draw()
     for comm_size in dmap["comm_size"].values:
         for message_size in dmap["message_size"].values:
             best = int(dmap["best"].sel(comm_size=comm_size, message_size=message_size))
@@ -57,13 +56,9 @@ def test_cells_without_a_method_are_left_open() -> None:
     pixels = paint_codes(np.array([[0, -1], [2, 1]]), Raster.of(axes), 3)
     assert pixels.dtype == np.uint8
     assert pixels.tolist() == [[0, 255], [2, 1]]
-    style = hv.Store.lookup_options("bokeh", method_image(np.array([[0, -1], [2, 1]]), *drawn_small()), "plot").kwargs
+    image = code_image(np.array([[0, -1], [2, 1]]), Raster.of(axes), ["red", "green", "blue"]).draw()
+    style = hv.Store.lookup_options("bokeh", image, "plot").kwargs
     assert style["clipping_colors"]["max"] == "rgba(0, 0, 0, 0)"
-
-
-def drawn_small() -> tuple[Raster, MethodKey]:
-    _, raster, key = drawn(decision_map(synthetic_cube(2, 2, 3, seed=1)))
-    return raster, key
 
 
 def test_more_methods_than_a_byte_holds_are_drawn() -> None:
@@ -73,7 +68,7 @@ def test_more_methods_than_a_byte_holds_are_drawn() -> None:
 
 def test_the_ground_covers_the_whole_map(dmap: xr.Dataset) -> None:
     axes = Axes.of(dmap)
-    ground = unmeasured_ground(axes)
+    ground = unmeasured_ground(axes).draw()
     assert len(ground) == 1
     left, bottom, right, top = (float(ground.dimension_values(at)[0]) for at in range(4))
     assert ((left, right), (bottom, top)) == (axes.x.limits, axes.y.limits)
@@ -117,7 +112,7 @@ def test_lines_that_touch_are_joined() -> None:
 
 
 def test_an_outline_is_one_line_with_gaps() -> None:
-    outline = region_outline(np.array([[0.0, 1, 0, 2], [3, 4, 5, 4]]))
+    outline = region_outline(np.array([[0.0, 1, 0, 2], [3, 4, 5, 4]])).draw()
     assert outline.dimension_values(0) == pytest.approx([0, 0, np.nan, 3, 5, np.nan], nan_ok=True)
     assert outline.dimension_values(1) == pytest.approx([1, 2, np.nan, 4, 4, np.nan], nan_ok=True)
 
@@ -125,14 +120,14 @@ def test_an_outline_is_one_line_with_gaps() -> None:
 def test_a_single_region_has_no_lines() -> None:
     dmap = decision_map(synthetic_cube(3, 3, 1, seed=1))
     assert region_segments(exact(dmap).regions(), Axes.of(dmap)).shape == (0, 4)
-    assert all(np.isnan(column).all() for column in outline_columns(np.empty((0, 4))).values())
+    assert all(np.isnan(column).all() for column in region_outline(np.empty((0, 4))).columns.values())
 
 
 def test_cells_side_by_side_of_one_method_have_its_code_once() -> None:
     dmap = decision_map(synthetic_cube(2, 8, 3, seed=1))
     axes, key = Axes.of(dmap), MethodKey.of(["pipeline 8KiB", "chain 16KiB fanout=4", "linear"])
     methods = np.array([[0, 0, 0, 2, -1, 2, 2, 1], [2] * 8])
-    columns = dict(enumerate(letter_columns(methods, axes, key)["letter"]))
+    columns = dict(enumerate(codes_in_runs(methods, axes, key)))
     # The last column is as wide as the others: too narrow for C16/4 where the map is as narrow as it gets.
     wide = {at: text for at, text in columns.items() if text}
     assert wide == {1: "P8", 3: "L", 5: "L", 7: "C16/4" if 5 * FIGURE_WIDTH <= NARROWEST / 8 else "C", 11: "L"}
@@ -142,7 +137,7 @@ def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
     dmap = decision_map(synthetic_cube(2, 24, 3, seed=1))
     axes, key = Axes.of(dmap), MethodKey.of(["chain 16KiB fanout=4", "linear"])
     methods = np.array([[0, 1] * 12, [0] * 24])
-    texts = letter_columns(methods, axes, key)["letter"]
+    texts = codes_in_runs(methods, axes, key)
     assert set(texts[:24]) == {"C", "L"}
     assert [text for text in texts[24:] if text] == ["C16/4"]
 
@@ -150,14 +145,14 @@ def test_a_code_that_does_not_fit_is_the_algorithm_s_letter() -> None:
 def test_a_code_that_does_not_fit_is_not_cut_to_another_method_s() -> None:
     dmap = decision_map(synthetic_cube(1, 24, 3, seed=1))
     axes, key = Axes.of(dmap), MethodKey.of(["chain 16KiB fanout=4", "chain"])
-    assert set(letter_columns(np.array([[0, 1] * 12]), axes, key)["letter"]) == {"", "C"}
+    assert set(codes_in_runs(np.array([[0, 1] * 12]), axes, key)) == {"", "C"}
 
 
 @pytest.mark.parametrize(("rows", "columns"), [(2, 40), (38, 4)])
 def test_cells_that_are_too_narrow_or_low_for_a_letter_have_none(rows: int, columns: int) -> None:
     axes, key = Axes.of(decision_map(synthetic_cube(rows, columns, 3, seed=1))), MethodKey.of(["linear", "binomial"])
     methods = np.indices((rows, columns)).sum(axis=0) % 2
-    texts = letter_columns(methods, axes, key)["letter"].reshape(rows, columns)
+    texts = codes_in_runs(methods, axes, key).reshape(rows, columns)
     wide, high = (np.diff(axis.edges) / np.ptp(axis.edges) for axis in (axes.x, axes.y))
     narrow = (NARROWEST * wide < FIGURE_WIDTH + 1) | (LOWEST * high < FIGURE_HEIGHT)[:, None]
     assert narrow.any()
@@ -170,6 +165,6 @@ def test_a_map_of_many_cells_has_no_letters() -> None:
 
 def test_the_marker_is_on_the_pinned_cell_and_nowhere_without_one(dmap: xr.Dataset) -> None:
     axes = Axes.of(dmap)
-    marker = pin_marker((5, 64), axes)
+    marker = pin_marker((5, 64), axes).draw()
     assert (marker.dimension_values(0)[0], marker.dimension_values(1)[0]) == axes.centre((5, 64))
-    assert np.isnan(pin_marker(None, axes).dimension_values(0)).all()
+    assert np.isnan(pin_marker(None, axes).draw().dimension_values(0)).all()

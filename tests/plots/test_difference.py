@@ -7,7 +7,7 @@ import numpy as np
 from dashboard.decisions import decision_map, quadtree, statistics
 from dashboard.plots.axes import Axes
 from dashboard.plots.comparison import figures_table, settings_table
-from dashboard.plots.difference import LABELS, SAME, difference_classes, difference_legend, gap_columns
+from dashboard.plots.difference import LABELS, SAME, difference_classes, difference_legend, gap_figures
 from tests.cubes import cube_of, synthetic_cube
 
 
@@ -56,4 +56,4 @@ def test_figures_wider_than_their_cell_are_left_out() -> None:
     """Beside cells of a power of two each, those of a step of 1 KiB are narrow."""
     axes = Axes.of(decision_map(cube_of(np.ones((1, 1, 6)), [2], [1, 8, 64, 512, 513, 514])))
     gap = np.full((1, 6), -126.0)
-    assert list(gap_columns(gap, axes)["figure"]) == ["−126", "−126", "−126", "−126", "", ""]
+    assert list(gap_figures(gap, axes)) == ["−126", "−126", "−126", "−126", "", ""]

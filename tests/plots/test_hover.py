@@ -9,7 +9,7 @@ from bokeh.models import HoverTool
 from dashboard.decisions import decision_map, penalty, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.decision_map import method_image
+from dashboard.plots.decision_map import code_image
 from dashboard.plots.hover import CellFigures, cell_columns
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import stacked
@@ -32,7 +32,7 @@ def rendered(side: int) -> tuple[CellFigures, HoverTool, tuple[xr.Dataset, xr.Da
     axes, key = Axes.of(dmap), MethodKey.of(dmap["method"].values)
     figures = CellFigures(axes, key, "bcast")
     figures.offer(lambda: cell_columns(cube, dmap, penalties))
-    image = method_image(dmap["best"].values, Raster.of(axes), key)
+    image = code_image(dmap["best"].values, Raster.of(axes), key.colors)
     plot = hv.renderer("bokeh").get_plot(stacked("map", axes, {"image": image}, LiveSources(), figures.hook))
     (tool,) = [tool for tool in plot.state.tools if isinstance(tool, HoverTool)]
     return figures, tool, (cube, dmap, penalties)

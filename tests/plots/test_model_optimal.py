@@ -35,11 +35,11 @@ def test_maps_show_what_was_found() -> None:
     axes = Axes.of(FOUND)
     raster, key = Raster.of(axes), model_optimal.algorithm_key(FOUND)
     layers = model_optimal.algorithm_layers(FOUND, axes, raster, key)
-    letters = np.asarray(layers["optimal text"].dimension_values("letter"))
+    letters = np.asarray(layers["optimal text"].columns["text"])
     best = FOUND["algorithm"].values.ravel()
     said = {(text, int(method)) for text, method in zip(letters, best, strict=True) if text}
     assert said == {(key.letters[method], method) for method in set(best.tolist()) if method >= 0}
-    cells = model_optimal.segment_layers(FOUND, axes, raster)["segments cells"]
+    cells = model_optimal.segment_layers(FOUND, axes, raster)["segments cells"].draw()
     segments = cells.dimension_values("segments").tolist()
     for text, size in zip(segments, FOUND["segment_size"].values.ravel(), strict=True):
         assert text == (format_bytes(round(size)) if size else "not segmented")

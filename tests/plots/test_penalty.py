@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.decisions import decision_map, exact, penalty, quadtree
 from dashboard.plots.axes import Axes
-from dashboard.plots.penalty import COLORS, LABELS, class_shares, figure_columns, penalty_classes, penalty_image
+from dashboard.plots.penalty import COLORS, LABELS, class_shares, figures, penalty_classes, penalty_image
 from dashboard.plots.raster import Raster
 from tests.cubes import synthetic_cube
 
@@ -38,7 +38,7 @@ def test_cells_whose_choice_was_not_measured_are_left_open() -> None:
     cube = synthetic_cube(8, 8, 4, seed=2, missing=0.4)
     dmap = decision_map(cube)
     penalties = penalty(cube, quadtree(dmap, max_depth=1))
-    image = penalty_image(penalties["penalty"].values, Raster.of(Axes.of(dmap)))
+    image = penalty_image(penalties["penalty"].values, Raster.of(Axes.of(dmap))).draw()
     open_cells = (image.dimension_values(2, flat=False) == 255).sum()
     assert open_cells == np.isnan(penalties["penalty"].values).sum() > 0
 
@@ -48,8 +48,7 @@ def test_figures_are_written_from_5_percent_on() -> None:
     axes = Axes.of(cube)
     percent = np.zeros(axes.shape)
     percent[1, 2], percent[0, 0], percent[2, 2] = 12.4, 4.9, np.nan
-    figures = figure_columns(percent, axes)["figure"]
-    assert [figure for figure in figures if figure] == ["12"]
+    assert [figure for figure in figures(percent, axes) if figure] == ["12"]
 
 
 def test_shares_count_every_measured_cell_once() -> None:

@@ -6,12 +6,10 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions import decision_map, penalty, quadtree
-from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.decision_map import MOST_IN_LINE, NO_LINES
-from dashboard.plots.raster import Raster
 from dashboard.plots.scene import MapScene
-from dashboard.plots.ties import VEILS, counted_legend, hatch_columns, sureness_legend
+from dashboard.plots.ties import VEILS, counted_legend, sureness_legend
 from tests.cubes import synthetic_cube
 
 hv.extension("bokeh")
@@ -19,8 +17,7 @@ hv.extension("bokeh")
 
 def scene_of(cube: xr.Dataset) -> MapScene:
     dmap = decision_map(cube)
-    axes = Axes.of(dmap)
-    return MapScene(cube, dmap, axes, Raster.of(axes), MethodKey.of(dmap["method"].values), "bcast")
+    return MapScene(cube, dmap, MethodKey.of(dmap["method"].values), "bcast")
 
 
 @pytest.fixture(scope="module")
@@ -38,13 +35,12 @@ def test_choices_that_were_not_measured_are_dotted() -> None:
     cube["time"][int(penalty(cube, tree)["chosen"][0, 0]), 1, 1:3] = np.nan
     table = penalty(cube, tree)
     scene = scene_of(cube)
-    boxes = scene.penalty_layers(table)["penalty counted"]
+    counted = scene.penalty_layers(table)["penalty counted"]
+    boxes = counted.draw()
     assert len(boxes) == 1
     unmeasured = table["unmeasured"].values
     assert np.argwhere(unmeasured).tolist() == [[1, 1], [1, 2]]
-    assert [column.tolist() for column in hatch_columns(unmeasured, scene.axes).values()] == [
-        [boxes.array()[0][place]] for place in range(4)
-    ]
+    assert [column.tolist() for column in counted.columns.values()] == [[boxes.array()[0][place]] for place in range(4)]
     assert "2 cells: the chosen method was not measured there" in counted_legend(unmeasured)
     assert counted_legend(np.zeros_like(unmeasured)) == ""
 
@@ -53,7 +49,7 @@ def test_codes_are_read_on_cells_that_cannot_be_trusted(scene: MapScene) -> None
     best = scene.dmap["best"].values
     layers = scene.method_layers("tree", best, NO_LINES, untrusted=np.ones(best.shape, dtype=bool))
     assert list(layers).index("tree untrusted") < list(layers).index("tree text")
-    (renderer,) = hv.render(layers["tree untrusted"]).renderers
+    (renderer,) = hv.render(layers["tree untrusted"].draw()).renderers
     # A code is 9 pixels high: fewer than two lines cross it.
     assert renderer.glyph.hatch_scale > 9
 
@@ -95,7 +91,7 @@ def test_what_is_not_sure_is_faded_the_more_the_less_sure_it_is(scene: MapScene)
     sureness = np.ones(scene.axes.shape)
     sureness[0, :3], sureness[1, 0] = [0.85, 0.85, 0.2], np.nan
     layers = scene.method_layers("exact", scene.dmap["best"].values, np.empty((0, 4)), sureness=sureness)
-    veils = [layers[f"exact veil {number}"] for number in range(len(VEILS))]
+    veils = [layers[f"exact veil {number}"].draw() for number in range(len(VEILS))]
     assert [len(veil) for veil in veils] == [1, 0, 1]
     assert veils[0].array()[0][2] == veils[2].array()[0][0] == scene.axes.x.edges[2]
     alphas = [hv.render(veil).renderers[0].glyph.fill_alpha for veil in (veils[0], veils[2])]

@@ -19,10 +19,8 @@ from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.widgets import Alert, RadioButtonGroup, Select, Switch
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
-from dashboard.plots.axes import Axes
 from dashboard.plots.backend import use_bokeh
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.raster import Raster
 from dashboard.session.campaigns import measured_in, of_both
 from dashboard.session.prepared import prepare
 from dashboard.session.registry import origin_of
@@ -198,10 +196,9 @@ class CampaignsView(Viewer):
             return
         ported, judged = self._comparison.ported, self.judged.value
         part = ported.problems[SIDES.index(judged)].slices[0]
-        axes = Axes.of(part.dmap)
         data = (self._key(), self.state.collective, judged, self.state.scheme)
         key = MethodKey.of(part.dmap["method"].values, self.state.scheme)
-        scene = Scene(part.cube, part.dmap, axes, Raster.of(axes), key, str(self.state.collective), data)
+        scene = Scene(part.cube, part.dmap, key, str(self.state.collective), data)
         first, second = (ported.penalties[made, judged][0] for made in SIDES)
         self.maps.show(scene, (first, second), ported.decisions)
 

@@ -13,8 +13,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionFunction
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.widgets import Figure
-from dashboard.plots import decision_map as drawn
-from dashboard.plots import difference, hover, legend, ties
+from dashboard.plots import difference, hover, legend
 from dashboard.plots.live import LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 
@@ -73,53 +72,31 @@ class PairMaps(Viewer):
         names
             What each map shows, to stand above it beside its title.
         """
-        segments = [scene.segments(tree, MOST_REGIONS) for tree in trees]
+        gap, layers = _gaps(tables), {}
+        for name, table, tree in zip(SIDES, tables, trees, strict=True):
+            lines = scene.segments(tree, MOST_REGIONS)
+            layers[name] = scene.method_layers(name, table["chosen"].values, lines)
+        layers["gap"] = difference.gap_layers(*gap, scene.raster)
         with hold(pn.state.curdoc):
-            if self.scene is None or self.scene.data != scene.data:
-                self._rebuild(scene, tables, segments)
+            anew = self.scene is None or self.scene.data != scene.data
+            if anew:
+                self._hovers = {name: hover.CellFigures(scene.axes, scene.key, scene.collective) for name in SIDES}
+            for name, table in zip(SIDES, tables, strict=True):
+                self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+            if anew:
+                self.scene, ranges = scene, SharedRanges()
+                for name, title in self._titles.items():
+                    hook = self._hovers[name].hook if name in SIDES else None
+                    drawing = layers[name], self.live, hook, ranges, _hide_title
+                    self.panes[name].object = stacked(title, scene.axes, *drawing)
             else:
-                self._redraw(scene, tables, segments)
+                for drawn in layers.values():
+                    self.live.refresh(drawn)
             for (key, title), name in zip(self._titles.items(), names, strict=False):
                 self.heads[key].object = _head(f"{title}: {name}")
-            self.legend.object = difference.difference_legend(_gaps(tables)[0], tables[0]["best"].values >= 0)
+            self.legend.object = difference.difference_legend(gap[0], tables[0]["best"].values >= 0)
             shares = legend.method_shares(scene.key, tables[0]["chosen"].values, tables[1]["chosen"].values)
             self.methods.object = legend.method_legend(shares, len(scene.key.labels), self._shares)
-
-    def _rebuild(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
-        self.scene, ranges = scene, SharedRanges()
-        for name, table, lines in zip(SIDES, tables, segments, strict=True):
-            chosen = table["chosen"].values
-            layers = scene.method_layers(name, chosen, lines)
-            self._hovers[name] = hover.CellFigures(scene.axes, scene.key, scene.collective)
-            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
-            hook = self._hovers[name].hook
-            plot = stacked(self._titles[name], scene.axes, layers, self.live, hook, ranges, _hide_title)
-            self.panes[name].object = plot
-        classes, gap = _gaps(tables)
-        layers = {
-            # Only where nothing is known: elsewhere the page shows through.
-            "gap ground": drawn.unmeasured_ground(scene.axes, ties.tie_boxes(classes < 0, scene.axes)),
-            "gap": difference.difference_image(classes, scene.raster),
-        }
-        if drawn.has_letters(scene.axes):
-            layers["gap text"] = drawn.cell_texts(difference.gap_columns(gap, scene.axes))
-        plot = stacked(self._titles["gap"], scene.axes, layers, self.live, None, ranges, _hide_title)
-        self.panes["gap"].object = plot
-
-    def _redraw(self, scene: Scene, tables: Tables, segments: Sequence[Any]) -> None:
-        letters = drawn.has_letters(scene.axes)
-        for name, table, lines in zip(SIDES, tables, segments, strict=True):
-            chosen = table["chosen"].values
-            self.live.update(name, {"image": [drawn.paint_codes(chosen, scene.raster, len(scene.key.labels))]})
-            self.live.update(f"{name} regions", drawn.outline_columns(lines))
-            if letters:
-                self.live.update(f"{name} text", drawn.letter_columns(chosen, scene.axes, scene.key, lines))
-            self._hovers[name].offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
-        classes, gap = _gaps(tables)
-        self.live.update("gap ground", ties.hatch_columns(classes < 0, scene.axes))
-        self.live.update("gap", {"image": [difference.difference_pixels(classes, scene.raster)]})
-        if letters:
-            self.live.update("gap text", {"figure": difference.gap_columns(gap, scene.axes)["figure"]})
 
 
 def _head(text: str) -> str:

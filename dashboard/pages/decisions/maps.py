@@ -21,11 +21,9 @@ from dashboard.pages.parts.widgets import Figure
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
-from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.live import LiveSources, SharedRanges
+from dashboard.plots.live import Layer, LiveSources, SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.plots.raster import Raster
 from dashboard.plots.scene import TITLES, MapScene
 from dashboard.session.state import State
 from dashboard.session.view import View
@@ -58,9 +56,8 @@ class Scene(MapScene):
         cube, dmap = view.cube(), view.decision_map()
         if cube is None or dmap is None:
             return None
-        axes = Axes.of(dmap)
         flat = decisions.select_ppn(cube, dmap.attrs.get("ppn"))[0]
-        return cls(flat, dmap, axes, Raster.of(axes), method_key(view), str(view.collective), view.drawn_key)
+        return cls(flat, dmap, method_key(view), str(view.collective), view.drawn_key)
 
 
 def method_key(view: View) -> MethodKey:
@@ -162,9 +159,10 @@ class Maps(Viewer):
     def _draw(self, names: Sequence[str], scene: Scene, penalties: xr.Dataset) -> None:
         hook = None if self.figures is None else self.figures.hook
         for name in names:
-            plot = stacked(
-                TITLES[name], scene.axes, self._layers(name, scene, penalties), self.live, hook, self._ranges
-            )
+            layers = self._layers(name, scene, penalties)
+            layers[f"{name} lit"] = drawn.region_outline(drawn.NO_LINES, drawn.MARK, 3.0)
+            layers[f"{name} pin"] = drawn.pin_marker(self._state.pinned, scene.axes)
+            plot = stacked(TITLES[name], scene.axes, layers, self.live, hook, self._ranges)
             tap = hv.streams.Tap(source=plot)
             tap.add_subscriber(self._tap)
             self._taps.append(tap)
@@ -183,26 +181,19 @@ class Maps(Viewer):
             return True
         return (len(self._taps) < len(MAPS)) == (self._state.view.chosen() is not None)
 
-    def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, hv.Element]:
+    def _layers(self, name: str, scene: Scene, penalties: xr.Dataset) -> dict[str, Layer]:
         if name == "penalty":
-            layers = scene.penalty_layers(penalties)
-        elif name == "tree":
-            layers = scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
-        else:
-            untrusted = self._state.view.untrusted()
-            hatched = {
-                "tied": self._tied(scene),
-                "estimated": self._state.view.estimated(),
-                "untrusted": None if untrusted is None else untrusted != "",
-                "sureness": self._state.view.sureness(),
-            }
-            layers = scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
-        lit = drawn.region_outline(drawn.NO_LINES, drawn.MARK, 3.0)
-        return {**layers, f"{name} lit": lit, f"{name} pin": drawn.pin_marker(self._state.pinned, scene.axes)}
-
-    def _tied(self, scene: Scene) -> Any:
-        tied = self._state.view.tied()
-        return np.zeros(scene.axes.shape, dtype=bool) if tied is None else tied[0]
+            return scene.penalty_layers(penalties)
+        if name == "tree":
+            return scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
+        tied, untrusted = self._state.view.tied(), self._state.view.untrusted()
+        hatched = {
+            "tied": np.zeros(scene.axes.shape, dtype=bool) if tied is None else tied[0],
+            "estimated": self._state.view.estimated(),
+            "untrusted": None if untrusted is None else untrusted != "",
+            "sureness": self._state.view.sureness(),
+        }
+        return scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
 
     def _segments(self, scene: Scene) -> Any:
         return scene.segments(self._state.view.decision() if self.show_regions else None, MOST_REGIONS)
@@ -212,12 +203,8 @@ class Maps(Viewer):
         scene, chosen = self.scene, self._state.view.chosen()
         if scene is None or chosen is None or self.stale:
             return
-        lines = self._segments(scene)
         with hold(pn.state.curdoc):
-            self._paint_tree(scene, scene.raster.quick, chosen)
-            self.live.update("tree regions", drawn.outline_columns(lines))
-            if drawn.has_letters(scene.axes):
-                self.live.update("tree text", drawn.letter_columns(chosen, scene.axes, scene.key, lines))
+            self.live.refresh(scene.method_layers("tree", chosen, self._segments(scene), raster=scene.raster.quick))
         self._repaint.ask()
         self._follow.ask()
 
@@ -225,18 +212,8 @@ class Maps(Viewer):
         scene, penalties = self.scene, self._state.view.penalty()
         if scene is None or penalties is None or self.stale:
             return
-        percent = penalties["penalty"].values
         with hold(pn.state.curdoc):
-            self._paint_penalty(scene, scene.raster.quick, penalties)
-            if drawn.has_letters(scene.axes):
-                self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
-
-    def _paint_tree(self, scene: Scene, raster: Raster, chosen: NDArray[np.integer[Any]]) -> None:
-        tree = drawn.paint_codes(chosen, raster, len(scene.key.labels))
-        self.live.update("tree", {"image": [tree]})
-
-    def _paint_penalty(self, scene: Scene, raster: Raster, penalties: xr.Dataset) -> None:
-        self.live.update("penalty", {"image": [penalty.penalty_pixels(penalties["penalty"].values, raster)]})
+            self.live.refresh(scene.penalty_layers(penalties, scene.raster.quick))
 
     def follow(self) -> None:
         """Bring up to date what is read rather than watched: the finest pixels, the exact map's regions, legends."""
@@ -244,16 +221,8 @@ class Maps(Viewer):
         if scene is None or penalties is None or self.figures is None or self.stale:
             return
         with hold(pn.state.curdoc):
-            if scene.raster.quick is not scene.raster:
-                self._paint_tree(scene, scene.raster, penalties["chosen"].values)
-                self._paint_penalty(scene, scene.raster, penalties)
-            lines = self._segments(scene)
-            self.live.update("exact regions", drawn.outline_columns(lines))
-            if drawn.has_letters(scene.axes):
-                best = scene.dmap["best"].values
-                self.live.update("exact text", drawn.letter_columns(best, scene.axes, scene.key, lines))
-            self.live.update("penalty ground", ties.hatch_columns(np.isnan(penalties["penalty"].values), scene.axes))
-            self.live.update("penalty counted", ties.hatch_columns(penalties["unmeasured"].values, scene.axes))
+            for name in MAPS:
+                self.live.refresh(self._layers(name, scene, penalties))
             self.figures.offer(
                 partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.untrusted())
             )
@@ -283,10 +252,9 @@ class Maps(Viewer):
 
     def light(self, segments: NDArray[np.float64]) -> None:
         """Draw these lines on every map, around what the marked leaf decides."""
-        columns = drawn.outline_columns(segments)
+        lines = drawn.region_outline(segments)
         with hold(pn.state.curdoc):
-            for name in MAPS:
-                self.live.update(f"{name} lit", columns)
+            self.live.refresh({f"{name} lit": lines for name in MAPS})
 
     def show_pinned(self) -> None:
         """Mark the pinned cell on every map and list what was measured there."""
@@ -296,8 +264,7 @@ class Maps(Viewer):
         with hold(pn.state.curdoc):
             if cell != self._marked:
                 self._marked = cell
-                for name in MAPS:
-                    self.live.update(f"{name} pin", drawn.pin_columns(cell, scene.axes))
+                self.live.refresh({f"{name} pin": drawn.pin_marker(cell, scene.axes) for name in MAPS})
             self.pinned.object = self._pinned_text(scene, cell, penalties)
 
     def _pinned_text(self, scene: Scene, cell: tuple[int, int] | None, penalties: xr.Dataset | None) -> str:

@@ -28,12 +28,11 @@ from dashboard.pages.parts.widgets import Figure, Select
 from dashboard.plots import cell as cells
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, ties
-from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.filling_map import winners_legend
 from dashboard.plots.live import LiveSources
 from dashboard.plots.maps import HEIGHT, stacked
-from dashboard.plots.raster import Raster
+from dashboard.plots.scene import MapScene
 from dashboard.session.state import State
 
 _NOT_YET = "<p>Which times cannot be trusted is known when it has ended; they are left out then.</p>"
@@ -155,8 +154,7 @@ class FillingMap(Viewer):
         self.live = LiveSources()
         self.measured: Measured | None = None
         self.figures: hover.CellFigures | None = None
-        self._axes: Axes | None = None
-        self._raster: Raster | None = None
+        self._scene: MapScene | None = None
         self._pinned: tuple[int, int] | None = None
         self._tap: hv.streams.Tap | None = None
         self.collective = Select(
@@ -214,9 +212,6 @@ class FillingMap(Viewer):
         if measured is not None:
             self.show(measured)
 
-    def _key(self, measured: Measured) -> MethodKey:
-        return MethodKey.of(measured.cube["method"].values, self._state.scheme)
-
     def show(self, measured: Measured) -> None:
         """Show what is measured; does nothing when that is on show already."""
         known = self.measured
@@ -226,60 +221,32 @@ class FillingMap(Viewer):
         self.measured = measured
         if anew:
             self._pinned = None
+        key = MethodKey.of(measured.cube["method"].values, self._state.scheme)
+        self._scene = scene = MapScene(measured.cube, measured.dmap, key, measured.shown[1])
+        layers = scene.method_layers(
+            "map",
+            measured.best,
+            estimated=None if measured.expected is None else measured.guessed,
+            untrusted=measured.crossed,
+            sureness=None if measured.expected is None else measured.expected[1],
+        )
         with hold(pn.state.curdoc):
+            if anew or self.figures is None:
+                self.figures = hover.CellFigures(scene.axes, scene.key, scene.collective, compares=False)
+            nothing = nothing_chosen(measured.dmap)
+            self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, nothing, measured.untrusted))
             if anew:
-                self._draw(measured)
+                layers["map pin"] = drawn.pin_marker(self._pinned, scene.axes)
+                plot = stacked("Fastest method so far", scene.axes, layers, self.live, self.figures.hook)
+                self._tap = hv.streams.Tap(source=plot)
+                self._tap.add_subscriber(self._pin)
+                self.pane.object = plot
             else:
-                self._fill(measured)
-            self._tell(measured)
+                self.live.refresh(layers)
+            self._tell(measured, scene)
 
-    def _draw(self, measured: Measured) -> None:
-        axes = Axes.of(measured.dmap)
-        self._axes, self._raster = axes, Raster.of(axes)
-        key = self._key(measured)
-        best = measured.best
-        self.figures = hover.CellFigures(axes, key, measured.shown[1], compares=False)
-        self._offer_figures(measured)
-        layers: dict[str, hv.Element] = {
-            "ground": drawn.unmeasured_ground(axes),
-            "map": drawn.method_image(best, self._raster, key),
-        }
-        if measured.expected is not None:
-            layers |= ties.veils(measured.expected[1], axes)
-            layers["estimates"] = ties.tie_hatch(measured.guessed, axes, "dot")
-        layers["untrusted"] = ties.untrusted_hatch(measured.crossed, axes)
-        if drawn.has_letters(axes):
-            layers["letters"] = drawn.cell_texts(drawn.letter_columns(best, axes, key))
-        layers["pin"] = drawn.pin_marker(self._pinned, axes)
-        plot = stacked("Fastest method so far", axes, layers, self.live, self.figures.hook)
-        self._tap = hv.streams.Tap(source=plot)
-        self._tap.add_subscriber(self._pin)
-        self.pane.object = plot
-
-    def _fill(self, measured: Measured) -> None:
-        axes, raster, best = self._axes, self._raster, measured.best
-        if axes is None or raster is None:
-            return
-        count = measured.cube.sizes["method"]
-        key = self._key(measured)
-        self.live.update("map", {"image": [drawn.paint_codes(best, raster, count)]})
-        if measured.expected is not None:
-            for name, columns in ties.veil_columns(measured.expected[1], axes).items():
-                self.live.update(name, columns)
-            self.live.update("estimates", ties.hatch_columns(measured.guessed, axes))
-        self.live.update("untrusted", ties.hatch_columns(measured.crossed, axes))
-        if drawn.has_letters(axes):
-            self.live.update("letters", drawn.letter_columns(best, axes, key))
-        self._offer_figures(measured)
-
-    def _offer_figures(self, measured: Measured) -> None:
-        if self.figures is not None:
-            chosen = nothing_chosen(measured.dmap)
-            self.figures.offer(partial(hover.cell_columns, measured.cube, measured.dmap, chosen, measured.untrusted))
-
-    def _tell(self, measured: Measured) -> None:
-        key = self._key(measured)
-        text = winners_legend(key, measured.dmap, measured.planned, measured.distrusted)
+    def _tell(self, measured: Measured, scene: MapScene) -> None:
+        text = winners_legend(scene.key, measured.dmap, measured.planned, measured.distrusted)
         if measured.expected is not None:
             text += ties.estimate_legend(measured.guessed & ~measured.beyond)
             text += ties.estimate_legend(measured.beyond, "the best time is extrapolated, beyond what was measured")
@@ -289,18 +256,19 @@ class FillingMap(Viewer):
         elif not measured.over:
             text += _NOT_YET
         self.legend.object = text
-        if self._axes is not None:
-            self.live.update("pin", drawn.pin_columns(self._pinned, self._axes))
+        self.live.refresh({"map pin": drawn.pin_marker(self._pinned, scene.axes)})
         if self._pinned is None:
             self.pinned.object = "<p>Tap a cell of the map to list every method measured there.</p>"
             return
-        self.pinned.object = cells.cell_table(cells.measured_at(measured.cube, self._pinned), key, self._pinned, -1)
+        self.pinned.object = cells.cell_table(
+            cells.measured_at(measured.cube, self._pinned), scene.key, self._pinned, -1
+        )
 
     def _pin(self, x: float | None, y: float | None) -> None:
-        if self.measured is None or self._axes is None or x is None or y is None:
+        if self.measured is None or self._scene is None or x is None or y is None:
             return
-        cell = self._axes.cell(x, y)
+        cell = self._scene.axes.cell(x, y)
         if cell is not None:
             self._pinned = None if cell == self._pinned else cell
             with hold(pn.state.curdoc):
-                self._tell(self.measured)
+                self._tell(self.measured, self._scene)

@@ -1,12 +1,12 @@
 """The tab of the page *Models* that decides: the models' map beside the measured one, and what it costs."""
 
+from dataclasses import replace
 from functools import partial
 from html import escape
 from typing import Any
 
 import numpy as np
 import panel as pn
-import xarray as xr
 from panel.io import hold
 
 from dashboard.decisions import DecisionError, DecisionFunction
@@ -32,14 +32,12 @@ from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import page_link
 from dashboard.pages.parts.widgets import Alert, Button, MultiChoice, Select, Switch, TextInput
-from dashboard.plots import decision_map as drawn
 from dashboard.plots import hover, legend, penalty, ties
-from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import SharedRanges
 from dashboard.plots.maps import HEIGHT, stacked
 from dashboard.plots.models import decision as model_decision
-from dashboard.plots.raster import Raster
+from dashboard.plots.scene import MapScene
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
 
@@ -211,48 +209,35 @@ class Deciding(Part):
             return
         self._asked = wanted, scene.data
         key, chosen = model_decision.chosen_methods(decision, scene)
-        marks = self._marks(scene, chosen)
+        scene, marks = replace(scene, key=key), self._marks(scene, chosen)
+        layers = {
+            "measured": scene.method_layers("measured", scene.dmap["best"].values),
+            "model": scene.method_layers("model", chosen),
+            "penalty": scene.penalty_layers(table),
+        }
+        dotted = np.zeros(chosen.shape, dtype=bool) if marks is None else marks
+        layers["model"]["model marks"] = ties.tie_hatch(dotted, scene.axes, "dot")
         with hold(pn.state.curdoc):
             for each in self.columns.values():
                 each.visible = True
-            if self._drawn == (scene.data, key.labels):
-                self._redraw(scene, key, chosen, table, marks)
-            else:
-                self._draw(scene, key, chosen, table, marks)
+            anew = self._drawn != (scene.data, key.labels)
+            if anew:
                 self._drawn = scene.data, key.labels
+                self._hover = hover.CellFigures(scene.axes, key, scene.collective)
+            self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
+            ranges = SharedRanges()
+            for name, title in MAPS.items():
+                if anew:
+                    drawing = layers[name], self.live, self._hover.hook, ranges
+                    self.panes[name].object = stacked(title, scene.axes, *drawing)
+                else:
+                    self.live.refresh(layers[name])
             self.note.object = self._note(decision)
             shares = legend.method_shares(key, scene.dmap["best"].values, chosen)
             key_table = legend.method_legend(shares, len(key.labels), _SHARES)
             self.methods.object = key_table + ("" if marks is None else model_decision.marks_legend(marks))
             self.classes.object = legend.penalty_legend(penalty.class_shares(table))
             self.figures.object = self._penalties(wanted)
-
-    def _draw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
-        self._hover = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
-        self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
-        ranges = SharedRanges()
-        for name, title in MAPS.items():
-            if name == "penalty":
-                layers = scene.penalty_layers(table)
-            else:
-                methods = chosen if name == "model" else scene.dmap["best"].values
-                layers = {f"{name} ground": drawn.unmeasured_ground(scene.axes)}
-                layers |= model_decision.method_layers(name, methods, scene.axes, scene.raster, key)
-            if name == "model":
-                layers["model marks"] = ties.tie_hatch(_none(chosen) if marks is None else marks, scene.axes, "dot")
-            self.panes[name].object = stacked(title, scene.axes, layers, self.live, self._hover.hook, ranges)
-
-    def _redraw(self, scene: Scene, key: MethodKey, chosen: Any, table: xr.Dataset, marks: Any) -> None:
-        percent = table["penalty"].values
-        self.live.update("model", {"image": [drawn.paint_codes(chosen, scene.raster, len(key.labels))]})
-        self.live.update("penalty", {"image": [penalty.penalty_pixels(percent, scene.raster)]})
-        self.live.update("penalty ground", ties.hatch_columns(np.isnan(percent), scene.axes))
-        self.live.update("penalty counted", ties.hatch_columns(table["unmeasured"].values, scene.axes))
-        if drawn.has_letters(scene.axes):
-            self.live.update("model text", drawn.letter_columns(chosen, scene.axes, key))
-            self.live.update("penalty text", {"figure": penalty.figure_columns(percent, scene.axes)["figure"]})
-        self.live.update("model marks", ties.hatch_columns(_none(chosen) if marks is None else marks, scene.axes))
-        self._hover.offer(partial(hover.cell_columns, scene.cube, scene.dmap, table))
 
     def _marks(self, scene: Scene, chosen: Any) -> Any:
         """Cells whose chosen method was predicted, where measurements are completed; else None."""
@@ -298,14 +283,13 @@ class Deciding(Part):
         self.growing.stop()
         self.tell("")
         self._asked = self._drawn = None
-        axes = Axes.of(elected.cube)
         key = MethodKey.of((method.label for method in known.methods), self._state.scheme)
-        layers: dict[str, Any] = {"model ground": drawn.unmeasured_ground(axes)}
-        layers |= model_decision.method_layers("model", elected.best, axes, Raster.of(axes), key)
+        scene = MapScene(elected.cube, elected.cube, key, choice.collective)
+        layers = scene.method_layers("model", elected.best)
         with hold(pn.state.curdoc):
             for name, each in self.columns.items():
                 each.visible = name == "model"
-            self.panes["model"].object = stacked(MAPS["model"], axes, layers, self.live)
+            self.panes["model"].object = stacked(MAPS["model"], scene.axes, layers, self.live)
             self.note.object = escape(f"{_ALONE} {self._note(decision)}")
             shares = legend.method_shares(key, np.full(elected.best.shape, -1), elected.best)
             self.methods.object = legend.method_legend(shares, len(key.labels), _SHARES)
@@ -329,7 +313,3 @@ class Deciding(Part):
             work()
         except (ModelError, DecisionError) as error:
             self.tell(str(error))
-
-
-def _none(chosen: Any) -> Any:
-    return np.zeros(chosen.shape, dtype=bool)

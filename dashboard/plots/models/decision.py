@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Protocol
 
-import holoviews as hv
 import numpy as np
 import xarray as xr
 from numpy.typing import NDArray
@@ -13,14 +12,11 @@ from numpy.typing import NDArray
 from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES
-from dashboard.plots import decision_map as drawn
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.penalty import PenaltySummary
-    from dashboard.plots.axes import Axes
-    from dashboard.plots.raster import Raster
 
 IntArray = NDArray[np.int64]
 TITLES: Mapping[str, str] = {**MODEL_TITLES, "vote": "vote of all", "weight": "weight of all"}
@@ -52,16 +48,6 @@ def chosen_methods(decision: DecisionFunction, scene: Measured) -> tuple[MethodK
     sizes = scene.dmap["comm_size"].values[:, None], scene.dmap["message_size"].values[None, :]
     given = {name: value for name, value in scene.given.items() if name in decision.needs}
     return key, places[decision.predict(*sizes, **given)]
-
-
-def method_layers(
-    name: str, methods: NDArray[np.integer[Any]], axes: Axes, raster: Raster, key: MethodKey
-) -> dict[str, hv.Element]:
-    """Colours of a map, and its letters where there is room."""
-    layers: dict[str, hv.Element] = {name: drawn.method_image(methods, raster, key)}
-    if drawn.has_letters(axes):
-        layers[f"{name} text"] = drawn.cell_texts(drawn.letter_columns(methods, axes, key))
-    return layers
 
 
 def marks_legend(marks: NDArray[np.bool_]) -> str:

@@ -12,6 +12,7 @@ from dashboard.plots import decision_map as drawn
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import OKABE_ITO, MethodKey
 from dashboard.plots.legend import swatch, table
+from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
 
 #: Yellow for small segments, blue for large ones; black letters can be read on all of them.
@@ -55,42 +56,40 @@ def algorithm_key(optima: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
     return MethodKey.of(optima["candidate"].values, scheme)
 
 
-def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, hv.Element]:
+def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, Layer]:
     """Layers of the map of algorithms."""
     best = optima["algorithm"].values
-    layers: dict[str, hv.Element] = {
+    layers = {
         "optimal ground": drawn.unmeasured_ground(axes),
-        "optimal": drawn.method_image(best, raster, key),
+        "optimal": drawn.code_image(best, raster, key.colors),
     }
     if drawn.has_letters(axes):
-        layers["optimal text"] = drawn.cell_texts(drawn.letter_columns(best, axes, key))
+        layers["optimal text"] = drawn.cell_texts(drawn.codes_in_runs(best, axes, key), axes)
     return {**layers, "optimal cells": _cells(optima, axes)}
 
 
-def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, hv.Element]:
+def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, Layer]:
     """Layers of the map of segment sizes; the cells say the power of two."""
     segment = np.where(optima["algorithm"].values >= 0, optima["segment_size"].values, np.nan)
-    colors = class_colors()
-    pixels = drawn.paint_codes(segment_classes(segment), raster, len(colors))
-    layers: dict[str, hv.Element] = {
+    layers = {
         "segments ground": drawn.unmeasured_ground(axes),
-        "segments": drawn.code_image(pixels, raster, "segments", colors),
+        "segments": drawn.code_image(segment_classes(segment), raster, class_colors()),
     }
     if drawn.has_letters(axes):
         layers["segments text"] = _powers(segment, axes)
     return {**layers, "segments cells": _cells(optima, axes)}
 
 
-def _powers(segment: NDArray[np.float64], axes: Axes) -> hv.Labels:
+def _powers(segment: NDArray[np.float64], axes: Axes) -> Layer:
     known = np.nan_to_num(segment).ravel()
     with np.errstate(divide="ignore"):
         texts = np.array(
             [f"{power:.0f}" if size > 0 else "" for size, power in zip(known, np.log2(known), strict=True)]
         )
-    return drawn.cell_texts(drawn.text_columns(drawn.in_cells(texts, axes), axes, "power"), "8px")
+    return drawn.cell_texts(drawn.in_cells(texts, axes), axes, "8px")
 
 
-def _cells(optima: xr.Dataset, axes: Axes) -> hv.Rectangles:
+def _cells(optima: xr.Dataset, axes: Axes) -> Layer:
     """Boxes that are not seen, but tell their figures under the pointer; none on a map of many cells."""
     count, size = optima["comm_size"].values, optima["message_size"].values
     names = np.array([*map(str, optima["candidate"].values), "none works"], dtype=object)
@@ -110,9 +109,8 @@ def _cells(optima: xr.Dataset, axes: Axes) -> hv.Rectangles:
     fields = ["processes", "message", "algorithm", "segments", "time"]
     tips = [("", "@processes, @message"), *((name, f"@{name}") for name in fields[2:])]
     boxes = hv.Rectangles(tuple(data), [drawn.X, drawn.Y, "message_size_to", "comm_size_to"], fields)
-    return boxes.opts(
-        fill_alpha=0.0, line_alpha=0, tools=["hover"], hover_tooltips=tips, hover_alpha=0.0, backend="bokeh"
-    )
+    look = {"fill_alpha": 0.0, "line_alpha": 0, "tools": ["hover"], "hover_tooltips": tips, "hover_alpha": 0.0}
+    return Layer({}, lambda: boxes.opts(**look, backend="bokeh"))
 
 
 def algorithm_legend(optima: xr.Dataset, key: MethodKey) -> str:

@@ -57,7 +57,7 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     started.rhythm.now()
     assert started.map.measured.best.tolist() == [[2, 2, 0]]
     assert "1 cell: times that cannot be trusted" in started.map.legend.object
-    assert started.map.live.latest("untrusted")["left"].size == 1
+    assert started.map.live.latest("map untrusted")["left"].size == 1
 
 
 def test_a_cell_without_a_time_that_can_be_trusted_is_said(started: MeasurePage, launcher: Played) -> None:
@@ -123,7 +123,8 @@ def test_a_cell_that_is_tapped_lists_its_methods(started: MeasurePage) -> None:
     measured(campaign_of(started), "default", *SIZES)
     measured(campaign_of(started), "binomial", 8)
     started.rhythm.now()
-    started.map._pin(started.map._axes.x.centres[0], started.map._axes.y.centres[0])
+    axes = started.map._scene.axes
+    started.map._pin(axes.x.centres[0], axes.y.centres[0])
     assert started.map.pinned.object.index("binomial") < started.map.pinned.object.index("default")
     assert "2 methods measured" in started.map.pinned.object
 
