@@ -14,8 +14,8 @@ from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
 from dashboard.domain.held_out import BETWEEN
 from dashboard.domain.units import format_bytes, format_count, format_percent
-from dashboard.pages.parts.later import Newest, Rested
-from dashboard.pages.parts.views import Section
+from dashboard.pages.parts.later import Newest
+from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
@@ -26,7 +26,7 @@ from dashboard.session.state import State
 _OTHER: Mapping[SliceAxis, SliceAxis] = {"message_size": "comm_size", "comm_size": "message_size"}
 
 
-class Between(Section):
+class Between(Made):
     """Expected times with bands along one of the sizes, and who is chosen and fastest between the measured ones."""
 
     def __init__(self, state: State) -> None:
@@ -46,7 +46,6 @@ class Between(Section):
         self.note, self.figures = (
             pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width") for _ in range(2)
         )
-        self._cut = Rested(self._show, 0.0, self._prepare)
         self.redraw = Newest(self._draw)
         self.axis.param.watch(self._offer, "value")
         self.held.param.watch(self.redraw.ask, "value")
@@ -55,16 +54,12 @@ class Between(Section):
         bar = pn.FlexBox(self.axis, self.held, align_items="center", sizing_mode="stretch_width")
         return pn.Column(bar, self.pane, self.note, self.figures, sizing_mode="stretch_width")
 
-    def update(self) -> None:
-        """Follow the state."""
-        self._cut.ask()
-
     def _cube(self) -> tuple[xr.Dataset | None, int | None]:
         """The measurements on the map, and their processes per node."""
         cube, dmap = self._state.view.cube(), self._state.view.decision_map()
         return (None, None) if cube is None or dmap is None else select_ppn(cube, dmap.attrs.get("ppn"))
 
-    def _prepare(self) -> tuple[Any, Slicing | None]:
+    def _make(self) -> tuple[Any, Slicing | None]:
         view = self._state.view
         return view.data_key, None if view.prepared is None else view.prepared.slicing
 

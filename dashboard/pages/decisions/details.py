@@ -10,14 +10,12 @@ from typing import Any
 import pandas as pd
 import panel as pn
 import xarray as xr
-from panel.viewable import Viewer
 
 from dashboard.domain.units import format_room
 from dashboard.export import TARGETS, ExportError, source_lines
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.growing import Background
-from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.views import Section
+from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import Button, FileDownload, Pagination, Select, TextInput
 from dashboard.plots import legend, source
 from dashboard.plots.statistics import held_out_note, statistics_table
@@ -41,7 +39,7 @@ def provenance(state: State) -> dict[str, Any]:
     return {"statistics": state.view.statistics(), **({"sources": sources} if sources else {})}
 
 
-class Statistics(Viewer):
+class Statistics(Made):
     """Statistics of the decision function, over what it was made from and, where judged, over what it was not.
 
     Parameters
@@ -51,10 +49,9 @@ class Statistics(Viewer):
     """
 
     def __init__(self, state: State, when_judged: Callable[[], None] = lambda: None) -> None:
-        super().__init__()
-        self._state, self._when_judged = state, when_judged
+        super().__init__(state)
+        self._when_judged = when_judged
         self._lines: int | None = None
-        self._counted = Rested(self._show, 0.0, self._count)
         self.table = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0)
         self.note = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width", margin=0, visible=False)
         self.judge = Button(
@@ -80,7 +77,7 @@ class Statistics(Viewer):
         if decision is not None and decision.leaves > COUNTED_SOON:
             self._lines = None
             self._write()
-        self._counted.ask()
+        super().update()
 
     def _write(self) -> None:
         statistics, choice = self._state.view.statistics(), self._state.shown
@@ -102,7 +99,7 @@ class Statistics(Viewer):
         self._write()
         self._when_judged()
 
-    def _count(self) -> int | None:
+    def _make(self) -> int | None:
         # To know the lines, the source of the tree is generated; that of a large tree takes longer than its maps.
         decision = self._state.view.decision()
         return None if decision is None else source_lines(decision)
@@ -112,7 +109,7 @@ class Statistics(Viewer):
         self._write()
 
 
-class Source(Section):
+class Source(Made):
     """Generated C source, to read, copy and download."""
 
     def __init__(self, state: State) -> None:
@@ -120,7 +117,6 @@ class Source(Section):
         self.view = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width")
         self.size = pn.pane.HTML("", margin=(14, 10))
         # Holds the text for the browser's clipboard; nobody sees it.
-        self._written = Rested(self._show, 0.0, self.text_and_html)
         self.holder = pn.widgets.TextAreaInput(visible=False, max_length=1 << 26)
         self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
         self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
@@ -138,11 +134,7 @@ class Source(Section):
         decision = self._state.view.decision()
         return "" if decision is None else TARGETS["c"].write([decision], provenance(self._state))
 
-    def update(self) -> None:
-        """Follow the state."""
-        self._written.ask()
-
-    def text_and_html(self) -> tuple[str, str, str]:
+    def _make(self) -> tuple[str, str, str]:
         """Whole source, what is shown of it, and why there is none."""
         try:
             text = self.text()
@@ -159,7 +151,7 @@ class Source(Section):
         self.download.filename = f"colltune_{self._state.collective}.c"
 
 
-class Table(Section):
+class Table(Made):
     """The maps as a table, a page of rows at a time.
 
     Plain HTML: it is read out well, and Panel's Tabulator keeps the browser busy while its tab is not shown.
@@ -192,7 +184,6 @@ class Table(Section):
         for download in self.downloads.values():
             # Told with the others, Panel takes it for its older name and warns.
             download.variant = "outlined"
-        self._made = Rested(self._show, 0.0, self._rows)
         self.order.param.watch(self._made.ask, "value")
         self.filter.param.watch(self._made.ask, "value")
         self.pages.param.watch(self._show_page, "value")
@@ -213,13 +204,13 @@ class Table(Section):
         for kind, download in self.downloads.items():
             what = "results" if kind == "nc" else "decisions"
             download.filename = f"{self._state.collective}_{what}.{kind}"
-        self._made.ask()
+        super().update()
 
     def _kinds(self) -> dict[str, tuple[str, Callable[[], io.BytesIO]]]:
         # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
         return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
 
-    def _rows(self) -> pd.DataFrame:
+    def _make(self) -> pd.DataFrame:
         """Rows on show."""
         dmap, penalties = self._state.view.decision_map(), self._state.view.penalty()
         if dmap is None or penalties is None:
@@ -238,10 +229,10 @@ class Table(Section):
         self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
 
     def _csv(self) -> io.BytesIO:
-        return io.BytesIO(self._rows().to_csv(index=False).encode())
+        return io.BytesIO(self._make().to_csv(index=False).encode())
 
     def _parquet(self) -> io.BytesIO:
-        return io.BytesIO(self._rows().to_parquet(index=False))
+        return io.BytesIO(self._make().to_parquet(index=False))
 
     def _netcdf(self) -> io.BytesIO:
         tree, name = self._state.results, self._state.collective

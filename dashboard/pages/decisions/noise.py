@@ -8,9 +8,8 @@ from typing import Any
 import panel as pn
 
 from dashboard.domain.options import Option
-from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import UNLIMITED, common, widget_of
-from dashboard.pages.parts.views import Section
+from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import FileInput, FloatSlider, Select
 from dashboard.plots import legend
 from dashboard.plots.outliers import outlier_table
@@ -32,7 +31,7 @@ def _widget(option: Option, value: Any) -> Any:
     return Select(options=_LEVELS, value=UNLIMITED if value is None else value, width=230, **common(option))
 
 
-class Noise(Section):
+class Noise(Made):
     """Choices that take the noise seriously, and the outliers that were found."""
 
     def __init__(self, state: State) -> None:
@@ -58,7 +57,6 @@ class Noise(Section):
         )
         style = [legend.STYLE]
         self.table = pn.pane.HTML("", stylesheets=style, sizing_mode="stretch_width")
-        self._made = Rested(self._show, 0.0, self._make)
         #: Why the workload chosen last was refused.
         self._refused = ""
         for name, widget in self.choices.items():
@@ -78,10 +76,6 @@ class Noise(Section):
             margin=(14, 0, 0, 0),
         )
         return pn.Column(bar, self.table, sizing_mode="stretch_width")
-
-    def update(self) -> None:
-        """Follow the state."""
-        self._made.ask()
 
     def _follow(self, *_: Any) -> None:
         value = self._state.tolerance

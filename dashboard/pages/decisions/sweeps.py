@@ -8,8 +8,7 @@ from panel.io import hold
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.domain.units import format_share
 from dashboard.pages.parts.growing import Background
-from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.views import Section
+from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import Button, Figure
 from dashboard.plots.live import LiveSources
 from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, swept, update_chart
@@ -23,14 +22,14 @@ _CHART: dict[str, Any] = {"min_width": 320, "margin": 4, "styles": {"flex": "1 1
 _OWN = {"penalty_mean": "Penalty", "leaves": "Leaves"}
 
 
-class Sweeps(Section):
+class Sweeps(Made):
     """What other depths and thresholds would give (Figures 6.10 and 6.11).
 
     The trees of a sweep are built beside the session, so that the sliders stay free meanwhile.
     """
 
     def __init__(self, state: State) -> None:
-        super().__init__(state)
+        super().__init__(state, REST)
         self._drawn: tuple[Any, ...] | None = None
         self._asked: tuple[Any, ...] | None = None
         self.live = LiveSources()
@@ -38,7 +37,6 @@ class Sweeps(Section):
         self.panes = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in CHARTS}
         self.button = Button(label="Compute the sweeps", visible=False, variant="outlined", on_click=self._compute)
         self.note = pn.pane.HTML("", visible=False)
-        self._swept = Rested(self._show, REST, self._sweep)
         # Made once: what is put there later would keep the colours of the light theme.
         self.heads = {name: pn.pane.HTML("", margin=(4, 12, 0, 12)) for name in _OWN}
         self.paths = {name: Figure(None, sizing_mode="stretch_width", height=HEIGHT) for name in _OWN}
@@ -67,23 +65,19 @@ class Sweeps(Section):
             self._clear()
             self._show_path()
             return
-        wait = dmap["best"].size > MOST_CELLS and self._asked != self._data()
+        wait = dmap["best"].size > MOST_CELLS and self._asked != self._state.view.data_key
         self.button.visible = self.note.visible = wait
         if wait:
             cells = f"{dmap['best'].size:,}"
             self.note.object = f"A sweep over {cells} cells builds some thirty trees and takes a while."
             self._clear()
         else:
-            self._swept.ask()
+            super().update()
 
     def _clear(self) -> None:
         for name in CHARTS:
             self.panes[name].object, self.titles[name].object = None, ""
         self._drawn = None
-
-    def _data(self) -> tuple[Any, ...]:
-        state = self._state
-        return state.view.data_key
 
     def _show_path(self) -> None:
         """The family on show over its own parameter."""
@@ -111,12 +105,12 @@ class Sweeps(Section):
             self.background.start(title, self._state.view.path_job(name), lambda _: self.update())
             self.button.visible = False
             return
-        self._asked = self._data()
+        self._asked = self._state.view.data_key
         self.update()
 
-    def _sweep(self) -> tuple[Any, ...]:
-        state = self._state
-        return self._data(), state.view.sweeps(), state.view.statistics(), state.depth, float(state.threshold)
+    def _make(self) -> tuple[Any, ...]:
+        state, view = self._state, self._state.view
+        return view.data_key, view.sweeps(), view.statistics(), state.depth, float(state.threshold)
 
     def _show(self, sweep: tuple[Any, ...]) -> None:
         data, swept, statistics, depth, threshold = sweep

@@ -9,15 +9,13 @@ import panel as pn
 import param
 from numpy.typing import NDArray
 from panel.custom import JSComponent
-from panel.viewable import Viewer
 
 from dashboard.decisions import DecisionFunction, Rule
 from dashboard.domain.held_out import sentences
 from dashboard.domain.units import format_count, format_share
 from dashboard.export.provenance import unsure
 from dashboard.pages.decisions.maps import Scene
-from dashboard.pages.parts.later import Rested
-from dashboard.pages.parts.views import Section
+from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import LiveIntSlider, Pagination
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
@@ -57,7 +55,7 @@ class Diagram(JSComponent):
     """
 
 
-class TreeDiagram(Viewer):
+class TreeDiagram(Made):
     """The tree on show, open to a chosen depth, with the way to the pinned cell or to a leaf that was clicked.
 
     Parameters
@@ -69,8 +67,8 @@ class TreeDiagram(Viewer):
     """
 
     def __init__(self, state: State, light: Callable[[NDArray[np.float64]], None]) -> None:
-        super().__init__()
-        self._state, self._light = state, light
+        super().__init__(state)
+        self._light = light
         self._clicked: tuple[DecisionFunction, int] | None = None
         self.depth = LiveIntSlider(
             label="Tree, levels drawn at most",
@@ -83,16 +81,11 @@ class TreeDiagram(Viewer):
         )
         self.note = pn.pane.HTML("", margin=(0, 8), sizing_mode="stretch_width", styles={"font-size": "12px"})
         self.view = Diagram(stylesheets=[legend.STYLE + tree.STYLE], sizing_mode="stretch_width", margin=(4, 8))
-        self._made = Rested(self._show, 0.0, self._make)
         self.depth.param.watch(self._made.ask, "value")
         self.view.param.watch(self._click, "clicked")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.depth, self.note, self.view, sizing_mode="stretch_width", margin=0)
-
-    def update(self) -> None:
-        """Follow the state."""
-        self._made.ask()
 
     def _click(self, event: Any) -> None:
         decision = self._state.view.decision()
@@ -137,7 +130,7 @@ class TreeDiagram(Viewer):
         self._light(lit)
 
 
-class RulesTable(Section):
+class RulesTable(Made):
     """The rules of the tree on show, a page of rows at a time: its diagram for those who read."""
 
     def __init__(self, state: State) -> None:
@@ -145,15 +138,10 @@ class RulesTable(Section):
         self._listing: tuple[DecisionFunction, MethodKey, list[Rule]] | None = None
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE], sizing_mode="stretch_width")
         self.pages = Pagination(count=1, value=0, visible=False)
-        self._made = Rested(self._show, 0.0, self._make)
         self.pages.param.watch(self._show_page, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(self.rules, self.pages, sizing_mode="stretch_width")
-
-    def update(self) -> None:
-        """Follow the state."""
-        self._made.ask()
 
     def _make(self) -> tuple[DecisionFunction, MethodKey, list[Rule]] | None:
         scene, decision = Scene.of(self._state.view), self._state.view.decision()

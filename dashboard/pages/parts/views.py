@@ -6,6 +6,7 @@ from contextlib import contextmanager
 import panel as pn
 from panel.viewable import Viewer
 
+from dashboard.pages.parts.later import Rested
 from dashboard.plots.backend import use_bokeh
 from dashboard.session.state import ResultsOrState, State
 
@@ -31,6 +32,18 @@ class Section(Viewer):
     def __init__(self, state: State) -> None:
         super().__init__()
         self._state = state
+
+
+class Made(Section):
+    """A part that `_make` makes beside the session, touching nothing that is on the page, and `_show` then shows."""
+
+    def __init__(self, state: State, rest: float = 0.0) -> None:
+        super().__init__(state)
+        self._made = Rested(self._show, rest, self._make)
+
+    def update(self) -> None:
+        """Follow the state."""
+        self._made.ask()
 
 
 class Page(Filling):
