@@ -1,5 +1,7 @@
 """Around the maps of the page *Decisions*: its table, its rules, slices between the sizes, how sure it is."""
 
+import asyncio
+
 import holoviews as hv
 import numpy as np
 
@@ -22,7 +24,7 @@ def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) ->
     page.table.order.value = "largest penalty first"
     page.table.pages.value = 0
     assert "176.8 %" in page.table.view.object
-    csv = page.table._csv().read().decode()
+    csv = asyncio.run(page.table.downloads["csv"].callback()).read().decode()
     assert len(csv.splitlines()) == 210
     assert "penalty [%]" in csv.splitlines()[0]
 

@@ -1,6 +1,7 @@
 """The first minute, and the report: what someone finds who has nothing yet, and what can be sent."""
 
 import asyncio
+import io
 import zipfile
 from pathlib import Path
 
@@ -19,6 +20,10 @@ from tests.pages.test_campaigns import campaign
 
 # Bokeh's, where it meets the newest pandas.
 pytestmark = pytest.mark.filterwarnings("ignore:The inplace keyword:DeprecationWarning")
+
+
+def downloaded(table: Table, kind: str) -> io.BytesIO:
+    return asyncio.run(table.downloads[kind].callback())
 
 
 @pytest.fixture
@@ -75,11 +80,11 @@ def test_the_report_is_of_the_view_and_goes_when_the_view_does(state: State) -> 
 def test_the_table_is_filtered_and_taken_away_in_three_formats(state: State, tmp_path: Path) -> None:
     table = Table(state)
     table.filter.value = "no such method"
-    assert pd.read_csv(table._csv()).empty
+    assert pd.read_csv(downloaded(table, "csv")).empty
     table.filter.value = str(state.view.cube()["method"].values[0])
-    csv, parquet = pd.read_csv(table._csv()), pd.read_parquet(table._parquet())
+    csv, parquet = pd.read_csv(downloaded(table, "csv")), pd.read_parquet(downloaded(table, "parquet"))
     assert (csv["best"] + csv["chosen"]).str.contains(table.filter.value, regex=False).all()
     assert parquet["penalty [%]"].tolist() == pytest.approx(csv["penalty [%]"].tolist())
-    (tmp_path / "results.nc").write_bytes(table._netcdf().read())
+    (tmp_path / "results.nc").write_bytes(downloaded(table, "nc").read())
     loaded = open_results([tmp_path / "results.nc"])["bcast"].to_dataset()
     assert loaded["time"].equals(state.view.cube()["time"])

@@ -1,7 +1,5 @@
 """What the page *Decisions* tells beside its maps: statistics, generated source, table."""
 
-import asyncio
-import io
 from collections.abc import Callable
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -120,9 +118,7 @@ class Source(Made):
         self.holder = pn.widgets.TextAreaInput(visible=False, max_length=1 << 26)
         self.copy = Button(label="Copy", icon="content_copy", variant="outlined", description="Copy the whole source")
         self.copy.js_on_click(args={"holder": self.holder}, code=_COPY)
-        self.download = FileDownload(
-            label="Download", callback=lambda: io.BytesIO(self.text().encode()), filename="colltune.c"
-        )
+        self.download = FileDownload(self.text, label="Download", filename="colltune.c")
 
     def __panel__(self) -> pn.viewable.Viewable:
         return pn.Column(
@@ -177,13 +173,17 @@ class Table(Made):
         )
         self.filter.link(state, value="rows", bidirectional=True)
         self.pages = Pagination(count=1, value=0)
-        self.downloads = {
-            kind: FileDownload(label=f"Download {title}", callback=beside(make), filename=f"decisions.{kind}")
-            for kind, (title, make) in self._kinds().items()
+        # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
+        kinds = {
+            "csv": ("CSV", lambda: self._make().to_csv(index=False)),
+            "parquet": ("Parquet", lambda: self._make().to_parquet(index=False)),
+            "nc": ("NetCDF", self._netcdf),
         }
-        for download in self.downloads.values():
-            # Told with the others, Panel takes it for its older name and warns.
-            download.variant = "outlined"
+        look = {"variant": "outlined", "slow": True}
+        self.downloads = {
+            kind: FileDownload(make, label=f"Download {title}", filename=f"decisions.{kind}", **look)
+            for kind, (title, make) in kinds.items()
+        }
         self.order.param.watch(self._made.ask, "value")
         self.filter.param.watch(self._made.ask, "value")
         self.pages.param.watch(self._show_page, "value")
@@ -206,10 +206,6 @@ class Table(Made):
             download.filename = f"{self._state.collective}_{what}.{kind}"
         super().update()
 
-    def _kinds(self) -> dict[str, tuple[str, Callable[[], io.BytesIO]]]:
-        # The rows on show go into the tables, the measurements as they were loaded into the netCDF.
-        return {"csv": ("CSV", self._csv), "parquet": ("Parquet", self._parquet), "nc": ("NetCDF", self._netcdf)}
-
     def _make(self) -> pd.DataFrame:
         """Rows on show."""
         dmap, penalties = self._state.view.decision_map(), self._state.view.penalty()
@@ -228,25 +224,10 @@ class Table(Made):
         nothing = "<p>No cell is as the filter asks.</p>" if self.filter.value else ""
         self.view.object = table_page(self._frame, first, first + ROWS) if len(self._frame) else nothing
 
-    def _csv(self) -> io.BytesIO:
-        return io.BytesIO(self._make().to_csv(index=False).encode())
-
-    def _parquet(self) -> io.BytesIO:
-        return io.BytesIO(self._make().to_parquet(index=False))
-
-    def _netcdf(self) -> io.BytesIO:
+    def _netcdf(self) -> bytes:
         tree, name = self._state.results, self._state.collective
         if tree is None or name is None:
-            return io.BytesIO()
+            return b""
         alone = xr.DataTree.from_dict({"/": xr.Dataset(attrs=tree.attrs), f"/{name}": tree[name].to_dataset()})
         with TemporaryDirectory() as folder:
-            return io.BytesIO(save_results(alone, Path(folder) / "results.nc").read_bytes())
-
-
-def beside(make: Callable[[], io.BytesIO]) -> Callable[[], Any]:
-    """What makes a file to download without holding up the session."""
-
-    async def made() -> io.BytesIO:
-        return await asyncio.to_thread(make)
-
-    return made
+            return save_results(alone, Path(folder) / "results.nc").read_bytes()

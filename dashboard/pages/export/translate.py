@@ -1,6 +1,5 @@
 """Rules of one library as rules of another, on the page *Export*."""
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -81,10 +80,10 @@ class Translate(Viewer):
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
         self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
-        self.file = FileDownload(label="Download the file", callback=self._file, filename="rules.conf")
-        self.bundle = FileDownload(label="Download the bundle", callback=self._bundle, filename="rules.zip")
-        # Told with the others, Panel takes it for its older name and warns.
-        self.bundle.variant = "outlined"
+        self.file = FileDownload(lambda: self.written.text, label="Download the file", filename="rules.conf")
+        self.bundle = FileDownload(
+            lambda: bundle(self.written), variant="outlined", label="Download the bundle", filename="rules.zip"
+        )
         html = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
         self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **html) for _ in range(3))
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
@@ -166,12 +165,6 @@ class Translate(Viewer):
         self.costs.object = exported.parts_table(written.parts)
         self.notes.object = exported.notes_list(written.parts)
         self.preview.object = source.highlighted(written.text, source.LANGUAGES.get(ending, "bash"))
-
-    def _file(self) -> io.BytesIO:
-        return io.BytesIO(b"" if self.written is None else self.written.text.encode())
-
-    def _bundle(self) -> io.BytesIO:
-        return io.BytesIO(b"" if self.written is None else bundle(self.written))
 
 
 def translate_job(

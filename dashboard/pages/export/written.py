@@ -1,6 +1,5 @@
 """The written file on the page *Export*: preview, downloads, what is lost, and its map read back."""
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -39,10 +38,13 @@ class WrittenFile(Section):
         self.written: Written | None = None
         #: What a bundle is to hold beside: names and texts.
         self.further: Callable[[], list[tuple[str, str]]] = list
-        self.file = FileDownload(label="Download the file", callback=self._file, filename="colltune.conf")
-        self.bundle = FileDownload(label="Download the bundle", callback=self._bundle, filename="colltune.zip")
-        # Told with the others, Panel takes it for its older name and warns.
-        self.bundle.variant = "outlined"
+        self.file = FileDownload(lambda: self.written.text, label="Download the file", filename="colltune.conf")
+        self.bundle = FileDownload(
+            lambda: bundle(self.written, self.further()),
+            variant="outlined",
+            label="Download the bundle",
+            filename="colltune.zip",
+        )
         self.size = pn.pane.HTML("", margin=(14, 10))
         self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
         table = {"stylesheets": _HTML, "sizing_mode": "stretch_width", "margin": (4, 8)}
@@ -149,9 +151,3 @@ class WrittenFile(Section):
         if scene is None or part.read is None:
             return
         self.maps.show(scene, part.tables, (part.source, part.read))
-
-    def _file(self) -> io.BytesIO:
-        return io.BytesIO(b"" if self.written is None else self.written.text.encode())
-
-    def _bundle(self) -> io.BytesIO:
-        return io.BytesIO(b"" if self.written is None else bundle(self.written, self.further()))

@@ -1,6 +1,5 @@
 """The part of the page *Export* that writes a report: one HTML file to send, which opens without a network."""
 
-import io
 from collections.abc import Callable
 from typing import Any
 
@@ -71,9 +70,7 @@ class Report(Section):
         self._last: Callable[[], None] = self._write
         self.background = Background(again=self._again)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.download = FileDownload(
-            label="Download", callback=lambda: io.BytesIO(self._content), filename=REPORT, visible=False
-        )
+        self.download = FileDownload(lambda: self._content, label="Download", filename=REPORT, visible=False)
         self.frontier.param.watch(self._follow, "value")
         for choice in (self.collectives, self.frontier, self.models, self.held_out):
             choice.param.watch(self._stale, "value")

@@ -1,6 +1,5 @@
 """The tab of the page *Models* with the optimal implementation: each algorithm with its best segment size."""
 
-import io
 from functools import partial
 from typing import Any
 
@@ -49,7 +48,10 @@ class Optimal(Part):
         columns = [pn.Column(pane, **flex) for pane in self.panes.values()]
         self.algorithms, self.segments = tables(2)
         self.save = FileDownload(
-            label="Save the decision function", callback=self._save, filename="optimal.json", size="small"
+            lambda: decision_of_optimal(self.optimal, choice.current()).to_json(),
+            label="Save the decision function",
+            filename="optimal.json",
+            size="small",
         )
         self.bar.objects = [self.model, self.multiple, self.save]
         self.results.objects = [
@@ -80,10 +82,6 @@ class Optimal(Part):
         network = write_set(choice.current())
         further = ["--parameters", network, "--multiple", str(self.multiple.value)]
         return [["model", "map", *what, *sizes, *further]]
-
-    def _save(self) -> io.BytesIO:
-        network = self._choice.current()
-        return io.BytesIO(decision_of_optimal(self.optimal, network).to_json().encode())
 
     def _sizes(self) -> tuple[Any, Any]:
         cube = self._choice.cube()

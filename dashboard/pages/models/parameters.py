@@ -1,6 +1,5 @@
 """Parameters of the network on the page *Models*: machines, fits, and a slider for each number."""
 
-import io
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from html import escape
@@ -85,14 +84,8 @@ class ParameterPanel(Filling):
             "All of them are multiplied by this.",
         )
         self.stretch.param.watch(self._stretch, "value")
-        self.save = FileDownload(
-            label="Save",
-            callback=lambda: io.BytesIO(choice.current().to_json().encode()),
-            filename="parameters.json",
-            size="small",
-        )
-        # Told with the others, Panel takes it for its older name and warns.
-        self.save.variant = "outlined"
+        look = {"label": "Save", "filename": "parameters.json", "size": "small", "variant": "outlined"}
+        self.save = FileDownload(lambda: choice.current().to_json(), **look)
         self.file = FileInput(
             label="Load",
             accept=".json,.csv,.out,.txt",

@@ -4,6 +4,9 @@ Importing panel-material-ui changes, in the whole process, which widgets Panel b
 pages therefore take their widgets from here, and so does the app.
 """
 
+import asyncio
+import io
+from collections.abc import Callable
 from functools import partial
 from typing import Any, ClassVar
 
@@ -15,7 +18,6 @@ import param
 Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
 Button = pmui.Button
 Card = pmui.Card
-FileDownload = pmui.FileDownload
 #: In the dark theme too its signs for more and less are seen.
 _SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
 FloatSlider = pmui.FloatSlider
@@ -88,6 +90,24 @@ class FileInput(pmui.FileInput):
         super()._update_file(filename or "upload", mime_type or "", content)
         if again:
             self.param.trigger("value")
+
+
+class FileDownload(pmui.FileDownload):
+    """A button for a file that `make` gives when it is pressed, as text or bytes; on another thread if it is `slow`."""
+
+    def __init__(
+        self, make: Callable[[], str | bytes], *, variant: str = "contained", slow: bool = False, **params: Any
+    ) -> None:
+        def made() -> io.BytesIO:
+            content = make()
+            return io.BytesIO(content.encode() if isinstance(content, str) else content)
+
+        async def beside() -> io.BytesIO:
+            return await asyncio.to_thread(made)
+
+        super().__init__(callback=beside if slow else made, **params)
+        # Told with the others, Panel takes it for its older name and warns.
+        self.variant = variant
 
 
 class Page(pmui.Page):

@@ -1,7 +1,6 @@
 """Page *Tune*: from nothing to a bundle, started, watched and ended here; whoever started it."""
 
 import asyncio
-import io
 import shlex
 from dataclasses import dataclass
 from functools import partial
@@ -206,10 +205,10 @@ class TunePage(Watching):
         if self.seen is not None and self.seen.tuning is not None:
             await self.doing.do(partial(work, self.seen.tuning.path), done)
 
-    def bundle(self) -> io.BytesIO:
+    def bundle(self) -> bytes:
         """The packed bundle of the one on show."""
         tuning = None if self.seen is None else self.seen.tuning
         file = None if tuning is None else tuning.bundle
         if file is None:
             raise CampaignError("there is no bundle")
-        return io.BytesIO(disk.read_bytes(file))
+        return disk.read_bytes(file)

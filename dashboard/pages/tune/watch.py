@@ -50,7 +50,7 @@ class TuneWatch(Viewer):
             **small,
         )
         self.open = Button(label="Open in Decisions", variant="outlined", on_click=actions["open"], **small)
-        self.bundle = FileDownload(label="Download the bundle", callback=bundle, filename="bundle.zip", visible=False)
+        self.bundle = FileDownload(bundle, label="Download the bundle", filename="bundle.zip", visible=False)
         self.gain = pn.Column(margin=(8, 4), min_width=330, **wide)
         self.rules = pn.pane.HTML("", stylesheets=[legend.STYLE, "td { white-space: normal; }"], margin=(4, 10), **wide)
         self.readme = pn.pane.HTML("", stylesheets=[LOG_STYLE], margin=(4, 10), **wide)

@@ -68,7 +68,7 @@ def painted(maps: Any, values: np.ndarray) -> np.ndarray:
 
 
 def test_the_file_is_the_tree_that_is_shown(drawn: ExportPage, state: State) -> None:
-    text = drawn.file._file().getvalue().decode()
+    text = drawn.file.file.callback().getvalue().decode()
     assert text == drawn.file.written.text
     cube = state.view.cube()
     read = fitted(read_text(text).meant["bcast"], cube, "5.0")
@@ -193,7 +193,7 @@ def test_too_many_rules_are_pointed_out(page: ExportPage, state: State, monkeypa
 
 
 def test_the_bundle_is_of_the_file_on_show(page: ExportPage) -> None:
-    archive = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue()))
+    archive = zipfile.ZipFile(io.BytesIO(page.file.bundle.callback().getvalue()))
     assert archive.read(page.file.file.filename).decode() == page.file.written.text
     assert page.file.bundle.filename == "colltune_bcast.zip"
 
@@ -202,7 +202,7 @@ def test_what_is_two_files_is_in_the_bundle_alone(page: ExportPage, state: State
     assert page.file.file.visible
     state.target = "openmpi-nodes"
     assert not page.file.file.visible
-    names = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue())).namelist()
+    names = zipfile.ZipFile(io.BytesIO(page.file.bundle.callback().getvalue())).namelist()
     assert {"colltune_bcast.conf", "colltune_bcast-han.conf"} <= set(names)
 
 
@@ -501,7 +501,7 @@ def test_a_proof_is_of_the_file_on_show(page: ExportPage, state: State, monkeypa
     assert seen == [(page.file.written.text, 6)]
     assert "Not proven" in page.prove.message.object
     assert "colltune_bcast.conf" in page.prove.report.object
-    names = zipfile.ZipFile(io.BytesIO(page.file._bundle().getvalue())).namelist()
+    names = zipfile.ZipFile(io.BytesIO(page.file.bundle.callback().getvalue())).namelist()
     assert "PROOF.md" in names
     state.max_depth = 1
     assert page.prove.report.object == ""

@@ -54,7 +54,7 @@ def test_a_finished_tuning_shows_its_stages_its_gain_and_its_bundle(root: Path) 
     assert "kept" in page.watch.rules.object
     assert page.watch.bundle.visible
     assert page.watch.bundle.filename == "tuned.zip"
-    with zipfile.ZipFile(io.BytesIO(page.bundle().getvalue())) as packed:
+    with zipfile.ZipFile(io.BytesIO(page.bundle())) as packed:
         assert "bundle/rules.conf" in packed.namelist()
     assert not page.watch.cancel.visible
     assert not page.watch.go_on.visible
