@@ -56,36 +56,10 @@ CHARTS: Mapping[str, Chart] = {
 }
 
 
-def sweep_columns(name: str, sweep: pd.DataFrame) -> dict[str, np.ndarray]:
-    """Columns of one line of a chart.
-
-    Parameters
-    ----------
-    name
-        Of the chart, a key of `CHARTS`.
-    sweep
-        As `dashboard.session.sweep.sweep` gives it.
-    """
-    chart = CHARTS[name]
-    return {axis.name: sweep[axis.name].to_numpy(dtype=float) for axis in (chart.x, chart.y)}
-
-
-def mark_columns(name: str, choice: Mapping[str, float]) -> dict[str, np.ndarray]:
-    """Columns of the ring around the current choice.
-
-    Parameters
-    ----------
-    choice
-        ``max_depth``, ``threshold``, ``depth_mean`` and ``penalty_mean`` of the tree on show; NaN where unknown.
-    """
-    chart = CHARTS[name]
-    return {axis.name: np.array([choice[axis.name]], dtype=float) for axis in (chart.x, chart.y)}
-
-
-def sweep_chart(
-    name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources
-) -> hv.Overlay:
-    """Draw one chart with the current choice marked.
+def sweep_columns(
+    name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float]
+) -> dict[str, dict[str, np.ndarray]]:
+    """Columns of every layer of a chart: ``<name> <sweep> line``, ``<name> <sweep>``, and the ring ``<name> mark``.
 
     Parameters
     ----------
@@ -94,15 +68,25 @@ def sweep_chart(
     sweeps
         ``depths`` and ``thresholds``, as `dashboard.session.sweep.sweep` gives them.
     choice
-        As for `mark_columns`.
-    live
-        Where lines (``<name> depths``, ``<name> thresholds``) and mark (``<name> mark``) are remembered.
+        ``max_depth``, ``threshold``, ``depth_mean`` and ``penalty_mean`` of the tree on show; NaN where unknown.
     """
     chart = CHARTS[name]
+    axes = chart.x.name, chart.y.name
+    columns = {f"{name} mark": {axis: np.array([choice[axis]], dtype=float) for axis in axes}}
+    for sweep in chart.sweeps:
+        line = {axis: sweeps[sweep][axis].to_numpy(dtype=float) for axis in axes}
+        columns |= {f"{name} {sweep} line": line, f"{name} {sweep}": line}
+    return columns
+
+
+def sweep_chart(
+    name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources
+) -> hv.Overlay:
+    """Draw one chart with the current choice marked; parameters as for `sweep_columns`."""
+    chart, columns = CHARTS[name], sweep_columns(name, sweeps, choice)
     layers: list[hv.Element] = []
     for sweep in chart.sweeps:
-        look, columns = _LOOKS[sweep], sweep_columns(name, sweeps[sweep])
-        data = tuple(columns.values())
+        look, data = _LOOKS[sweep], tuple(columns[f"{name} {sweep}"].values())
         style = {"color": look["color"], "backend": "bokeh"}
         # Trees of several thresholds may have one mean depth: the line joins them in the order of the thresholds.
         line = hv.Curve(data, chart.x, chart.y, label=look["label"])
@@ -110,8 +94,7 @@ def sweep_chart(
         line = line.opts(line_width=1.5, line_dash=look["dash"], **style)
         layers.append(live.attach(f"{name} {sweep} line", line))
         layers.append(live.attach(f"{name} {sweep}", points.opts(size=6, marker=look["marker"], **style)))
-    columns = mark_columns(name, choice)
-    ring = _ring(columns[chart.x.name], columns[chart.y.name], chart.x, chart.y)
+    ring = _ring(*columns[f"{name} mark"].values(), chart.x, chart.y)
     layers.append(live.attach(f"{name} mark", ring))
     return _overlay(layers, legend=len(chart.sweeps) > 1)
 
@@ -179,15 +162,6 @@ def path_chart(along: Option, path: pd.DataFrame, y: str, now: tuple[float, floa
 def _ring(x: Any, y: Any, *dims: hv.Dimension) -> hv.Scatter:
     look = {"marker": "circle", "size": 17, "fill_alpha": 0.0, "line_width": 3, "line_color": MARK}
     return hv.Scatter((x, y), *dims).opts(**look, backend="bokeh")
-
-
-def update_chart(name: str, sweeps: Mapping[str, pd.DataFrame], choice: Mapping[str, float], live: LiveSources) -> None:
-    """Bring a rendered chart up to date; parameters as for `sweep_chart`."""
-    for sweep in CHARTS[name].sweeps:
-        columns = sweep_columns(name, sweeps[sweep])
-        live.update(f"{name} {sweep} line", columns)
-        live.update(f"{name} {sweep}", columns)
-    live.update(f"{name} mark", mark_columns(name, choice))
 
 
 def _follow_data(plot: Any, _: hv.Element) -> None:

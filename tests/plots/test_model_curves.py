@@ -10,7 +10,7 @@ import xarray as xr
 
 from dashboard.models import MACHINES
 from dashboard.plots.live import LiveSources
-from dashboard.plots.models.chart import chart_columns, residual_chart, time_chart, update_charts
+from dashboard.plots.models.chart import chart_columns, residual_chart, time_chart
 from dashboard.plots.models.curves import View, evaluate, positions, predicted
 from dashboard.plots.models.legend import legend_table
 from dashboard.plots.models.methods import ModelMethod, model_methods
@@ -104,7 +104,8 @@ def test_charts_follow_parameters_without_being_drawn_anew(
         hv.renderer("bokeh").get_plot(chart(shown, columns, live))
     slower = {**PARAMETERS, "hockney": replace(GRIG.hockney, alpha=2 * GRIG.hockney.alpha)}
     moved = chart_columns(shown, evaluate(shown, slower, fast_ethernet_bcast))
-    update_charts(moved, live)
+    for name, each in moved.items():
+        live.update(name, each)
     for name in ("curves hockney", "residuals hockney"):
         (plot,) = live._plots[name]
         drawn = plot.handles["source"].data["ys"]

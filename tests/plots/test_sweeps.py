@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from dashboard.plots.live import LiveSources
-from dashboard.plots.sweeps import CHARTS, sweep_chart, update_chart
+from dashboard.plots.sweeps import CHARTS, sweep_chart, sweep_columns
 from dashboard.session.prepared import prepare
 from dashboard.session.sweep import sweep
 from tests.cubes import synthetic_cube
@@ -37,6 +37,7 @@ def test_a_chart_holds_its_sweeps_and_the_current_choice(name: str, swept: dict)
 def test_a_rendered_chart_follows_without_being_drawn_anew(swept: dict) -> None:
     live = LiveSources()
     plot = hv.renderer("bokeh").get_plot(sweep_chart("constraint", swept, CHOICE, live))
-    update_chart("constraint", swept, {**CHOICE, "depth_mean": 0.25}, live)
+    for layer, columns in sweep_columns("constraint", swept, {**CHOICE, "depth_mean": 0.25}).items():
+        live.update(layer, columns)
     sources = [subplot.handles["source"].data for subplot in plot.subplots.values()]
     assert any(np.array_equal(data["depth_mean"], [0.25]) for data in sources)

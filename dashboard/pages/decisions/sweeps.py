@@ -11,7 +11,7 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import Button, Figure
 from dashboard.plots.live import LiveSources
-from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, swept, update_chart
+from dashboard.plots.sweeps import CHARTS, HEIGHT, path_chart, sweep_chart, sweep_columns, swept
 from dashboard.session.choice import QUADTREE
 from dashboard.session.state import DATA, State
 
@@ -132,7 +132,8 @@ class Sweeps(Made):
             for name, chart in CHARTS.items():
                 self.titles[name].object = f"<strong>{chart.title.format(**held)}</strong>"
                 if self._drawn == data:
-                    update_chart(name, sweeps, choice, self.live)
+                    for layer, columns in sweep_columns(name, sweeps, choice).items():
+                        self.live.update(layer, columns)
                 else:
                     self.panes[name].object = sweep_chart(name, sweeps, choice, self.live)
         self._drawn = data

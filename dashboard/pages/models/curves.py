@@ -37,7 +37,7 @@ class Curves(Part):
         self._points: tuple[Points, ...] | None = None
         self._seen: Any = None
         self._columns: Mapping[str, model_chart.Columns] = {}
-        self.residuals = Newest(self._move_residuals, lag=LAG)
+        self.residuals = Newest(lambda: self._move("residuals", "off"), lag=LAG)
         self.rested = Rested(self._tell, REST)
         self.title, self.legend = heading(), html()
         self.time, self.residual = chart(model_chart.HEIGHT), chart(model_chart.RESIDUAL_HEIGHT)
@@ -65,10 +65,10 @@ class Curves(Part):
             self.tell("")
             self.title.object = f"<strong>{model_chart.title(view)}</strong>"
             if key == self._drawn and points is not None:
-                model_chart.move_curves(columns, self.live)
+                self._move("curves")
                 self.residuals.ask()
             elif key == self._drawn:
-                model_chart.update_charts(columns, self.live)
+                self._move("")
             else:
                 self.time.object = model_chart.time_chart(view, columns, self.live)
                 self.residual.object = model_chart.residual_chart(view, columns, self.live)
@@ -86,9 +86,12 @@ class Curves(Part):
         modelled = [method for method in view.methods if method.modelled]
         return [self._choice.predicting(method, name, view.comm_size) for method in modelled for name in view.models]
 
-    def _move_residuals(self) -> None:
+    def _move(self, *kinds: str) -> None:
+        """Bring layers up to date whose names begin so."""
         with hold(pn.state.curdoc):
-            model_chart.move_residuals(self._columns, self.live)
+            for name, columns in self._columns.items():
+                if name.startswith(kinds):
+                    self.live.update(name, columns)
 
     def _tell(self, _: Any = None) -> None:
         view, cube = self._choice.view(), self._choice.cube()

@@ -213,35 +213,6 @@ def residual_chart(view: View, columns: Mapping[str, Columns], live: LiveSources
     return hv.Overlay(layers).opts(**_frame(view, "Residuals", RESIDUAL_HEIGHT, logy=False))
 
 
-def update_charts(columns: Mapping[str, Columns], live: LiveSources) -> None:
-    """Bring both rendered charts up to date.
-
-    Parameters
-    ----------
-    columns
-        As `chart_columns` gives them.
-    live
-        Where the layers are remembered.
-    """
-    for name, each in columns.items():
-        live.update(name, each)
-
-
-def move_curves(columns: Mapping[str, Columns], live: LiveSources) -> None:
-    """Bring the curves up to date after parameters have changed; as `update_charts`."""
-    for name, each in columns.items():
-        if name.startswith("curves"):
-            live.update(name, {"xs": each["xs"], "ys": each["ys"]})
-
-
-def move_residuals(columns: Mapping[str, Columns], live: LiveSources) -> None:
-    """Bring the chart of residuals up to date after parameters have changed; as `update_charts`."""
-    for name, each in columns.items():
-        if name.startswith("residuals"):
-            live.update(name, {"ys": each["ys"]})
-    live.update("off", {name: columns["off"][name] for name in ("above", "text")})
-
-
 def _frame(view: View, title: str, height: int, *, logy: bool, xlabel: str = "") -> dict[str, Any]:
     ticks = size_ticks(view.axis, log=view.log)
     times = height == HEIGHT
