@@ -190,14 +190,12 @@ def draw_share(share: xr.DataArray) -> hv.Rectangles:
     element = _rectangles(table, hover, (0, 100), "% measured")
     return element.opts(
         **_frame(axis, int(np.clip(90 + 17 * len(methods), 170, 1600))),
-        yticks=[(float(row), _shortened(name)) for row, name in zip(rows, methods, strict=True)],
+        yticks=[
+            (float(row), name if len(name) <= 30 else f"{name[:29]}…") for row, name in zip(rows, methods, strict=True)
+        ],
         ylim=(-0.5, len(methods) - 0.5),
         ylabel="",
     )
-
-
-def _shortened(name: str) -> str:
-    return name if len(name) <= 30 else f"{name[:29]}…"
 
 
 def draw_methods_measured(counts: xr.DataArray, methods: int) -> hv.Rectangles:

@@ -33,13 +33,8 @@ MARK = "#e6007e"
 NO_LINES: NDArray[np.float64] = np.empty((0, 4))
 
 
-def codes_type(count: int) -> type[np.unsignedinteger[Any]]:
-    """Smallest type whose largest value is free to say "nothing here" beside `count` values."""
-    return np.uint8 if count < 255 else np.uint16
-
-
 def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) -> NDArray[np.unsignedinteger[Any]]:
-    """Image of codes 0 … count - 1 of cells, negative ones becoming the largest value of the type.
+    """Image of codes 0 … count - 1 of cells, negative ones becoming the largest value of their type.
 
     Parameters
     ----------
@@ -48,7 +43,7 @@ def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) ->
     count
         Number of codes.
     """
-    kind = codes_type(count)
+    kind = np.uint8 if count < 255 else np.uint16
     nothing = np.iinfo(kind).max
     return raster.paint(np.where(values < 0, nothing, values).astype(kind))
 

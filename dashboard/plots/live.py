@@ -70,15 +70,6 @@ class LiveSources:
         for name, layer in layers.items():
             self.update(name, layer.columns)
 
-    def latest(self, name: str) -> Mapping[str, Any]:
-        """Columns sent so far; empty if the element is as it was made."""
-        return self._latest.get(name, {})
-
-    def documents(self) -> list[Any]:
-        """Bokeh documents in which something of this view is shown."""
-        documents = (plot.handles["source"].document for plots in self._plots.values() for plot in plots)
-        return list({id(document): document for document in documents if document is not None}.values())
-
 
 def changed_columns(columns: Mapping[str, Any], known: Mapping[str, Any]) -> dict[str, Any]:
     """Those of the columns that are not as they are known."""

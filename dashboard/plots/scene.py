@@ -108,7 +108,8 @@ class MapScene:
         if estimated is not None:
             layers[f"{name} estimates"] = ties.tie_hatch(estimated, self.axes, "dot")
         if untrusted is not None:
-            layers[f"{name} untrusted"] = ties.untrusted_hatch(untrusted, self.axes)
+            # So wide and light that the codes on them are read.
+            layers[f"{name} untrusted"] = ties.tie_hatch(untrusted, self.axes, "diagonal_cross", scale=16, alpha=0.3)
         layers[f"{name} regions"] = drawn.region_outline(segments)
         if drawn.has_letters(self.axes):
             layers[f"{name} text"] = drawn.cell_texts(

@@ -52,11 +52,6 @@ def tie_hatch(
     )
 
 
-def untrusted_hatch(untrusted: NDArray[np.bool_], axes: Axes) -> Layer:
-    """Cross cells with times that cannot be trusted, so wide and light that the codes on them are read."""
-    return tie_hatch(untrusted, axes, "diagonal_cross", scale=16, alpha=0.3)
-
-
 def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, Layer]:
     """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
 

@@ -82,16 +82,12 @@ def plan_table(methods: Mapping[str, Sequence[str]], comm_sizes: Sequence[int], 
         Grid, ascending.
     """
     processes, sizes = sizes_text(comm_sizes, lambda size: f"{size:,}"), sizes_text(message_sizes, format_bytes)
-    rows = [
-        [escape(collective), f"{len(algorithms):,}", processes, sizes, _wrapped(", ".join(dict.fromkeys(algorithms)))]
-        for collective, algorithms in methods.items()
-    ]
+    rows = []
+    for collective, algorithms in methods.items():
+        names = f'<span style="white-space: normal">{escape(", ".join(dict.fromkeys(algorithms)))}</span>'
+        rows.append([escape(collective), f"{len(algorithms):,}", processes, sizes, names])
     heads = [("collective", False), ("methods", True), ("processes", False), ("message sizes", False)]
     return table("What there is to measure", [*heads, ("algorithms", False)], rows)
-
-
-def _wrapped(text: str) -> str:
-    return f'<span style="white-space: normal">{escape(text)}</span>'
 
 
 def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:

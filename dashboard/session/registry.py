@@ -159,7 +159,8 @@ class Results:
     @property
     def nbytes(self) -> int:
         """Bytes held in memory; lazily opened arrays count as none."""
-        return sum(_bytes_held(node.to_dataset()) for node in self.tree.children.values())
+        variables = (each for node in self.tree.children.values() for each in node.to_dataset().variables.values())
+        return sum(variable.nbytes for variable in variables if _in_memory(variable))
 
     @cached_property
     def arrays(self) -> frozenset[int]:
@@ -338,10 +339,6 @@ def _content(values: np.ndarray[Any, Any]) -> bytes:
 
 def _in_memory(variable: xr.Variable) -> bool:
     return bool(variable._in_memory)  # noqa: SLF001 - the public way, `.data`, would load what is lazy
-
-
-def _bytes_held(cube: xr.Dataset) -> int:
-    return sum(variable.nbytes for variable in cube.variables.values() if _in_memory(variable))
 
 
 def _stamps(paths: Sequence[str | Path]) -> Iterator[tuple[str, int, int]]:

@@ -1,6 +1,7 @@
 """Page *Compare*: any two decision functions, or two campaigns: where they differ and what that costs."""
 
 from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import panel as pn
@@ -56,7 +57,9 @@ class ComparePage(Page):
         self.collective = collective_menu(state, about)
         self.ppn = ppn_menu(state)
         self.first = FamilyControls(state.choice, state.choose, state.choice, label="Tree A")
-        self.second = FamilyControls(lambda: state.other, self._put_other, self._begin_other, label="Tree B")
+        self.second = FamilyControls(
+            lambda: state.other, partial(setattr, state, "other"), self._begin_other, label="Tree B"
+        )
         for controls in (self.first, self.second):
             follow_state(controls, state)
         self.growing = Background(again=self._ask)
@@ -105,9 +108,6 @@ class ComparePage(Page):
     def _begin_other(self, name: str) -> Choice:
         # A rules file has no default; the one that was checked last is meant.
         return self.state.choice(name) if name == RULES else Choice.of(name)
-
-    def _put_other(self, choice: Any) -> None:
-        self.state.other = choice
 
     def _ask(self, *_: Any) -> None:
         grow(self.state, self.state.other, self.growing, self.redraw.ask)

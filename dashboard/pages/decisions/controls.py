@@ -98,7 +98,8 @@ class Controls(Section):
             description="A block of which at least this share of cells has one method becomes a leaf; 100 % is exact. "
             "A lower one trades accuracy for size (quadtree report, 2006; dissertation, 5.3).",
         )
-        self.exact = Button(label="Exact", variant="outlined", on_click=self._make_exact)
+        self.exact = Button(label="Exact", variant="outlined")
+        self.exact.on_click(lambda _: state.param.update(limit_depth=False, threshold=1.0))
 
     def _make_shown(self, state: State) -> None:
         """Widgets for what the maps show."""
@@ -131,7 +132,7 @@ class Controls(Section):
         self.scheme.link(state, value="scheme", bidirectional=True)
         self.uncertainty.link(state, value="uncertainty", bidirectional=True)
         self.without.param.watch(self._set_without, "value")
-        self.together.param.watch(self._set_together, "value")
+        self.together.param.watch(lambda event: state.ask(together=tuple(event.new)), "value")
         state.param.watch(self.refresh, [*DATA, "max_depth", "limit_depth", "family"])
         state.param.watch(self._refresh_tree, ["rules", *(name for name in (*DATA, *TREE) if name != "threshold")])
 
@@ -177,9 +178,6 @@ class Controls(Section):
         if event.new != min(self._state.max_depth, self.depth.end):
             self._state.max_depth = event.new
 
-    def _set_together(self, event: Any) -> None:
-        self._state.ask(together=tuple(event.new))
-
     def _set_without(self, event: Any) -> None:
         others = tuple(name for name in self._state.without if name not in self.without.options)
         if (wanted := (*others, *event.new)) != self._state.without:
@@ -190,9 +188,6 @@ class Controls(Section):
         if choice.family == "octree" and len(self._state.param.ppn.objects) > 2:
             self._state.across = True
         self._state.choose(choice)
-
-    def _make_exact(self, *_: Any) -> None:
-        self._state.param.update(limit_depth=False, threshold=1.0)
 
 
 def levels(rows: int, columns: int) -> int:

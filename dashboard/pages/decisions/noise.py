@@ -61,7 +61,7 @@ class Noise(Made):
         self._refused = ""
         for name, widget in self.choices.items():
             widget.param.watch(partial(self._ask, name), "value")
-        self.tolerance.param.watch(self._set_tolerance, "value_throttled")
+        self.tolerance.param.watch(lambda event: state.ask(tolerance=float(event.new)), "value_throttled")
         self.workload.param.watch(self._weigh, "value")
         state.param.watch(self._follow, [*DATA])
         self._follow()
@@ -94,9 +94,6 @@ class Noise(Made):
 
     def _ask(self, parameter: str, event: Any) -> None:
         self._state.ask(**{parameter: None if event.new == UNLIMITED else event.new})
-
-    def _set_tolerance(self, event: Any) -> None:
-        self._state.ask(tolerance=float(event.new))
 
     def _weigh(self, event: Any) -> None:
         if event.new is None:

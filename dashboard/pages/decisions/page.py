@@ -44,7 +44,8 @@ class DecisionsPage(Page):
         super().__init__(shown)
         state = self.state
         self.controls, self.answer = Controls(state), Answer(state)
-        self.unpin = Button(label="Unpin", variant="text", size="small", on_click=self._unpin, visible=False)
+        self.unpin = Button(label="Unpin", variant="text", size="small", visible=False)
+        self.unpin.on_click(lambda _: state.param.update(pinned=None))
         self.side = pn.Column(styles=_SIDE, stylesheets=[BESIDE], min_width=330, margin=4)
         self.maps = Maps(state, self.side)
         self.tree = TreeDiagram(state, self.maps.light)
@@ -183,6 +184,3 @@ class DecisionsPage(Page):
             self._show_message()
             return False
         return True
-
-    def _unpin(self, *_: Any) -> None:
-        self.state.pinned = None

@@ -114,7 +114,9 @@ class CheckRules(Viewer):
         self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
         self.adopt = Button(label="Use as the decision", variant="outlined", on_click=self._adopt)
         self.compare = Button(label="Compare with the tree", variant="outlined", on_click=self._compare)
-        self.frontier = Button(label="Put on the frontier", variant="outlined", on_click=self._to_frontier)
+        self.frontier = Button(
+            label="Put on the frontier", variant="outlined", on_click=lambda _: state.param.update(page="Frontier")
+        )
         self.uses = pn.FlexBox(self.adopt, self.compare, self.frontier, align_items="center", margin=0)
         self.maps = PairMaps(MAPS, ("in the tree", "in the rules"))
         about = "The operation whose rules are drawn and used; all pages follow. The file may hold others."
@@ -259,9 +261,6 @@ class CheckRules(Viewer):
         if self.choice is not None:
             self._state.other = self.choice
             self._state.page = "Compare"
-
-    def _to_frontier(self, *_: Any) -> None:
-        self._state.page = "Frontier"
 
 
 def check_job(state: State, name: str, text: str, version: str) -> Callable[[Progress | None], Checked | str]:

@@ -114,7 +114,7 @@ class ExportPage(Page):
     def _link(self) -> None:
         state = self.state
         self.target.link(state, value="target", bidirectional=True)
-        self.most.param.watch(self._set_most, "value")
+        self.most.param.watch(lambda _: state.param.update(most_rules=clamped(self.most)), "value")
         self.base.param.watch(self._follow, "value")
         self.version.param.watch(self._set_version, "value")
         self.collectives.param.watch(self._set_collectives, "value")
@@ -124,9 +124,6 @@ class ExportPage(Page):
         report = self.report
         for field in (self.prove.ranks, report.collectives, report.frontier, report.held_out, report.models):
             field.param.watch(self._say, "value")
-
-    def _set_most(self, event: Any) -> None:
-        self.state.most_rules = clamped(self.most)
 
     def _set_version(self, event: Any) -> None:
         if event.new is not None:

@@ -74,7 +74,7 @@ class Watching(Page, ParameterizedABC):
         self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
         self._anew = False
         self._written = ""
-        self._search = Rested(self._take_surroundings, 0.0, self._look_around)
+        self._search = Rested(self._take_surroundings, 0.0, lambda: look_around(again=self._anew))
         self._fault = ""
 
     def _watch(self) -> None:
@@ -88,9 +88,6 @@ class Watching(Page, ParameterizedABC):
     def _open(self) -> None:
         self._search.ask()
         self._follow()
-
-    def _look_around(self) -> Surroundings:
-        return look_around(again=self._anew)
 
     def _search_again(self, *_: Any) -> None:
         self._anew = True

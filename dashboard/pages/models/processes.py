@@ -1,5 +1,6 @@
 """The tab of the page *Models* that draws one method on several numbers of processes."""
 
+from dataclasses import replace
 from typing import Any
 
 import panel as pn
@@ -66,9 +67,8 @@ class OverProcesses(Part):
         self.tell("" if method is not None else "There is no method to draw.")
         if method is None:
             return
-        alone, lines = by_processes(
-            model_chart.with_models(view, model), method, self._sizes(), choice.effective(), cube, total=total
-        )
+        view = replace(view, models=() if model is None else (model,))
+        alone, lines = by_processes(view, method, self._sizes(), choice.effective(), cube, total=total)
         columns = model_chart.chart_columns(alone, lines)
         what = "total buffer" if total else "message size"
         with hold(pn.state.curdoc):

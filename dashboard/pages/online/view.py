@@ -121,11 +121,6 @@ def read_view(text: str) -> tuple[Shown, str]:
     return Shown(kind, given.get(kind, ""), learning=learning, pictured=pictured, **usual), " ".join(notices)
 
 
-def learning_words(learning: Mapping[str, Any]) -> list[str]:
-    """Settings of the learning as they are typed."""
-    return [word for name, value in learning.items() for word in _OPTIONS[name].typed(value)]
-
-
 def recipes(shown: Shown, root: Path, results: Origin | None) -> tuple[str, str]:
     """The command and the Python that give the figures on show.
 
@@ -136,7 +131,7 @@ def recipes(shown: Shown, root: Path, results: Origin | None) -> tuple[str, str]
     results
         Where the measurements came from, for a scenario that replays them.
     """
-    settings = learning_words(shown.learning)
+    settings = [word for name, value in shown.learning.items() for word in _OPTIONS[name].typed(value)]
     given = f"Learning.of({{**KNOWN.to_dict(), **{dict(shown.learning)!r}}})"
     if shown.kind == FOLDER:
         words = ["--course", *settings]

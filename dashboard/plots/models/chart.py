@@ -1,7 +1,6 @@
 """Charts of model against measurement: methods by colour and marker, models by dash; moving with the parameters."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from itertools import cycle
 from typing import Any, NamedTuple
 
@@ -181,11 +180,6 @@ def _scatter(columns: Columns, x: hv.Dimension, y: hv.Dimension, size: int, tips
     return hv.Scatter(columns, x, [y, *more]).opts(
         marker="marker", size=size, color="color", tools=["hover"], hover_tooltips=tips, backend="bokeh"
     )
-
-
-def with_models(view: View, *models: ModelName | None) -> View:
-    """The view with these models only."""
-    return replace(view, models=tuple(name for name in models if name is not None))
 
 
 def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources, label: str = "") -> hv.Overlay:

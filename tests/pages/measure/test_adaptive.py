@@ -188,7 +188,7 @@ def test_the_map_shows_what_is_expected_where_nothing_was_measured(started: Meas
     assert shown.guessed.tolist() == missing.tolist()
     assert "the best time is interpolated" in started.map.legend.object
     assert "Probability that the method is the fastest" in started.map.legend.object
-    assert len(started.map.live.latest("map estimates")["left"]) >= 1
+    assert len(started.map.live._latest["map estimates"]["left"]) >= 1
     # Of one that ended early: the largest messages and communicators were not reached.
     best = np.full_like(missing, -1, dtype=int)
     best[0, 0] = best[0, 4] = best[2, 0] = 0

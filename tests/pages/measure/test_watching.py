@@ -35,7 +35,7 @@ def test_the_map_fills_as_points_arrive(started: MeasurePage, launcher: Played) 
     assert started.map.measured.dmap["best"].values.tolist() == [[2, 2, -1]]
     # No new plot: zoom and hover of the one on show are kept.
     assert started.map.pane.object is plot
-    image = started.map.live.latest("map")["image"][0]
+    image = started.map.live._latest["map"]["image"][0]
     nothing = np.iinfo(image.dtype).max
     assert image[0].tolist()[0] == 2
     assert nothing in image
@@ -57,7 +57,7 @@ def test_what_cannot_be_trusted_is_left_out_when_it_has_ended(started: MeasurePa
     started.rhythm.now()
     assert started.map.measured.best.tolist() == [[2, 2, 0]]
     assert "1 cell: times that cannot be trusted" in started.map.legend.object
-    assert started.map.live.latest("map untrusted")["left"].size == 1
+    assert started.map.live._latest["map untrusted"]["left"].size == 1
 
 
 def test_a_cell_without_a_time_that_can_be_trusted_is_said(started: MeasurePage, launcher: Played) -> None:
