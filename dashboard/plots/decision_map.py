@@ -77,6 +77,11 @@ def code_image(values: NDArray[np.integer[Any]], raster: Raster, colors: Sequenc
     return Layer({"image": [pixels]}, draw)
 
 
+def hatched(boxes: NDArray[np.float64], look: Mapping[str, Any], **hatch: Any) -> Layer:
+    """Draw boxes, as `boxes_layer`, with a hatch over them."""
+    return boxes_layer(boxes, backend_opts={f"glyph.hatch_{name}": each for name, each in hatch.items()}, **look)
+
+
 def boxes_layer(boxes: NDArray[np.float64], **look: Any) -> Layer:
     """Draw boxes, shape (boxes, 4): left, bottom, right, top; none if they would take the browser seconds.
 
@@ -101,16 +106,8 @@ def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> L
     """
     if boxes is None:
         boxes = np.array([[*axes.x.limits, *axes.y.limits]])[:, [0, 2, 1, 3]]
-    return boxes_layer(
-        boxes,
-        fill_color="#c8c8c8",
-        backend_opts={
-            "glyph.hatch_pattern": "right_diagonal_line",
-            "glyph.hatch_color": "#6b6b6b",
-            "glyph.hatch_scale": 7,
-            "glyph.hatch_weight": 1,
-        },
-    )
+    look = {"fill_color": "#c8c8c8"}
+    return hatched(boxes, look, pattern="right_diagonal_line", color="#6b6b6b", scale=7, weight=1)
 
 
 def region_segments(regions: Mapping[str, Any], axes: Axes) -> NDArray[np.float64]:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
-from dashboard.plots.decision_map import INK, boxes_layer
+from dashboard.plots.decision_map import INK, boxes_layer, hatched
 from dashboard.plots.live import Layer
 
 #: Cells whose method is the fastest with a probability below the first have the second of white over them.
@@ -39,17 +39,8 @@ def tie_hatch(
     scale
         Pixels between its lines.
     """
-    return boxes_layer(
-        tie_boxes(tied, axes),
-        fill_alpha=0.0,
-        backend_opts={
-            "glyph.hatch_pattern": pattern,
-            "glyph.hatch_color": INK,
-            "glyph.hatch_alpha": alpha,
-            "glyph.hatch_scale": scale,
-            "glyph.hatch_weight": 1,
-        },
-    )
+    boxes, look = tie_boxes(tied, axes), {"fill_alpha": 0.0}
+    return hatched(boxes, look, pattern=pattern, color=INK, alpha=alpha, scale=scale, weight=1)
 
 
 def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, Layer]:

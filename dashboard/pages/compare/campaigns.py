@@ -16,7 +16,7 @@ from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
-from dashboard.pages.parts.widgets import Alert, RadioButtonGroup, Select, Switch
+from dashboard.pages.parts.widgets import Alert, Select, Switch, Toggle
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
@@ -73,30 +73,20 @@ class CampaignsView(Viewer):
             description="Both decisions are made from, and judged by, the methods that both campaigns measured. "
             "Without this a decision may take what the other campaign lacks: the more such cells, the less is said.",
         )
-        self.judged = RadioButtonGroup(
-            label="",
-            options={"Judged on A": "A", "Judged on B": "B"},
-            value="B",
-            size="small",
-            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
-        )
+        self.judged = Toggle(options={"Judged on A": "A", "Judged on B": "B"}, value="B")
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
         self.background = Background(again=self._compute)
         self.maps = PairMaps(MAPS, ("by A", "by B"))
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.penalties, self.facts, self.ratios = (pn.pane.HTML("", **html) for _ in range(3))
         self.facts.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
-        self.body = pn.Column(
-            pn.FlexBox(self.penalties, self.facts, sizing_mode="stretch_width", align_items="start"),
-            self.judged,
-            self.maps,
-            pn.FlexBox(
-                self.maps.legend, self.maps.methods, self.ratios, sizing_mode="stretch_width", align_items="start"
-            ),
-            sizing_mode="stretch_width",
-            margin=0,
-            visible=False,
+        legends = self.maps.legend, self.maps.methods, self.ratios
+        above, below = (
+            pn.FlexBox(*each, sizing_mode="stretch_width", align_items="start")
+            for each in ((self.penalties, self.facts), legends)
         )
+        self.body = pn.Column(above, self.judged, self.maps, below, margin=0, visible=False)
+        self.body.sizing_mode = "stretch_width"
         self.other.param.watch(self._choose, "value")
         self.common.link(state, value="common", bidirectional=True)
         self.judged.param.watch(self._draw, "value")
@@ -105,13 +95,8 @@ class CampaignsView(Viewer):
         self.follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(
-            pn.FlexBox(self.other, self.common, align_items="center"),
-            self.message,
-            self.background,
-            self.body,
-            sizing_mode="stretch_width",
-        )
+        bar = pn.FlexBox(self.other, self.common, align_items="center")
+        return pn.Column(bar, self.message, self.background, self.body, sizing_mode="stretch_width")
 
     def _choose(self, event: Any) -> None:
         self.state.against = event.new or ""

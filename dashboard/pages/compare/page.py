@@ -21,7 +21,7 @@ from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, Button, RadioButtonGroup
+from dashboard.pages.parts.widgets import Alert, Button, Toggle
 from dashboard.plots import comparison, legend
 from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState
@@ -45,13 +45,7 @@ class ComparePage(Page):
         super().__init__(shown)
         state = self.state
         self.maps = PairMaps(MAPS)
-        self.mode = RadioButtonGroup(
-            label="",
-            options=MODES,
-            value=state.compare,
-            size="small",
-            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
-        )
+        self.mode = Toggle(options=MODES, value=state.compare)
         self.mode.link(state, value="compare", bidirectional=True)
         about = "The operation that is decided on; all pages follow. Both trees or campaigns are of this one."
         self.collective = collective_menu(state, about)

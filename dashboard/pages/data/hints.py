@@ -123,16 +123,9 @@ class HintForm(Viewer):
 
     def __panel__(self) -> pn.viewable.Viewable:
         boxes = list(self.fields.values())
-        rows = [pn.Row(*boxes[at : at + 2], sizing_mode="stretch_width", margin=0) for at in range(0, len(boxes), 2)]
-        return pn.Column(
-            self.pattern,
-            self.preview,
-            *rows,
-            pn.Row(self.format, self.statistic, sizing_mode="stretch_width", margin=0),
-            self.facets,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        pairs = [*(boxes[at : at + 2] for at in range(0, len(boxes), 2)), (self.format, self.statistic)]
+        rows = [pn.Row(*pair, sizing_mode="stretch_width", margin=0) for pair in pairs]
+        return pn.Column(self.pattern, self.preview, *rows, self.facets, sizing_mode="stretch_width", margin=0)
 
     def values(self) -> dict[str, str]:
         """Hints as for `loaders.open_results`; what is left empty is not among them."""

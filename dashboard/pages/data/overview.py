@@ -16,7 +16,7 @@ from panel.viewable import Viewer
 from dashboard.domain.units import format_count
 from dashboard.pages.parts.reports import REFUSED, files_table, plain, skipped_table, skipped_text
 from dashboard.pages.parts.tables import table
-from dashboard.pages.parts.widgets import Figure, RadioButtonGroup, Select
+from dashboard.pages.parts.widgets import Figure, Select, Toggle
 from dashboard.plots import coverage
 from dashboard.plots.sizes import filling
 from dashboard.session.registry import COMPUTED
@@ -101,13 +101,7 @@ class Overview(Viewer):
         self.files = files_table(())
         self.skipped, self.skipped_rows = skipped_table(())
         self.skipped_text = ""
-        self.switch = RadioButtonGroup(
-            label="",
-            options=list(self.param.section.objects),
-            value=self.section,
-            size="small",
-            sx={"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}},
-        )
+        self.switch = Toggle(options=list(self.param.section.objects), value=self.section)
         self.switch.link(self, value="section", bidirectional=True)
         self.select = Select.from_param(
             self.param.collective,

@@ -59,15 +59,8 @@ class Statistics(Made):
         state.param.watch(lambda *_: self.background.stop(), [*DATA, *TREE])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(
-            self.table,
-            self.judge,
-            self.background,
-            self.note,
-            min_width=260,
-            margin=(4, 8),
-            styles={"flex": "1 1 260px"},
-        )
+        parts = self.table, self.judge, self.background, self.note
+        return pn.Column(*parts, min_width=260, margin=(4, 8), styles={"flex": "1 1 260px"})
 
     def update(self) -> None:
         """Follow the state."""
@@ -189,14 +182,8 @@ class Table(Made):
         self.pages.param.watch(self._show_page, "value")
 
     def __panel__(self) -> pn.viewable.Viewable:
-        bar = pn.FlexBox(
-            self.order,
-            self.filter,
-            self.pages,
-            *self.downloads.values(),
-            align_items="center",
-            sizing_mode="stretch_width",
-        )
+        parts = self.order, self.filter, self.pages, *self.downloads.values()
+        bar = pn.FlexBox(*parts, align_items="center", sizing_mode="stretch_width")
         return pn.Column(bar, self.view, sizing_mode="stretch_width")
 
     def update(self) -> None:

@@ -67,14 +67,8 @@ class Noise(Made):
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        bar = pn.FlexBox(
-            self.tolerance,
-            *self.choices.values(),
-            self.workload,
-            align_items="center",
-            sizing_mode="stretch_width",
-            margin=(14, 0, 0, 0),
-        )
+        parts = self.tolerance, *self.choices.values(), self.workload
+        bar = pn.FlexBox(*parts, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0))
         return pn.Column(bar, self.table, sizing_mode="stretch_width")
 
     def _follow(self, *_: Any) -> None:

@@ -47,13 +47,9 @@ class Sweeps(Made):
 
     def __panel__(self) -> pn.viewable.Viewable:
         charts = [pn.Column(self.titles[name], self.panes[name], **_CHART) for name in CHARTS]
-        return pn.Column(
-            pn.Row(self.button, self.note),
-            self.background,
-            self.own,
-            pn.FlexBox(*charts, sizing_mode="stretch_width", margin=0),
-            sizing_mode="stretch_width",
-        )
+        drawn = pn.FlexBox(*charts, sizing_mode="stretch_width", margin=0)
+        bar = pn.Row(self.button, self.note)
+        return pn.Column(bar, self.background, self.own, drawn, sizing_mode="stretch_width")
 
     def update(self) -> None:
         """Follow the state."""

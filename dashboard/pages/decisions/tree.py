@@ -114,12 +114,8 @@ class TreeDiagram(Made):
             notes.append(f"Below level {depth} there are too many to be read: branches are closed there.")
         notes.append("" if path else "Click a leaf, or pin a cell of a map, to see both.")
         lit = np.empty((0, 4)) if leaf is None else leaf_border(decision, leaf, scene.axes, scene.given)
-        return (
-            decision,
-            drawing,
-            " ".join(filter(None, [*notes, *_pruned(decision), *_left_out(decision), *_unsure(decision)])),
-            lit,
-        )
+        notes += [*_pruned(decision), *_left_out(decision), *_unsure(decision)]
+        return decision, drawing, " ".join(filter(None, notes)), lit
 
     def _show(self, grown: tuple[DecisionFunction, str, str, NDArray[np.float64]] | None) -> None:
         if grown is None:

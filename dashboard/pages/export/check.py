@@ -142,14 +142,8 @@ class CheckRules(Viewer):
             self.preview,
         ]
         entry = pn.Column(self.paste, self.button, sizing_mode="stretch_width", margin=0)
-        return pn.Column(
-            pn.FlexBox(self.upload, self.version, align_items="center", margin=(14, 0, 0, 0)),
-            entry,
-            self.checking,
-            self.message,
-            self.body,
-            sizing_mode="stretch_width",
-        )
+        bar = pn.FlexBox(self.upload, self.version, align_items="center", margin=(14, 0, 0, 0))
+        return pn.Column(bar, entry, self.checking, self.message, self.body, sizing_mode="stretch_width")
 
     def give(self, name: str, content: bytes | str) -> None:
         """Check a file.

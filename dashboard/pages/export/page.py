@@ -100,14 +100,8 @@ class ExportPage(Page):
 
     def _tabs(self) -> Tabs:
         choices = [self.target, self.version, self.most, self.collectives, self.ppn, self.base]
-        write = pn.Column(
-            pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0)),
-            self.writing,
-            self.message,
-            self.outline,
-            self.body,
-            sizing_mode="stretch_width",
-        )
+        bar = pn.FlexBox(*choices, align_items="center", sizing_mode="stretch_width", margin=(14, 0, 0, 0))
+        write = pn.Column(bar, self.writing, self.message, self.outline, self.body, sizing_mode="stretch_width")
         against = pn.Column(self.prove, self.gain, sizing_mode="stretch_width", margin=0)
         return tabs(self.state, "Export", (write, self.check, against, self.report))
 

@@ -65,25 +65,11 @@ class WrittenFile(Section):
         state.param.watch(self._draw, "scheme")
 
     def __panel__(self) -> pn.viewable.Viewable:
+        text = (pn.Row(self.file, self.bundle, self.size), self.preview), 480, "3 1 560px"
+        about = (self.costs, self.notes, self.faults, self.steps), 420, "2 1 470px"
         halves = [
-            pn.Column(
-                pn.Row(self.file, self.bundle, self.size),
-                self.preview,
-                min_width=480,
-                styles={"flex": "3 1 560px"},
-                sizing_mode="stretch_width",
-                margin=0,
-            ),
-            pn.Column(
-                self.costs,
-                self.notes,
-                self.faults,
-                self.steps,
-                min_width=420,
-                styles={"flex": "2 1 470px"},
-                sizing_mode="stretch_width",
-                margin=0,
-            ),
+            pn.Column(*parts, min_width=width, styles={"flex": flex}, sizing_mode="stretch_width", margin=0)
+            for parts, width, flex in (text, about)
         ]
         legends = pn.FlexBox(self.maps.legend, self.maps.methods, sizing_mode="stretch_width", align_items="start")
         self.drawing.objects = [self.maps, legends]

@@ -78,23 +78,11 @@ class Report(Section):
         self._follow()
 
     def __panel__(self) -> pn.viewable.Viewable:
-        choices = pn.FlexBox(
-            self.collectives,
-            self.frontier,
-            self.held_out,
-            self.models,
-            align_items="center",
-            sizing_mode="stretch_width",
-        )
-        return pn.Column(
-            pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10), styles={"max-width": "75ch"}),
-            choices,
-            pn.Row(self.write, self.draw, margin=0),
-            self.background,
-            self.message,
-            self.download,
-            sizing_mode="stretch_width",
-        )
+        chosen = self.collectives, self.frontier, self.held_out, self.models
+        choices = pn.FlexBox(*chosen, align_items="center", sizing_mode="stretch_width")
+        about = pn.pane.Markdown(_WHAT, margin=(14, 10, 0, 10), styles={"max-width": "75ch"})
+        parts = about, choices, pn.Row(self.write, self.draw, margin=0), self.background, self.message, self.download
+        return pn.Column(*parts, sizing_mode="stretch_width")
 
     def commands(self) -> list[list[str]]:
         """Words of the command that writes it; none without measurements."""

@@ -54,15 +54,8 @@ class Share(Viewer):
         self._copies: list[Button] = []
         rows = [self._row(title, box) for title, box in self.boxes.items()]
         self.of_uploads = pn.pane.HTML(_OF_UPLOADS, visible=False, sizing_mode="stretch_width", margin=(0, 16))
-        self.line = pn.Column(
-            *rows,
-            self.of_uploads,
-            *self.holders.values(),
-            visible=False,
-            sizing_mode="stretch_width",
-            margin=(6, 8),
-            styles=_LINE,
-        )
+        parts = *rows, self.of_uploads, *self.holders.values()
+        self.line = pn.Column(*parts, visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE)
         state.param.watch(self._follow, [*state.linked(), "results_id", "recipes"])
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(self._forget)

@@ -53,16 +53,9 @@ class Watch(Viewer):
         self.log = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10), stylesheets=[LOG_STYLE])
 
     def __panel__(self) -> pn.viewable.Viewable:
-        return pn.Column(
-            self.title,
-            self.bar,
-            self.text,
-            self.reason,
-            pn.Row(*self.buttons, margin=(0, 6)),
-            self.refused,
-            sizing_mode="stretch_width",
-            margin=0,
-        )
+        row = pn.Row(*self.buttons, margin=(0, 6))
+        parts = self.title, self.bar, self.text, self.reason, row, self.refused
+        return pn.Column(*parts, sizing_mode="stretch_width", margin=0)
 
     def show(self, name: str, sight: Sight, *, doubts: control.Doubtful, allowed: bool, busy: bool) -> None:
         """Show what was seen.

@@ -141,18 +141,8 @@ class Grids(Part):
             return []
         choice, ends = self._choice, sorted((self.low.value, self.high.value))
         if self.times.value == MEASURED:
-            between = f"{ends[0]}-{ends[1]}"
-            return [
-                [
-                    "orthogonal",
-                    "improve",
-                    *choice.measured_words(),
-                    "--original",
-                    self.original.value,
-                    "--between",
-                    between,
-                ]
-            ]
+            beside = ["--original", self.original.value, "--between", f"{ends[0]}-{ends[1]}"]
+            return [["orthogonal", "improve", *choice.measured_words(), *beside]]
         what = ["-c", choice.collective, "--processes", str(self.processes.value), "--machine", self.times.value]
         phases = ["--dimensions", str(self.dimensions.value)] if self.dimensions.value else []
         return [["orthogonal", "predict", *what, *phases, "--message-size", str(size)] for size in dict.fromkeys(ends)]

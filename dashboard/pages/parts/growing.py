@@ -68,13 +68,8 @@ class Background(Viewer):
         self.again = Button(
             label="Try again", variant="outlined", size="small", on_click=lambda _: again(), visible=False
         )
-        self.line = pn.Row(
-            pn.Column(self.text, self.bar, sizing_mode="stretch_width", margin=0),
-            self.cancel,
-            self.again,
-            sizing_mode="stretch_width",
-            visible=False,
-        )
+        said = pn.Column(self.text, self.bar, sizing_mode="stretch_width", margin=0)
+        self.line = pn.Row(said, self.cancel, self.again, sizing_mode="stretch_width", visible=False)
 
     def __panel__(self) -> pn.viewable.Viewable:
         return self.line

@@ -29,6 +29,9 @@ MenuList = pmui.MenuList
 MultiChoice = partial(pmui.MultiChoice, sx={"& .MuiSelect-select": {"py": "12px", "minHeight": "56px !important"}})
 Pagination = pmui.Pagination
 RadioButtonGroup = pmui.RadioButtonGroup
+#: One of a few in a line, each in one line of its own.
+_IN_LINE = {"& .MuiToggleButton-root": {"whiteSpace": "nowrap", "px": 2}}
+Toggle = partial(pmui.RadioButtonGroup, label="", size="small", sx=_IN_LINE)
 Switch = pmui.Switch
 Tabs = pmui.Tabs
 TextAreaInput = pmui.TextAreaInput
