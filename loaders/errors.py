@@ -30,6 +30,10 @@ class LoadError(ValueError):
         return _again, (type(self), self.args, self.__dict__)
 
 
+class NoRowsError(LoadError):
+    """A file holds no row at all, such as that of a job that was stopped early; beside others it is passed over."""
+
+
 class MissingHintError(LoadError):
     """A file was read but does not say everything a cube needs; hints can add it.
 

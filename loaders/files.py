@@ -169,7 +169,7 @@ def detect(source: Source, formats: Mapping[str, Format], name: str | None = Non
         # The texts of an archive, one behind the other, look like a single one.
         return formats[name or "pico"]
     if not head.strip():
-        raise source.fail("the file is empty")
+        raise source.without_rows("the file is empty")
     for candidate in formats.values():
         if candidate.recognises(head, source.path):
             return candidate

@@ -234,7 +234,7 @@ def _finish(source: Source, state: _State) -> None:
         )
     if not source.rows:
         names = ", ".join(list(state.sections)[:5]) or "no '# Benchmarking …'"
-        raise source.fail(
+        raise source.without_rows(
             f"no times of collectives found ({names}: {text.reasons(source)}); right would be '# Benchmarking Bcast', "
             "'# #processes = 4', '#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]' and rows of five numbers"
         )

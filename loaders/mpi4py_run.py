@@ -74,7 +74,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     if any("Reduce_scatter" in title for title in state.titles):
         source.note("reduce_scatter: the total vector is divided by the communicator size")
     if not source.rows:
-        raise source.fail(_nothing(source, state))
+        raise source.without_rows(_nothing(source, state))
 
 
 def _comment(source: Source, state: _State, line: str) -> None:

@@ -54,7 +54,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     source.attrs.update(statistic=STATISTIC, statistic_kind="mean over processes")
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, source, state))
     if not source.rows:
-        raise source.fail(f"no times of collectives found ({text.reasons(source)})")
+        raise source.without_rows(f"no times of collectives found ({text.reasons(source)})")
 
 
 def _comment(source: Source, state: _State, line: str) -> None:

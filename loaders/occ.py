@@ -92,7 +92,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         if table is not None:
             yield _without_topology(table)
     if not source.rows:
-        raise source.fail(f"no row can be used ({source.skipped} skipped)")
+        raise source.without_rows(f"no row can be used ({source.skipped} skipped)")
 
 
 def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:

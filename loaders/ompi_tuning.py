@@ -74,7 +74,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     if rows:
         yield _table(rows, collective)
     if not source.rows:
-        raise source.fail(
+        raise source.without_rows(
             f"no row found ({source.skipped} other lines); rows are a number of nodes, a message size and 'time(std)' "
             "for each algorithm of the header"
         )

@@ -15,7 +15,7 @@ import xarray as xr
 from loaders import facet_nodes, facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
-from loaders.errors import LoadError, MissingHintError
+from loaders.errors import LoadError, MissingHintError, NoRowsError
 from loaders.facet_names import ANEW, FACETS, POINTS
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
@@ -81,7 +81,7 @@ def open_results(
         return _stored(files.files[0][0], lazy=scheduler is not None)
     collector = _Collector(checked)
     for source, tables, own, named in _readers(files, format, checked, progress):
-        collector.take(source, tables, own, named=named)
+        collector.take(source, tables, own, named=named, alone=len(files.files) == 1)
     return collector.tree(files, collectives)
 
 
@@ -198,8 +198,11 @@ class _Collector:
         self._unused: dict[str, list[str]] = {}
         self._on_nodes: dict[str, dict[int, bool]] = {}
 
-    def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool) -> None:
-        """Read one file's tables; what cannot be used is an error if the file was named, else a remark."""
+    def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool, alone: bool) -> None:
+        """Read one file's tables; what cannot be used is an error if the file was named, else a remark.
+
+        So it is, too, if a file that was named beside others holds no row.
+        """
         parts: dict[str, list[dict[str, str]]] = {}
         raw = False
         try:
@@ -212,7 +215,8 @@ class _Collector:
             file_hints.finish()
         except LoadError as error:
             # A folder may hold other things beside results; what was named must be usable.
-            if named or (source.rows and not isinstance(error, MissingHintError)):
+            lacking = isinstance(error, NoRowsError) and not alone
+            if (named and not lacking) or (source.rows and not isinstance(error, MissingHintError)):
                 raise
             self._refused.append(error)
             needs = list(getattr(error, "hints", ()))

@@ -238,7 +238,7 @@ def _finish(source: Source, state: _State) -> None:
     if not source.rows:
         titles = ", ".join(repr(t.lstrip("# ")) for t in list(state.titles)[:3]) or "no title"
         reasons = text.reasons(source)
-        raise source.fail(
+        raise source.without_rows(
             f"no times of collectives found ({titles}: {reasons}); right would be '# OSU MPI … Latency Test', "
             "'# Size  Avg Latency(us)' and rows such as '1  6.57'"
         )

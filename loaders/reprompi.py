@@ -75,7 +75,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         yield from state.rows(block[position:], line)
     yield from state.finish()
     if not source.rows:
-        raise source.fail(
+        raise source.without_rows(
             "no measurement found: ReproMPI's rows stand under a header such as 'test nrep count runtime_sec' "
             f"({source.skipped} other lines)"
         )

@@ -63,7 +63,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
             name = marker[2].decode("utf-8", "replace") if marker[1] == b"begin" else None
         yield from _block_tables(source, block[position:], line, name)
     if not source.rows:
-        raise source.fail(
+        raise source.without_rows(
             "no measurement found: SKaMPI rows look like 'nodes= 2 count= 1  1  105.4  4.0  5' "
             f"inside '# begin result' … '# end result' ({source.skipped} other lines)"
         )

@@ -63,7 +63,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     state = _State()
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state))
     if not source.rows:
-        raise source.fail(
+        raise source.without_rows(
             f"no measurement found ({text.reasons(source)}); a block of SKaMPI 4 looks like "
             "'#/*@insyncol_MPI_Alltoall-nodes-short-SM.ski*/' and '2  12.7  0.2  8  12.7  0.2  8'"
         )

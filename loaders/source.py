@@ -15,7 +15,7 @@ import pandas as pd
 
 from loaders import disk
 from loaders.ahead import one_ahead
-from loaders.errors import LoadError
+from loaders.errors import LoadError, NoRowsError
 
 BLOCK_BYTES = 8 << 20
 #: A longer line is none of a file of results.
@@ -138,6 +138,10 @@ class Source:
     def fail(self, message: str, line: int | None = None) -> LoadError:
         """Make the error that names this file (and line); the caller raises it."""
         return LoadError(message, path=self.path, line=line)
+
+    def without_rows(self, message: str) -> LoadError:
+        """As `fail`, of a file that gave no row; of one that has none that was passed over it is a `NoRowsError`."""
+        return LoadError(message, path=self.path) if self.skipped else NoRowsError(message, path=self.path)
 
     def open(self) -> _Stream:
         """Open the bytes of the file; gzip is unpacked on the way."""

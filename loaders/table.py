@@ -57,7 +57,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     tables = parquet.read(source) if source.head().startswith(parquet.MAGIC) else _text(source)
     yield from tables
     if not source.rows:
-        raise source.fail(f"the table holds no usable row ({source.skipped} skipped: {_reasons(source)})")
+        raise source.without_rows(f"the table holds no usable row ({source.skipped} skipped: {_reasons(source)})")
 
 
 def _text(source: Source) -> Iterator[pd.DataFrame]:

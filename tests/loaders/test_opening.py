@@ -112,6 +112,22 @@ def test_paths_that_do_not_exist_are_load_errors(tmp_path: Path) -> None:
         open_results(tmp_path)
 
 
+@pytest.mark.parametrize(
+    "content",
+    ["", "collective,algorithm,segment_size,comm_size,message_size,time\n", "# OSU MPI Broadcast Latency Test\n"],
+)
+def test_a_named_file_without_rows_is_passed_over_beside_others_and_named(content: str, tmp_path: Path) -> None:
+    whole = skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
+    (stopped := tmp_path / "stopped.csv").write_text(content)
+    results = open_results([whole, stopped])
+    assert results["bcast"]["time"].values.ravel().tolist() == pytest.approx([5e-6])
+    reports = {Path(each["path"]).name: each["error"] for each in json.loads(results.attrs["sources"])}
+    assert reports[whole.name] is None
+    assert "stopped.csv: " in reports[stopped.name]
+    with pytest.raises(LoadError, match=r"stopped\.csv: "):
+        open_results(stopped)
+
+
 def test_a_compressed_file_that_ends_early_gives_its_whole_rows(tmp_path: Path) -> None:
     plain = skampi(tmp_path / "a.sko", *((2, m, 5.0 + m, 0, 5) for m in range(1, 20_000)))
     packed = tmp_path / "a.sko.gz"
