@@ -19,6 +19,7 @@ from dashboard.commands.output import answer, say, show
 from dashboard.commands.treatment import grown, held_out, preparation, preparations, sources_of
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
+from dashboard.domain.units import format_count
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -98,7 +99,9 @@ def deliver(order: Order, output: str, allowed: float = 0.0) -> bool:
     if written.left_out:
         raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
     loses = _say_losses(written, allowed)
-    what = ", ".join(f"{decision.collective} ({decision.leaves:,} leaves)" for decision in order.decisions)
+    what = ", ".join(
+        f"{decision.collective} ({format_count(decision.leaves, 'leaf', 'leaves')})" for decision in order.decisions
+    )
     cli_output.deliver(output, written.text, what)
     return loses
 

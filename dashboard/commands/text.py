@@ -213,7 +213,8 @@ def _pruning(figures: Mapping[str, Any]) -> str:
     """What C4.5 says of a tree."""
     predicted = figures.get("predicted_error")
     rest = "" if predicted is None else f", predicted error {percent(predicted)}"
-    return f"size {figures['size']:,}, {figures['leaves']:,} leaves, errors {percent(figures['errors'])}{rest}"
+    leaves = format_count(figures["leaves"], "leaf", "leaves")
+    return f"size {figures['size']:,}, {leaves}, errors {percent(figures['errors'])}{rest}"
 
 
 def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:

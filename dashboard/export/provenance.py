@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.selection import yardstick
 from dashboard.domain.held_out import sentences
+from dashboard.domain.units import format_count
 from dashboard.domain.unmeasured import unmeasured as unmeasured_words
 from loaders.collectives import plain_name, size_meaning
 
@@ -130,7 +131,8 @@ def _quality(statistics: Mapping[str, Any], facts: Mapping[str, Any]) -> list[st
     lines, workload = [], facts.get("workload")
     if depth := statistics.get("depth"):
         words = [f"{name} {_value(depth[name])}" for name in ("max", "min", "mean", "expected") if name in depth]
-        sizes = [f"{statistics[name]} {name}" for name in ("leaves", "nodes") if name in statistics]
+        names = ("leaf", "leaves"), ("node", "nodes")
+        sizes = [format_count(statistics[many], single, many) for single, many in names if many in statistics]
         lines.append(f"Before merging: {', '.join(sizes)}; depth {', '.join(words)}.")
     if penalty := statistics.get("penalty"):
         known = [name for name in ("mean", "median", "min", "max") if penalty.get(name) is not None]

@@ -161,5 +161,7 @@ def test_what_cannot_be_written_is_refused(write: Callable[..., str]) -> None:
 def test_a_penalty_that_is_not_known_is_no_figure() -> None:
     decision = DecisionFunction("bcast", METHODS, Leaf(0))
     unknown = dict.fromkeys(("mean", "median", "min", "max"))
-    source = to_c(decision, provenance={"statistics": {"bcast": {"penalty": {**unknown, "unmeasured": 0}}}})
+    numbers = {"penalty": {**unknown, "unmeasured": 0}, "leaves": 1, "nodes": 1, "depth": {"max": 0}}
+    source = to_c(decision, provenance={"statistics": {"bcast": numbers}})
+    assert "Before merging: 1 leaf, 1 node; depth max 0." in source
     assert "Performance penalty at measured sizes against the best measured method: not known." in source

@@ -11,7 +11,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.model.predict import say_undetermined, say_undetermined_choices
 from dashboard.commands.output import say, show, writing
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 
 if TYPE_CHECKING:
     import xarray as xr
@@ -71,7 +71,7 @@ def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
 def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
     with writing(args.output):
         decision.save(args.output)
-    say(f"wrote {args.output}: {decision.leaves:,} leaves")
+    say(f"wrote {args.output}: {format_count(decision.leaves, 'leaf', 'leaves')}")
 
 
 def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
