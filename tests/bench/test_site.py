@@ -20,6 +20,7 @@ from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
+from dashboard.commands.bench import command
 from dashboard.commands.launching import launcher_of
 from dashboard.commands.options import parse
 from dashboard.domain.jobs import SLURM
@@ -227,6 +228,21 @@ def test_a_campaign_is_submitted_by_the_site_that_it_was_started_by(
     out = capsys.readouterr().out
     assert "export OMPI_MCA_btl=self,vader" in out
     assert "#SBATCH --qos=night" in out
+
+
+def test_a_campaign_is_run_again_by_the_site_that_it_was_started_by(
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder, started = tmp_path / "campaign", read(file).launcher(HERE)
+    plan = Plan(2, {"bcast": (Method("binomial"),)}, (2,), (8,))
+    write_json(Campaign.create(folder, plan).state_file, {"launcher": started.record()})
+    launchers: list[Any] = []
+    monkeypatch.setattr(command, "_installation", lambda: HERE)
+    monkeypatch.setattr(command, "_begin", lambda _args, _plan, launcher, _here: launchers.append(launcher))
+    assert main(["bench", "run", str(folder)]) == 0
+    (other := tmp_path / "other.toml").write_text("[environment]\nOMPI_MCA_btl = 'self,vader'\n")
+    assert main(["bench", "run", str(folder), "--site", str(other)]) == 0
+    assert launchers == [started, read(other).launcher(HERE)]
 
 
 def test_a_campaign_is_resumed_as_it_was_started() -> None:

@@ -144,7 +144,15 @@ def _offer_lines(offer: Mapping[str, Any], cost: str) -> list[str]:
     return lines + [f"left out: {format_count(count, 'cell')}, {why}" for why, count in offer["left_out"].items()]
 
 
+def _as_before(args: argparse.Namespace) -> Mapping[str, Any]:
+    """Go on by the site's file of a campaign's last start unless one is named; what its last submission asked for."""
+    asked, file = bench_submit.kept(Path(args.folder))
+    args.site = args.site or file
+    return asked
+
+
 def _run(args: argparse.Namespace) -> None:
+    _as_before(args)
     installation = _installation()
     plan = _chosen(args, installation, spread=launching.spreads(args))
     launcher = launching.launcher_of(args, installation, plan.ppns)
@@ -170,8 +178,7 @@ def _submit(args: argparse.Namespace) -> None:
     from dashboard.benchmarks.launchers import slurm
 
     campaign = Campaign(Path(args.folder))
-    before, file = bench_submit.kept(campaign.folder)
-    args.site = args.site or file
+    before = _as_before(args)
     site = launching.site_of(args)
     request = bench_submit.request(args, site, before)
     measured = before if campaign.result_files() else {}
