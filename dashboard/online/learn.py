@@ -178,13 +178,13 @@ def trend(points: FloatArray, logs: FloatArray, weights: npt.NDArray[Any]) -> Ca
 def _machine(learner: str, rounds: int) -> Any:
     if learner == "xgboost":
         try:
-            from xgboost import XGBRegressor  # noqa: PLC0415
+            from xgboost import XGBRegressor  # noqa: PLC0415 - an extra
         except ImportError:
             raise OnlineError(
                 "the learner xgboost is not installed: pip install '.[online-xgboost]' in the folder of colltune"
             ) from None
         return XGBRegressor(n_estimators=rounds, objective="reg:tweedie", tweedie_variance_power=1.5)
-    from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415
+    from sklearn.ensemble import HistGradientBoostingRegressor  # noqa: PLC0415 - takes a second
 
     loss = "squared_error" if learner == "log" else learner
     return HistGradientBoostingRegressor(loss=loss, max_iter=rounds, min_samples_leaf=_LEAF, early_stopping=False)

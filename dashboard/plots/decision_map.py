@@ -1,6 +1,7 @@
 """Decision maps: which method at which size, with the regions of a tree drawn over them."""
 
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import holoviews as hv
@@ -59,22 +60,22 @@ def code_image(values: NDArray[np.integer[Any]], raster: Raster, colors: Sequenc
         Along the codes.
     """
     pixels = paint_codes(values, raster, len(colors))
+    return Layer({"image": [pixels]}, partial(_image, pixels, raster, colors))
 
-    def draw() -> hv.Image:
-        left, bottom, right, top = raster.bounds
-        rows, columns = pixels.shape
-        xs = left + (np.arange(columns) + 0.5) * (right - left) / columns
-        ys = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
-        image = hv.Image((xs, ys, pixels), kdims=[X, Y], bounds=(left, bottom, right, top))
-        return image.opts(
-            cmap=list(colors),
-            clim=(-0.5, len(colors) - 0.5),
-            clipping_colors={"max": "rgba(0, 0, 0, 0)", "NaN": "rgba(0, 0, 0, 0)"},
-            colorbar=False,
-            backend="bokeh",
-        )
 
-    return Layer({"image": [pixels]}, draw)
+def _image(pixels: NDArray[np.unsignedinteger[Any]], raster: Raster, colors: Sequence[str]) -> hv.Image:
+    left, bottom, right, top = raster.bounds
+    rows, columns = pixels.shape
+    xs = left + (np.arange(columns) + 0.5) * (right - left) / columns
+    ys = bottom + (np.arange(rows) + 0.5) * (top - bottom) / rows
+    image = hv.Image((xs, ys, pixels), kdims=[X, Y], bounds=(left, bottom, right, top))
+    return image.opts(
+        cmap=list(colors),
+        clim=(-0.5, len(colors) - 0.5),
+        clipping_colors={"max": "rgba(0, 0, 0, 0)", "NaN": "rgba(0, 0, 0, 0)"},
+        colorbar=False,
+        backend="bokeh",
+    )
 
 
 def hatched(boxes: NDArray[np.float64], look: Mapping[str, Any], **hatch: Any) -> Layer:

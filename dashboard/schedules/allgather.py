@@ -4,6 +4,7 @@ Algorithms that send several blocks at once need them side by side: where there 
 """
 
 from collections.abc import Callable
+from typing import Any
 
 from dashboard.schedules.algorithm import Algorithm
 from dashboard.schedules.call import Blocks, View
@@ -97,8 +98,8 @@ def linear(rank: Rank, view: View, blocks: Blocks) -> None:
 
 
 def _of(collective: str, model: bool) -> tuple[Algorithm, ...]:  # noqa: FBT001 - the collective without a model is said
-    def entry(name: str, write: Callable[[Rank, View, Blocks], None], source: str, **needs: str) -> Algorithm:
-        return Algorithm(collective, name, gathered(write), source, model=name if model else "", **needs)  # type: ignore[arg-type]
+    def entry(name: str, write: Callable[[Rank, View, Blocks], None], source: str, **needs: Any) -> Algorithm:
+        return Algorithm(collective, name, gathered(write), source, model=name if model else "", **needs)
 
     return (
         entry("bruck", bruck, "Table 4.6, Figure 4.4"),

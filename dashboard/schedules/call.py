@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import accumulate
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from dashboard.schedules.errors import ScheduleError
 from loaders.collectives import COLLECTIVES as ENTRIES
@@ -128,26 +128,26 @@ class Call:
     @cached_property
     def blocks(self) -> Blocks:
         """Blocks of the ranks: of the result of gather and allgather, of the input of scatter and reduce_scatter."""
-        lengths: Counts = self.counts if self.counts is not None else (self.count,) * self.processes  # type: ignore[assignment]
+        lengths = (self.count,) * self.processes if self.counts is None else cast("Counts", self.counts)
         if self.displacements is not None:
-            return Blocks(self.displacements, lengths)  # type: ignore[arg-type]
+            return Blocks(cast("Counts", self.displacements), lengths)
         return Blocks.dense(lengths)
 
     def sent(self, rank: int) -> Blocks:
         """Blocks that a rank has for each in an alltoall."""
-        lengths: Counts = (self.count,) * self.processes if self.counts is None else self.counts[rank]  # type: ignore[assignment]
+        lengths = (self.count,) * self.processes if self.counts is None else cast("Matrix", self.counts)[rank]
         return self._placed(0, rank, lengths)
 
     def received(self, rank: int) -> Blocks:
         """Blocks that a rank gets from each in an alltoall."""
         if self.counts is None:
             return self._placed(1, rank, (self.count,) * self.processes)
-        return self._placed(1, rank, tuple(row[rank] for row in self.counts))  # type: ignore[index]
+        return self._placed(1, rank, tuple(row[rank] for row in cast("Matrix", self.counts)))
 
     def _placed(self, which: int, rank: int, lengths: Counts) -> Blocks:
         if self.displacements is None:
             return Blocks.dense(lengths)
-        return Blocks(self.displacements[which][rank], lengths)  # type: ignore[index]
+        return Blocks(cast("tuple[Matrix, Matrix]", self.displacements)[which][rank], lengths)
 
     def held_by(self, size: int) -> int:
         """Elements that a segment of so many bytes holds: never less than one (dissertation 5.2.2)."""

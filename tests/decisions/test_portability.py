@@ -85,20 +85,20 @@ def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Datas
 
 def test_campaigns_are_compared_at_the_processes_per_node_that_both_have() -> None:
     several = opposed_cubes()["bcast"]
-    one, two = several.isel(ppn=0), several.isel(ppn=[1])
-    assert ppn_of_both(several, two)[0] == ppn_of_both(two, several)[0] == 2
-    assert "A has 1, 2 and B has 2" in ppn_of_both(several, two)[1]
+    single, double = several.isel(ppn=0), several.isel(ppn=[1])
+    assert ppn_of_both(several, double)[0] == ppn_of_both(double, several)[0] == 2
+    assert "A has 1, 2 and B has 2" in ppn_of_both(several, double)[1]
     # Of several that both have what was measured most.
     gaps = several.copy(deep=True)
     gaps["time"][0, 0, 0, 0] = np.nan
     assert ppn_of_both(several, several)[0] == 1
     assert ppn_of_both(several, gaps)[0] == 2
-    assert ppn_of_both(one, one) == (1, "")
-    unknown = one.drop_vars("ppn")
+    assert ppn_of_both(single, single) == (1, "")
+    unknown = single.drop_vars("ppn")
     assert ppn_of_both(unknown, several) == ppn_of_both(unknown, unknown) == (None, "")
-    chosen, note = ppn_of_both(one, two)
+    chosen, note = ppn_of_both(single, double)
     assert (chosen, note) == (None, "no processes per node that both campaigns were measured at: A has 1 and B has 2")
-    assert campaign_facts(one, two.isel(ppn=0)).values.tolist() == [["processes per node", "1", "2"]]
+    assert campaign_facts(single, double.isel(ppn=0)).values.tolist() == [["processes per node", "1", "2"]]
 
 
 def test_what_differs_is_of_the_processes_per_node_compared() -> None:

@@ -94,8 +94,8 @@ def test_a_campaign_without_the_collective_is_an_error_not_a_blank() -> None:
 
 def test_both_are_shown_at_the_processes_per_node_that_both_have() -> None:
     several = opposed_cubes()["bcast"]
-    two, one = (several.isel(ppn=[at]).assign_attrs(system=name) for at, name in ((1, "frodo"), (0, "grig")))
-    state, view = shown(*(xr.DataTree.from_dict({"/bcast": cube}) for cube in (two, one, several)))
+    frodo, grig = (several.isel(ppn=[at]).assign_attrs(system=name) for at, name in ((1, "frodo"), (0, "grig")))
+    state, view = shown(*(xr.DataTree.from_dict({"/bcast": cube}) for cube in (frodo, grig, several)))
     first, second, _ = state.loaded
     state.param.update(against=first, compare="campaigns")
     assert "2 processes per node on both sides" in view.penalties.object
@@ -107,7 +107,7 @@ def test_both_are_shown_at_the_processes_per_node_that_both_have() -> None:
     state.against = second
     assert view._comparison.ported.table["mean"].tolist() == [0, 0, 0, 0]
     assert "--ppn 1" in as_command(state)
-    state.show(register(xr.DataTree.from_dict({"/bcast": two})))
+    state.show(register(xr.DataTree.from_dict({"/bcast": frodo})))
     assert "processes per node" in view.facts.object
     assert "--ppn" not in as_command(state)
 

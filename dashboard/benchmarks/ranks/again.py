@@ -155,7 +155,7 @@ def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:
     Of a file with several types of elements those of one `datatype`.
     """
     from dashboard.decisions.measured.trust import doubtful  # noqa: PLC0415 - the first process alone needs it
-    from loaders import LoadError, open_results  # noqa: PLC0415
+    from loaders import LoadError, open_results  # noqa: PLC0415 - likewise
 
     try:
         tree = open_results([results], select={"datatype": datatype} if datatype else None)
