@@ -37,7 +37,7 @@ class Verdict:
         What ran, in words; empty where nothing did.
     like
         Methods that send the same messages at every size watched, so that they cannot be told from the one asked; `why`
-        names those that there was no time to call.
+        names those that were not called there.
     why
         The reason, where there is one to tell.
     points
@@ -190,11 +190,11 @@ def _compared(
     lost = len(region.cells) - len(forced)
     why = f"{lost} of {len(region.cells)} sizes were not reached or could not be compared" if lost else ""
     like = () if asked == OWN else _alike(asked, forced, results, names)
+    # The time may have been up before, or they may have ended a job.
     uncalled = [name for name in like if not any((cell, name) in results for cell in forced)]
-    if uncalled:
-        late = f"not compared with {', '.join(uncalled)}: the time was up before"
-        why = f"{why}; {late}" if why else late
+    missing = f"not compared with {', '.join(uncalled)}: not called at these sizes" if uncalled else ""
     called_like = tuple(name for name in like if name not in uncalled)
+    why = "; ".join(filter(None, (why, missing)))
     return Verdict(region, "same graph" if like else "proven", asked, called_like, why, points)
 
 

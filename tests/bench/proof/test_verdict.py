@@ -44,17 +44,17 @@ def test_one_size_that_differs_tells_methods_apart() -> None:
     assert judge(REGION, "chain", outcome, NAMES).state == "proven"
 
 
-def test_methods_that_there_was_no_time_to_call_are_not_said_to_send_the_same() -> None:
+def test_methods_that_were_not_called_are_not_said_to_send_the_same() -> None:
     late = {key: seen for key, seen in results("chain", pipeline="c").items() if key[1] != "linear"}
     verdict = judge(REGION, "chain", late, NAMES)
     assert (verdict.state, verdict.like) == ("same graph", ("pipeline",))
-    assert verdict.why == "not compared with linear: the time was up before"
+    assert verdict.why == "not compared with linear: not called at these sizes"
     alone = {key: seen for key, seen in late.items() if key[1] != "pipeline"}
     verdict = judge(REGION, "chain", alone, NAMES)
     assert (verdict.state, verdict.like) == ("same graph", ())
     (line,) = [line for line in lines_of(proof(verdict)) if "seen at" in line]
     assert line.endswith(
-        "seen at 2 sizes of 4, 8 processes; not compared with pipeline, linear: the time was up before"
+        "seen at 2 sizes of 4, 8 processes; not compared with pipeline, linear: not called at these sizes"
     )
 
 
