@@ -7,11 +7,11 @@ import pytest
 import xarray as xr
 
 from dashboard.commands.beyond import measured_ranks
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of, named
+from tests.export.trees import halves
 
 RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
 
@@ -63,8 +63,7 @@ def test_the_slower_rule_is_left_to_the_library(colltune: Run, measured: Path, r
 
 
 def test_a_saved_decision_function_is_checked_as_rules(colltune: Run, measured: Path, tmp_path: Path) -> None:
-    methods = [Method("linear", "linear"), Method("binomial", "binomial")]
-    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 100),), (Leaf(0), Leaf(1))))
+    decision = halves("bcast", ["linear", "binomial"], 100)
     path = tmp_path / "decision.json"
     decision.save(path)
     answer = colltune("tune-check", path, "--results", measured, "--json")

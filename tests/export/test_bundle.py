@@ -22,6 +22,7 @@ from dashboard.export.substitute import apart, has_substitutes, takes_substitute
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, Part, write
 from tests.cubes import cube_of, named
+from tests.export.trees import halves
 
 SIZES = [1, 64, 4096, 65536]
 #: Linear is best for one byte, chain for the largest message, binomial between; methods along `tests.cubes.ALGORITHMS`.
@@ -91,8 +92,7 @@ def test_what_is_written_for_ucc_is_judged_as_what_was_chosen(large: float, expe
 
 def test_a_substitute_that_was_not_measured_costs_nothing_known() -> None:
     measured = named(cube_of(np.array([[[1.0, 1.0]]]), [4], [1, 1024]), ["linear"])
-    root = Split((Test("message_size", 64),), (Leaf(0), Leaf(1)))
-    decision = DecisionFunction("bcast", [Method("linear", "linear"), Method("binomial", "binomial")], root)
+    decision = halves("bcast", ["linear", "binomial"], 64)
     said, notes = with_substitutes(TARGETS["ucc"], decision, measured)
     assert notes == [
         "It has no 'linear'; written instead, where nothing that it has was measured: the library's own decision."

@@ -18,7 +18,7 @@ from dashboard.export.targets.openmpi.nodes import to_openmpi_nodes
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders.openmpi import COLLECTIVE_IDS
 from tests.cubes import cube_of, named, synthetic_cube
-from tests.export.trees import HIGHEST, choices, random_decision, random_sizes
+from tests.export.trees import HIGHEST, choices, halves, random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
 SIZED = [name for name, compared in COMPARED.items() if compared != "nothing"]
@@ -88,8 +88,7 @@ def test_comments_tell_where_it_comes_from_and_are_ascii() -> None:
 
 
 def test_lacking_methods_are_named_and_refused_without_measurements() -> None:
-    methods = [Method("binomial", "binomial"), Method("hypercube 8", "hypercube")]
-    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(0), Leaf(1))))
+    decision = halves("bcast", ["binomial", "hypercube 8"], 9)
     with pytest.raises(ExportError, match="has no 'hypercube 8'; it has basic_linear, chain"):
         to_openmpi(decision)
 
@@ -192,9 +191,7 @@ def test_the_only_rule_follows_the_workload(write: Callable[..., str], size: int
 
 
 def test_two_proc_never_reaches_three_processes() -> None:
-    methods = [Method("two_proc", "two_proc"), Method("ring", "ring")]
-    decision = DecisionFunction("allgather", methods, Split((Test("comm_size", 4),), (Leaf(0), Leaf(1))))
-    read = read_text(to_openmpi(decision))
+    read = read_text(to_openmpi(halves("allgather", ["two_proc", "ring"], 4, "comm_size")))
     assert read.faults == ()
     known = [choice.algorithm for choice in choices(read.decisions["allgather"], np.arange(2, 7), 100)]
     assert known == [6, 0, 0, 4, 4]

@@ -13,7 +13,7 @@ from dashboard.export.target import ExportError
 from dashboard.export.targets.settings import to_intel, to_ucc
 from dashboard.export.writing import Order, write
 from tests.cubes import cube_of, named
-from tests.export.trees import random_decision, random_sizes
+from tests.export.trees import halves, random_decision, random_sizes
 
 FACTS = {"date": "2026-11-21", "version": "0.1"}
 UCC_NAMES = {
@@ -214,7 +214,5 @@ def test_ucc_is_told_a_radix_that_is_not_its_own(collective: str, method: Method
 
 
 def test_a_file_for_ucc_has_one_radix_for_all_of_a_collective() -> None:
-    methods = [Method("binomial", "binomial"), Method("knomial", "knomial")]
-    decision = DecisionFunction("bcast", methods, Split((Test("message_size", 8),), (Leaf(0), Leaf(1))))
     with pytest.raises(ExportError, match="UCC has one UCC_TL_UCP_BCAST_KN_RADIX for all, not 2 and auto"):
-        to_ucc(decision)
+        to_ucc(halves("bcast", ["binomial", "knomial"], 8))

@@ -43,6 +43,12 @@ def random_decision(
     return DecisionFunction(collective, methods, node(0), provenance=facts)
 
 
+def halves(collective: str, names: Sequence[str], cut: int, attribute: str = "message_size") -> DecisionFunction:
+    """The first method up to a cut, the second above it."""
+    methods = [Method(name, name.split()[0]) for name in names]
+    return DecisionFunction(collective, methods, Split((Test(attribute, cut),), (Leaf(0), Leaf(1))))
+
+
 def random_sizes(seed: int, count: int, highest: int = HIGHEST) -> tuple[Any, Any]:
     """Draw pairs of sizes: communicator sizes up to `highest`, message sizes log-uniform from 0 up."""
     random = np.random.default_rng(seed)

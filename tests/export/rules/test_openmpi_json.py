@@ -9,6 +9,7 @@ import pytest
 from dashboard.export.library_names import Choice
 from dashboard.export.rules import RulesError, RulesFile
 from dashboard.export.rules.lint import read_text
+from tests.export.rules.acting import texts
 from tests.export.trees import choices
 
 
@@ -21,10 +22,6 @@ def rules(collectives: Any, **more: Any) -> RulesFile:
 def chosen(read: RulesFile, comm_size: int, message_size: int) -> Choice:
     (choice,) = choices(read.decisions["bcast"], [comm_size], [message_size], "6.0")
     return choice
-
-
-def texts(read: RulesFile) -> str:
-    return "\n".join(str(fault) for fault in read.faults)
 
 
 def test_the_first_set_and_the_first_rule_that_fit_act_and_nothing_else_does() -> None:

@@ -11,6 +11,7 @@ from dashboard.export.library_names import Choice
 from dashboard.export.rules import RulesError, RulesFile
 from dashboard.export.rules.lint import read_rules, read_text
 from dashboard.export.rules.scan import End, Scanner
+from tests.export.rules.acting import texts
 from tests.export.trees import choices
 
 GOOD = """1 # collectives
@@ -29,10 +30,6 @@ GOOD = """1 # collectives
 def chosen(read: RulesFile, comm_size: int, message_size: int, collective: str = "bcast") -> Choice:
     (choice,) = choices(read.decisions[collective], [comm_size], [message_size])
     return choice
-
-
-def texts(read: RulesFile) -> str:
-    return "\n".join(str(fault) for fault in read.faults)
 
 
 def numbers(text: str) -> list[int]:
