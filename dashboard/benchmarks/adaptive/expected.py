@@ -76,7 +76,7 @@ class Calibration:
     points
         Number of those that it was worked out of.
     factors
-        As of `Surfaces.factors`.
+        As of `Surfaces.factors_of`.
     quick
         Whether they may be those of fewer points.
     """
@@ -88,7 +88,8 @@ class Calibration:
     def of(self, surfaces: Surfaces, points: int) -> tuple[float, float]:
         """The factors for surfaces over so many points."""
         if not self.quick or points >= GROWN * self.points:
-            self.points, self.factors = points, surfaces.factors
+            # Every time counts by itself: what is unsure everywhere alike says nothing of where to measure next.
+            self.points, self.factors = points, surfaces.factors_of(lambda lines: sum(line.size for line in lines))
         return self.factors
 
 

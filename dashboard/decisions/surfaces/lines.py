@@ -150,3 +150,34 @@ def openness(known: IntArray, wanted: IntArray) -> FloatArray:
     upper = np.clip(np.searchsorted(logs, asked), 1, known.size - 1)
     share = (asked - logs[upper - 1]) / (logs[upper] - logs[upper - 1])
     return np.where((share >= 0) & (share <= 1), 4 * share * (1 - share), np.maximum(share - 1, -share))
+
+
+def between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:
+    """Rows that a method was measured in without gaps, and where that is known.
+
+    It is between sizes that the method was measured at: of its row, else of the same message size.
+    """
+    there = np.isfinite(logs)
+    rows: BoolArray = np.asarray(there.any(axis=2, keepdims=True))
+    if there.all() or not there.any():
+        return np.where(there, logs, 0.0), there
+    values, known = _filled(np.where(there, logs, 0.0), there, scale(message_sizes))
+    values, known = np.where(rows, values, 0.0), known & rows
+    if not (rows & ~known).any():
+        return values, known
+    across, between = _filled(np.swapaxes(values, 1, 2), np.swapaxes(known, 1, 2), scale(comm_sizes))
+    inside = np.swapaxes(between, 1, 2) & rows & ~known
+    return np.where(inside, np.swapaxes(across, 1, 2), values), known | inside
+
+
+def _filled(values: FloatArray, known: BoolArray, sizes: FloatArray) -> tuple[FloatArray, BoolArray]:
+    """Values along the last axis, straight between those that are known and level beyond; which lie between."""
+    places, count = np.arange(sizes.size), sizes.size
+    low = np.maximum.accumulate(np.where(known, places, -1), axis=-1)
+    high = np.minimum.accumulate(np.where(known, places, count)[..., ::-1], axis=-1)[..., ::-1]
+    between = (low >= 0) & (high < count)
+    low, high = np.where(low < 0, np.minimum(high, count - 1), low), np.where(high == count, np.maximum(low, 0), high)
+    span = sizes[high] - sizes[low]
+    share = np.divide(sizes - sizes[low], span, out=np.zeros(values.shape), where=span > 0)
+    start = np.take_along_axis(values, low, axis=-1)
+    return start + share * (np.take_along_axis(values, high, axis=-1) - start), between

@@ -1,6 +1,6 @@
 """Surfaces: what each method takes at any size, from what it took at measured ones, and how sure that is."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from dashboard.decisions.surfaces.lines import (
     KINDS,
     POWER_OF_TWO,
     between,
+    between_own,
     kind_of,
     limited_to,
     openness,
@@ -144,7 +145,7 @@ class Surfaces:
         self.kinds = [ALIKE] * len(times)
         self._groups = list(self._by_rows())
         self._row_error = np.full(self._logs.shape, np.nan)
-        self._values, self._known = _between_own(self._logs, self.comm_sizes, self.message_sizes)
+        self._values, self._known = between_own(self._logs, self.comm_sizes, self.message_sizes)
         for rows, methods in self._groups:
             self._choose(rows, methods)
         self._smooth = [self._process(*group) if predictor.smooth else None for group in self._groups]
@@ -287,14 +288,22 @@ class Surfaces:
     def factors(self) -> tuple[float, float]:
         """What bands are wider by, along the communicator size and along the message size, so that they hold `SURE`.
 
+        The fewer independent times tell it (`effective_number`), the wider, as of split conformal prediction.
+        """
+        return self.factors_of(effective_number)
+
+    def factors_of(self, independent: Callable[[Sequence[BoolArray]], float]) -> tuple[float, float]:
+        """Likewise, with another count of the independent answers of lines, whether times are beyond their bands.
+
         Every `FOLDS`-th line inside is left out in turn, as if it had not been measured, and predicted by the others:
         what its times are off by, in half widths, tells how much too narrow or wide these are.
         """
-        return self._factor(0), self._factor(1)
+        return self._factor(0, independent), self._factor(1, independent)
 
-    def _factor(self, axis: int) -> float:
+    def _factor(self, axis: int, independent: Callable[[Sequence[BoolArray]], float]) -> float:
         sizes = [self.comm_sizes, self.message_sizes]
-        lines, off = sizes[axis], [np.empty(0)]
+        lines = sizes[axis]
+        off: list[FloatArray] = []
         for first in range(min(FOLDS, lines.size - 2) if lines.size > FOLDS else 0):
             out = np.arange(1, lines.size - 1)[first::FOLDS]
             kept = np.setdiff1d(np.arange(lines.size), out)
@@ -302,12 +311,13 @@ class Surfaces:
             judge = [lines[out] if each == axis else sizes[each] for each in (0, 1)]
             others = Surfaces(np.exp(np.take(self._logs, kept, axis + 1)), learn[0], learn[1], self._predictor)
             error = np.abs(np.take(self._logs, out, axis + 1) - others.at(judge[0], judge[1]).log_time)
-            ratio = error / others._half_width(judge[0], judge[1], (1.0, 1.0))
-            off.append(ratio[np.isfinite(ratio)])
-        ratios = np.concatenate(off)
+            ratio = np.moveaxis(error / others._half_width(judge[0], judge[1], (1.0, 1.0)), axis + 1, 0)
+            off.extend(line[np.isfinite(line)] for line in ratio)
+        ratios = np.concatenate([np.empty(0), *off])
         if ratios.size < FEWEST:
             return UNTOLD
-        share = min(1.0, SURE * (ratios.size + 1) / ratios.size)
+        number = independent([line > np.quantile(ratios, SURE) for line in off])
+        share = min(1.0, SURE * (number + 1) / number)
         return float(np.clip(np.quantile(ratios, share), 1 / WIDEST, WIDEST))
 
     def _half_width(self, comm_sizes: IntArray, message_sizes: IntArray, factors: tuple[float, float]) -> FloatArray:
@@ -344,32 +354,23 @@ class Surfaces:
         return np.asarray(~np.isin(kind_of(comm_sizes, POWER_OF_TWO), self._own_kinds) & self._apart)
 
 
-def _between_own(logs: FloatArray, comm_sizes: IntArray, message_sizes: IntArray) -> tuple[FloatArray, BoolArray]:
-    """Rows that a method was measured in without gaps, and where that is known.
+def effective_number(lines: Sequence[BoolArray]) -> float:
+    """Count the independent answers that tell a share as surely as those of several lines, which go together in each.
 
-    It is between sizes that the method was measured at: of its row, else of the same message size.
+    Parameters
+    ----------
+    lines
+        The answers of each line; some may be empty.
+
+    Returns
+    -------
+    float
+        1 of a single line; else, by the design effect (L. Kish: Survey Sampling, 1965), up to the number of answers, as
+        where lines differ in their shares no more than by chance.
     """
-    there = np.isfinite(logs)
-    rows: BoolArray = np.asarray(there.any(axis=2, keepdims=True))
-    if there.all() or not there.any():
-        return np.where(there, logs, 0.0), there
-    values, known = _filled(np.where(there, logs, 0.0), there, scale(message_sizes))
-    values, known = np.where(rows, values, 0.0), known & rows
-    if not (rows & ~known).any():
-        return values, known
-    across, between = _filled(np.swapaxes(values, 1, 2), np.swapaxes(known, 1, 2), scale(comm_sizes))
-    inside = np.swapaxes(between, 1, 2) & rows & ~known
-    return np.where(inside, np.swapaxes(across, 1, 2), values), known | inside
-
-
-def _filled(values: FloatArray, known: BoolArray, sizes: FloatArray) -> tuple[FloatArray, BoolArray]:
-    """Values along the last axis, straight between those that are known and level beyond; which lie between."""
-    places, count = np.arange(sizes.size), sizes.size
-    low = np.maximum.accumulate(np.where(known, places, -1), axis=-1)
-    high = np.minimum.accumulate(np.where(known, places, count)[..., ::-1], axis=-1)[..., ::-1]
-    between = (low >= 0) & (high < count)
-    low, high = np.where(low < 0, np.minimum(high, count - 1), low), np.where(high == count, np.maximum(low, 0), high)
-    span = sizes[high] - sizes[low]
-    share = np.divide(sizes - sizes[low], span, out=np.zeros(values.shape), where=span > 0)
-    start = np.take_along_axis(values, low, axis=-1)
-    return start + share * (np.take_along_axis(values, high, axis=-1) - start), between
+    sums, counts = np.array([(line.sum(), line.size) for line in lines if line.size]).T
+    number, share = counts.sum(), sums.sum() / counts.sum()
+    variance = ((sums - share * counts) ** 2).sum() / number**2
+    if counts.size == 1 or not variance:
+        return 1.0 if counts.size == 1 else float(number)
+    return float(np.clip(share * (1 - share) / variance, 1, number))

@@ -14,7 +14,7 @@ from dashboard.decisions.surfaces import PREDICTORS, Surfaces, folding_of
 from dashboard.decisions.surfaces.family import recommended
 from dashboard.decisions.surfaces.judged import Judged
 from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, limited_to, openness, weighed
-from dashboard.decisions.surfaces.surface import UNTOLD
+from dashboard.decisions.surfaces.surface import UNTOLD, effective_number
 from loaders import open_results
 
 COMM = np.array([2, 3, 4, 6, 7, 8, 12, 16, 20, 32])
@@ -144,6 +144,29 @@ def test_bands_are_as_wide_as_left_out_lines_need() -> None:
     assert np.median(wide.half_width) > 0.1 > np.median(narrow.half_width)
     few = Surfaces(smooth[:, :3, :3], sizes[0][:3], sizes[1][:3])
     assert few.factors == (UNTOLD, UNTOLD)
+
+
+def test_bands_hold_where_the_times_of_a_communicator_size_are_off_together() -> None:
+    """Each communicator size is off by a factor of its own, as where it has another placement."""
+    sizes = np.arange(2, 16), 2 ** np.arange(12)
+    smooth = 1e-6 * (1 + np.outer(np.log(sizes[0]), sizes[1] / 64.0))
+    held = []
+    for seed in range(100):
+        random = np.random.default_rng(seed)
+        times = smooth * np.exp(random.normal(0, 0.2, (1, 14, 1)) + random.normal(0, 0.03, (2, 14, 12)))
+        out = np.arange(1, 13)[seed % 5 :: 5]
+        kept = np.setdiff1d(np.arange(14), out)
+        predicted = Surfaces(times[:, kept], sizes[0][kept], sizes[1]).at(sizes[0][out], sizes[1])
+        held.append(np.abs(np.log(times[:, out]) - predicted.log_time) <= predicted.half_width)
+    assert 0.88 <= np.mean(np.concatenate(held, axis=None)) <= 0.92
+
+
+@given(st.lists(st.lists(st.booleans(), min_size=4, max_size=4), min_size=2, max_size=9))
+def test_answers_that_go_together_in_each_line_count_as_that_many_lines(lines: list[list[bool]]) -> None:
+    together = [np.full(4, line[0]) for line in lines]
+    same = np.unique([line[0] for line in lines]).size == 1
+    assert effective_number(together) == pytest.approx(4 * len(lines) if same else len(lines))
+    assert 1 <= effective_number([np.array(line) for line in lines]) <= 4 * len(lines)
 
 
 def test_predictors_are_told_apart() -> None:
