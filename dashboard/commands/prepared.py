@@ -57,7 +57,7 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
         say(f"note: {text}")
     if treatment.fills:
         for part in prepared.filled(prepared.problem).slices:
-            notes = {"interpolated": "interpolation", "completed": "completion"}
+            notes = {"interpolated": "interpolation", "completed": "completion", "predicted": "surfaces"}
             for what, attribute in notes.items():
                 if attribute in part.cube.attrs:
                     say(f"note: {what} for deciding: {part.cube.attrs[attribute]}")

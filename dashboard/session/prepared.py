@@ -37,7 +37,7 @@ from dashboard.decisions.measured.outliers import outliers, without_outliers
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.simplest import simplest
 from dashboard.decisions.measured.workload import weighed
-from dashboard.decisions.surfaces import along, sureness
+from dashboard.decisions.surfaces import along, dense, sureness
 from dashboard.domain.errors import OptionError
 from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
@@ -197,6 +197,9 @@ class Prepared:
             problem = with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
         if self.treatment.complete:
             problem = with_cubes(problem, [self._completed(part.cube) for part in problem.slices])
+        if self.treatment.surfaces:
+            parts = [dense.with_sizes_between(part.cube, part.weights) for part in problem.slices]
+            problem = with_cubes(problem, [cube for cube, _ in parts], [weights for _, weights in parts])
         return problem
 
     def _completed(self, cube: xr.Dataset) -> xr.Dataset:
@@ -321,13 +324,23 @@ class Prepared:
         """Grow the tree of a choice; from all of these measurements, or as they treat it from a part or others."""
         if part is None and progress is not None and "learnt" not in vars(self):
             progress(0.0, "the measurements as trees learn them")
-        learnt = self.learnt if part is None else self.learn(part)
+        learner = self.learner(choice)
+        learnt = learner.learnt if part is None else learner.learn(part)
         check_tables(FAMILIES[choice.family], learnt)
         decision = FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
-        words = self.treatment.words_of_trees(by_labels=choice.by_labels)
+        words = learner.treatment.words_of_trees(by_labels=choice.by_labels)
         if not words or choice.family in GIVEN:
             return decision
         return decision.changed(provenance={**decision.provenance, "treatment": " ".join(words)})
+
+    def learner(self, choice: Choice) -> Prepared:
+        """Those measurements that a choice learns: families that predict times by themselves are given none."""
+        predicts = self.treatment.surfaces and FAMILIES[choice.family].predicts
+        return self._without_surfaces if predicts else self
+
+    @cached_property
+    def _without_surfaces(self) -> Prepared:
+        return Prepared(self.measured, replace(self.treatment, surfaces=False), self.joint)
 
     def held_out(
         self,
@@ -456,7 +469,7 @@ class Decided:
 
         Wrong are other labels than those learnt; where times are weighed, methods that do not tie with the best.
         """
-        learnt = self.prepared.learnt
+        learnt = self.prepared.learner(self.choice).learnt
         if self.choice.by_labels:
             return learnt.counts(merged)
         tests = self.prepared.tests_of(learnt)

@@ -12,6 +12,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT, yardstick
 from dashboard.decisions.measured.simplest import tied_words
 from dashboard.decisions.measured.workload import in_words
+from dashboard.decisions.surfaces import dense
 from dashboard.domain.units import format_count
 from dashboard.export.unsafe import LEFT_OUT as UNSAFE
 
@@ -46,6 +47,9 @@ def remarks_on(
         said.append(_outlier_words(outliers))
     if cube.attrs.get("interpolation"):
         said.append(f"Missing times are interpolated for deciding, not for judging: {cube.attrs['interpolation']}.")
+    if dense.NOTE in problem.slices[0].cube.attrs:
+        predicted = "; ".join(part.cube.attrs[dense.NOTE] for part in problem.slices)
+        said.append(f"Times between the measured sizes are predicted for deciding, not for judging: {predicted}.")
     labels, workload = (problem.provenance.get(name) for name in ("simplest", "workload"))
     if tests and not any(test.attrs["tested"] for test in tests):
         said.append(f"No cell can be tested for ties: {UNTESTABLE}.")

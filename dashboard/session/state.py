@@ -90,6 +90,7 @@ class State(param.Parameterized):
     outliers = _treated("outliers")
     keep_doubtful = _treated("keep_doubtful")
     interpolate = _treated("interpolate")
+    surfaces = _treated("surfaces")
     complete = _treated("complete")
     parameters = _treated("parameters")
     without = param.Parameter(

@@ -82,6 +82,14 @@ OPTIONS = (
         kind="flag",
     ),
     Option(
+        name="surfaces",
+        title="learn sizes between, too",
+        help="For deciding, add the sizes that programs may call between the measured ones, with the times predicted "
+        "there (tab Between the sizes); nothing is judged by these. The recommended tree does so by itself.",
+        default=False,
+        kind="flag",
+    ),
+    Option(
         name="complete",
         title="complete by a model",
         help="For deciding, predict missing times by this communication model (dissertation, 6.4).",
@@ -143,7 +151,7 @@ class Treatment:
 
     Attributes
     ----------
-    tolerance, statistical, ties, outliers, keep_doubtful, interpolate, complete, parameters
+    tolerance, statistical, ties, outliers, keep_doubtful, interpolate, surfaces, complete, parameters
         As `OPTIONS` says, where their defaults are.
     without
         Methods that nothing may choose, as `decisions.measured.selection.selectable` names them.
@@ -161,6 +169,7 @@ class Treatment:
     outliers: bool = False
     keep_doubtful: bool = False
     interpolate: bool = False
+    surfaces: bool = False
     complete: str | None = None
     parameters: str | None = None
     without: tuple[str, ...] = ()
@@ -207,7 +216,7 @@ class Treatment:
     @property
     def fills(self) -> bool:
         """Whether trees learn times that were not measured."""
-        return self.interpolate or self.complete is not None
+        return self.interpolate or self.surfaces or self.complete is not None
 
     @property
     def resolves_ties(self) -> bool:

@@ -32,6 +32,7 @@ TREATMENTS: tuple[dict[str, Any], ...] = (
     {"statistical": 0.05},
     {"outliers": True},
     {"interpolate": True},
+    {"surfaces": True},
     {"without": ("linear",), "tolerance": 2.5},
 )
 COLLECTIVES = ("bcast", "reduce", "allgather")

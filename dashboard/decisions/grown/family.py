@@ -45,6 +45,8 @@ class Family:
         settings, where that is cheaper than growing each by itself; None where it is not.
     labels
         Whether it learns which method each cell has, so that ties are settled before; else it weighs times.
+    predicts
+        Whether it predicts times between the measured sizes by itself.
     tells
         What else than sizes its trees test, so that one decides several tables: of ``ppn`` and ``collective``.
     """
@@ -57,6 +59,7 @@ class Family:
     path: Callable[[Problem], Iterable[dict[str, Any]]]
     grow_many: Callable[..., list[DecisionFunction]] | None = None
     labels: bool = False
+    predicts: bool = False
     tells: tuple[str, ...] = ()
 
     def option(self, name: str) -> Option:

@@ -121,18 +121,28 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
     return made, notes
 
 
-def with_cubes(problem: Problem, cubes: Sequence[xr.Dataset]) -> Problem:
-    """The same problem over other measurements, one cube for each slice; labels are found anew."""
+def with_cubes(
+    problem: Problem, cubes: Sequence[xr.Dataset], weights: Sequence[FloatArray | None] | None = None
+) -> Problem:
+    """The same problem over other measurements, one cube for each slice; labels are found anew.
+
+    Parameters
+    ----------
+    weights
+        What their cells count; None: as those before, of the same sizes.
+    """
     place = {method.label: position for position, method in enumerate(problem.methods)}
+    old = [part.weights for part in problem.slices]
     slices = tuple(
         replace(
             part,
             cube=cube,
             dmap=decision_map(cube),
             methods=np.array([place[method.label] for method in methods_of(cube)], dtype=np.int64),
+            weights=each,
             window=None,
         )
-        for part, cube in zip(problem.slices, cubes, strict=True)
+        for part, cube, each in zip(problem.slices, cubes, weights or old, strict=True)
     )
     return replace(problem, slices=slices)
 

@@ -3,4 +3,4 @@
 from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.surface import PREDICTORS, Surfaces
 
-__all__ = ["PREDICTORS", "Surfaces", "along", "family", "folding_of", "order", "sureness"]
+__all__ = ["PREDICTORS", "Surfaces", "along", "dense", "family", "folding_of", "order", "sureness"]

@@ -118,14 +118,14 @@ class Slicing:
         self.predictor, self.judged = choose_predictor(folds)
         self.surfaces = table.surfaces(self.predictor)
 
-    def sizes(self, axis: SliceAxis) -> list[int]:
-        """Sizes along an axis at which anything was measured."""
-        sizes: list[int] = getattr(self._table, f"{axis}s").tolist()
+    def sizes(self, axis: SliceAxis) -> IntArray:
+        """Sizes along an axis at which anything was measured, ascending."""
+        sizes: IntArray = getattr(self._table, f"{axis}s")
         return sizes
 
     def along(self, axis: SliceAxis, held: int) -> Along:
         """Cut along an axis, at a value of the other size."""
-        known = np.asarray(self.sizes(axis), dtype=np.int64)
+        known = self.sizes(axis)
         ends = max(int(known[0]), 1), max(int(known[-1]), 1) * BEYOND
         sizes = np.union1d(known, np.round(np.geomspace(*ends, POINTS)).astype(np.int64))
         at = np.array([held])

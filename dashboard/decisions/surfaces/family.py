@@ -226,5 +226,6 @@ FAMILY = Family(
     grow=recommended,
     path=_path,
     grow_many=recommended_many,
+    predicts=True,
     tells=tuple(APART),
 )

@@ -74,7 +74,7 @@ class Between(Made):
             return
         other = _OTHER[self.axis.value]
         write = format_bytes if other == "message_size" else lambda size: format_count(size, "process", "processes")
-        sizes = self._slicing.sizes(other)
+        sizes = self._slicing.sizes(other).tolist()
         pinned = self._pinned(other)
         value = pinned if pinned in sizes else self.held.value if self.held.value in sizes else sizes[-1]
         self.held.param.update(options={write(size): size for size in sizes}, value=value)

@@ -1,0 +1,46 @@
+"""Measurements with the times that surfaces tell at the sizes between, for trees of any family to learn."""
+
+import numpy as np
+import xarray as xr
+
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.surfaces.along import Slicing
+from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
+from dashboard.domain.arrays import FloatArray
+
+NOTE = "surfaces"
+"""Attribute of the cube that says what was predicted."""
+
+
+def with_sizes_between(cube: xr.Dataset, calls: FloatArray | None = None) -> tuple[xr.Dataset, FloatArray]:
+    """Add the sizes that programs may call between the measured ones, with the times predicted there.
+
+    Parameters
+    ----------
+    cube
+        Measurements of one number of processes per node.
+    calls
+        Workload, ``(comm_size, message_size)``; None: all sizes count the same.
+
+    Returns
+    -------
+    Dataset, float64 ``(comm_size, message_size)``
+        The cube over `surfaces.grid`'s sizes, and what each counts. Measured times stay as they are; ``predicted``
+        (bool, as ``time``) marks the others, where the surfaces reach. ``attrs["surfaces"]`` says how many there are,
+        ``attrs["digest"]`` that it is another cube.
+    """
+    slicing = Slicing(cube)
+    measured = [np.asarray(cube[name].values) for name in SIZES]
+    wanted = comm_sizes_between(slicing.sizes("comm_size")), message_sizes_between(slicing.sizes("message_size"))
+    dense = cube.reindex(dict(zip(SIZES, wanted, strict=True)))
+    times = dense["time"].transpose("method", *SIZES)
+    known = np.isfinite(times.values)
+    filled = np.where(known, times.values, np.exp(slicing.surfaces.at(*wanted).log_time))
+    predicted = np.isfinite(filled) & ~known
+    count = int(predicted.sum())
+    dense = dense.assign(time=(times.dims, filled, cube["time"].attrs), predicted=(times.dims, predicted))
+    dense["predicted"].attrs["long_name"] = "whether the time was predicted between measured sizes"
+    attrs = {NOTE: f"{count:,} times at {wanted[0].size:,} × {wanted[1].size:,} sizes, {slicing.predictor.name}"}
+    if "digest" in cube.attrs:
+        attrs["digest"] = f"{cube.attrs['digest']}-{NOTE}{count}"
+    return dense.assign_attrs(attrs), weights_between(wanted, (measured[0], measured[1]), calls)
