@@ -400,8 +400,9 @@ class Prepared:
         """Bytes that this will hold beside the measurements once all is worked out, near enough to bound a store."""
         cells = sum(cube["time"].size // max(cube.sizes["method"], 1) for cube in self.measured.values())
         times = sum(cube["time"].nbytes for cube in self.measured.values())
+        between = sum(map(dense.nbytes, self.measured.values())) if self.treatment.surfaces else 0
         copies = 1 + bool(self.treatment.outliers) + 2 * self.treatment.fills
-        return copies * times + 200 * cells + (64 << 10)
+        return copies * times + 200 * cells + between + (64 << 10)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,6 +12,14 @@ NOTE = "surfaces"
 """Attribute of the cube that says what was predicted."""
 
 
+def nbytes(cube: xr.Dataset) -> int:
+    """Bytes of the times with those of the sizes between, of cubes over any processes per node."""
+    rows, columns = comm_sizes_between(cube["comm_size"].values), message_sizes_between(cube["message_size"].values)
+    return int(
+        cube["time"].nbytes // max(cube["comm_size"].size * cube["message_size"].size, 1) * rows.size * columns.size
+    )
+
+
 def with_sizes_between(cube: xr.Dataset, calls: FloatArray | None = None) -> tuple[xr.Dataset, FloatArray]:
     """Add the sizes that programs may call between the measured ones, with the times predicted there.
 
