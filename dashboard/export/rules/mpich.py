@@ -25,12 +25,10 @@ from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.mpich_names import NAMES, TAKES, TOPOLOGY, TREES, VERSIONS
 from dashboard.export.rules.mpich_parameters import PARAMETERS
+from loaders.collectives import COLLECTIVES
 
 #: What a complete file of each kind holds.
-DEVICE = [
-    *("bcast", "allreduce", "reduce", "barrier", "gather", "gatherv", "scatter", "scatterv", "alltoall", "alltoallv"),
-    *("alltoallw", "allgather", "allgatherv", "reduce_scatter", "reduce_scatter_block", "scan", "exscan"),
-]
+DEVICE = [*COLLECTIVES]
 NEIGHBOR = [f"neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")]
 GENERIC = [*DEVICE, *NEIGHBOR, *(f"i{name}" for name in (*DEVICE, *NEIGHBOR))]
 POSIX = ["bcast", "barrier", "allreduce", "reduce"]

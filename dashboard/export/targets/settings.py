@@ -20,15 +20,12 @@ from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
 from loaders import intelmpi, ucc
+from loaders.collectives import COLLECTIVES
 
 if TYPE_CHECKING:
     import xarray as xr
 
 _INT_MAX = 2**31 - 1
-_INTEL = (
-    *("allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "alltoallw", "barrier", "bcast", "exscan"),
-    *("gather", "gatherv", "reduce", "reduce_scatter", "reduce_scatter_block", "scan", "scatter", "scatterv"),
-)
 #: What Intel MPI compares sizes with (seen with 2021.9 and 2021.18.1): the message size, but for these.
 INTEL_COMPARED: Mapping[str, Compared] = {"barrier": "nothing", "reduce_scatter": "total"}
 #: Characters of a value: of longer ones 2021.1.1 to 2021.18.1 take no notice, or end the program where they have
@@ -97,8 +94,8 @@ def intel_bands(
 ) -> tuple[Bands, tuple[Method, ...]]:
     """What is said of a decision, shortened over its measurements where it would be too long, and by which methods."""
     name = decision.collective
-    if name not in _INTEL:
-        raise ExportError(f"Intel MPI has no setting for {name}; it has for {', '.join(_INTEL)}")
+    if name not in COLLECTIVES:
+        raise ExportError(f"Intel MPI has no setting for {name}; it has for {', '.join(COLLECTIVES)}")
     numbers = [intel_number(decision, method) for method in decision.methods]
     bands = bands_of(decision, INTEL_COMPARED.get(name, "message"))
     said = dict.fromkeys(method for band in bands.bands for _, method in band.rules)
