@@ -81,7 +81,12 @@ class Soak:
             if late:
                 self._until(lambda: len(self.campaign.done().all) > measured or self._state() in ENDED)
             time.sleep(self.random.uniform(0, _LATER_S if late else _SOON_S))
+            before = self.pids("mpiexec")
             self._strike(victim)
+            # What was taken down may be started again at once, to go on with what is left.
+            self._until(lambda: self._state() in ENDED or bool({*self.pids("mpiexec")} - {*before}))
+            if self._state() not in ENDED:
+                control.cancel(self.campaign)
         self._until(lambda: self._state() in (*ENDED, "planned"))
         if self.cluster is not None:
             # Without cgroups Slurm loses sight of ranks whose first process was killed; they end by themselves.
