@@ -54,6 +54,24 @@ def test_choices_of_one_session_are_not_seen_by_another(state: State) -> None:
     assert State.param.collective.objects == []
 
 
+def test_rules_are_written_for_the_library_that_was_measured(state: State) -> None:
+    measured = tree_of("bcast")
+    measured["bcast"].attrs["library"] = "MPICH"
+    assert state.target == "openmpi"
+    state.show(register(measured))
+    assert (state.target, "target" in state.to_query()) == ("mpich", False)
+    state.target = "openmpi"
+    linked = State.of(register(measured))
+    assert linked.from_query(state.to_query()) == []
+    assert linked.target == "openmpi"
+    # What was chosen stays.
+    state.show(register(tree_of("reduce", seed=2)))
+    assert state.target == "openmpi"
+    state.target = "c"
+    state.show(register(measured))
+    assert state.target == "c"
+
+
 def test_the_collective_with_most_methods_is_shown_first(state: State) -> None:
     assert state.collective == "bcast"
 

@@ -19,8 +19,6 @@ from dashboard.domain.options import Option
 from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
-#: What rules of a library are written as, by its name, and how their file ends; Open MPI's where none is known.
-_TARGETS = {"MPICH": ("mpich", ".json"), "Intel MPI": ("intel", ".sh"), "NCCL": ("nccl", ".csv")}
 #: Rules that can be proven on any version of their library.
 _PROVEN = ("openmpi-1", "openmpi-2", "openmpi-nodes", "mpich")
 #: Target of two files, rules of tuned and HAN's.
@@ -118,6 +116,9 @@ def _decide(args: argparse.Namespace) -> list[str]:
 
 
 def _export(args: argparse.Namespace) -> list[str]:
+    from dashboard.export import TARGETS
+    from dashboard.export.library_names import RULES_OF
+
     name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
     alone = getattr(args, "alternatives", None) == 1
     if alone or args.tree == "default" or getattr(args, "decided", "") == POINT_TO_POINT:
@@ -125,13 +126,13 @@ def _export(args: argparse.Namespace) -> list[str]:
         return []
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
-    target, suffix = _TARGETS.get(getattr(args, "measured_with", ""), ("openmpi", ".conf"))
+    target = RULES_OF.get(getattr(args, "measured_with", ""), "openmpi")
     if target == "openmpi" and getattr(args, "on_nodes", False):
         target = _ACROSS
     if getattr(args, "runs_own", False):
         # No rules can name what runs over the library.
-        target, suffix = "preload-mpich" if target == "mpich" else "preload", ".c"
-    return [*words, "--to", target, "-o", f"{name}{suffix}"]
+        target = "preload-mpich" if target == "mpich" else "preload"
+    return [*words, "--to", target, "-o", f"{name}{TARGETS[target].extension}"]
 
 
 def _deciding(args: argparse.Namespace) -> list[str]:

@@ -65,6 +65,8 @@ class Choice:
     component: str = ""
 
 
+#: Targets of libraries' rules, by the names of the libraries in results; of all others it is Open MPI's.
+RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl"}
 #: Open MPI by its names in results, as `measured_with` compares them.
 OPEN_MPI = ("openmpi", "ompi")
 

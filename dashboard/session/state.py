@@ -17,6 +17,7 @@ from dashboard.decisions.judged.frontier import CRITERIA
 from dashboard.decisions.measured.selection import selectable
 from dashboard.domain.held_out import SCHEMES as HELD_OUT
 from dashboard.export import TARGETS
+from dashboard.export.library_names import RULES_OF
 from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
@@ -106,7 +107,11 @@ class State(param.Parameterized):
     criterion = param.Selector(
         default=CRITERIA[0], objects=list(CRITERIA), doc="Which figure of the penalties decides on the page Frontier."
     )
-    target = param.Selector(default="openmpi", objects=list(TARGETS), doc="What the page Export writes.")
+    target = param.Selector(
+        default="openmpi",
+        objects=list(TARGETS),
+        doc="What the page Export writes; by itself rules of the library that was measured.",
+    )
     target_version = param.Selector(
         default="", objects=["", *VERSIONS], doc="Version of Open MPI that reads the rules; empty: the one measured."
     )
@@ -239,9 +244,13 @@ class State(param.Parameterized):
         collective = self.collective
         if collective not in collectives:
             collective = max(collectives, key=lambda name: tree[name].sizes["method"], default=None)
+        usual = RULES_OF.get("" if collective is None else tree[collective].attrs.get("library", ""), "openmpi")
         with param.parameterized.batch_call_watchers(self):
             self.param.collective.objects = collectives
             fitting = self._fitting(tree, collective)
+            if self.target == self.param.target.default:
+                fitting["target"] = usual
+            self.param.target.default = usual
             self.know(results)
             self.param.update(results=tree, results_id=results.digest, collective=collective, error="", **fitting)
 

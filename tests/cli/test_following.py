@@ -117,7 +117,7 @@ def test_rules_of_tuned_and_han_s_beside_them_are_looked_at_as_one_decision(
     [
         ("MPICH", ["mpich", "-o", "bcast.json"]),
         ("Intel MPI", ["intel", "-o", "bcast.sh"]),
-        ("NCCL", ["nccl", "-o", "bcast.csv"]),
+        ("NCCL", ["nccl", "-o", "bcast.conf"]),
         ("Open MPI", ["openmpi", "-o", "bcast.conf"]),
     ],
 )
