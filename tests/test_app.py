@@ -175,6 +175,9 @@ def test_an_address_of_results_that_are_gone_is_said(state: State) -> None:
     Permalink(state, Location(search="?data=0123456789abcdef&depth=4")).open()
     assert "other results" in state.notice
     assert (state.results_id, state.max_depth) == (home, 4)
+    # Of results that are opened instead nothing of that is so.
+    state.load([FAST_ETHERNET / "reduce__linear__seg0.sko"])
+    assert state.notice == ""
 
 
 def test_an_address_brings_the_campaign_beside_it_from_what_others_have_loaded(state: State) -> None:

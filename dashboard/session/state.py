@@ -252,7 +252,8 @@ class State(param.Parameterized):
                 fitting["target"] = usual
             self.param.target.default = usual
             self.know(results)
-            self.param.update(results=tree, results_id=results.digest, collective=collective, error="", **fitting)
+            shown = {"results": tree, "results_id": results.digest, "collective": collective, **fitting}
+            self.param.update(**shown, error="", notice="")
 
     def know(self, results: Results) -> None:
         """Have results among those of this session, from which campaign B is chosen."""
