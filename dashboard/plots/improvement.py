@@ -26,7 +26,9 @@ FloatArray = NDArray[np.float64]
 #: Colours of the default and of what is tuned, to be seen on light and dark ground.
 _LINES = {"default": ("#e06c1a", "square", "dashed"), "tuned": ("#2f8fd8", "circle", "solid")}
 _GREY = "#9a9a9a"
-_TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99)
+_TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99, 99.9)
+#: Beyond a hundredth of the default's time, and a hundred times it, intervals are cut off.
+_FAR = 7.0
 _TIME_TICKS = [(power + step, 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
 #: Which times and which means the tables are of, since those of other pages are others.
 _TIMES = (
@@ -58,7 +60,8 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
     heights: list[FloatArray] = []
     for (title, improvement), look in zip(improvements.items(), cycle(LOOKS), strict=False):
         columns = _columns(improvement, axis, along, at, title)
-        heights += [columns[name] for name in ("gain", "low", "high")]
+        # An interval of one noisy cell must not flatten all others.
+        heights += [columns["gain"], *(columns[name].clip(-_FAR, _FAR) for name in ("low", "high"))]
         layers += _line(columns, dims, title, look)
     return hv.Overlay(layers).opts(
         **_frame(axis, f"Improvement over the default, {_held(along, at)}"),
@@ -206,9 +209,8 @@ def _gain(percent: Any) -> FloatArray:
 def _gain_range(heights: Sequence[FloatArray]) -> dict[str, Any]:
     values = np.concatenate([*heights, np.zeros(1)])
     values = values[np.isfinite(values)]
-    # An interval of one noisy cell must not flatten all others.
-    low, high = max(float(values.min()), -7.0), min(float(values.max()), 7.0)
-    places = [(float(_gain(tick)), f"{tick:+,d}".replace("+0", "0").replace("-", "−")) for tick in _TICKS]
+    low, high = float(values.min()), float(values.max())
+    places = [(float(_gain(tick)), f"{tick:+,g}".replace("+0", "0").replace("-", "−")) for tick in _TICKS]
     shown: list[tuple[float, str]] = []
     gap = max(high - low, 0.3) / 9
     for place, text in sorted(places, key=lambda ytick: abs(ytick[0])):

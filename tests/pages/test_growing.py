@@ -76,6 +76,20 @@ def test_how_long_it_takes_still_is_told_once_it_is_more_than_a_guess() -> None:
     assert _growing._remaining(60.0, 1.0) == ""
 
 
+def test_how_long_a_further_part_takes_goes_by_its_own_pace(loop: Loop) -> None:
+    background, told = Background(again=lambda: None), []
+
+    def prove(progress: Progress) -> None:
+        for share in (0.9, 0.1, 0.3):
+            progress(share, "")
+            told.append((background._task.share, background._task.since))
+
+    background.start("Proving", prove, lambda _: None)
+    loop.run_until(lambda: len(told) == 3)
+    assert told == [(0.9, 0.0), (0.1, 0.1), (0.3, 0.1)]
+    assert _growing._remaining(10.0, 0.3, 0.1) == ", about 35 s still"
+
+
 def test_work_stands_still_while_nobody_looks_at_it(loop: Loop) -> None:
     background, work, looking, done = Background(again=lambda: None), Slow("tree"), threading.Event(), []
     work.go.set()

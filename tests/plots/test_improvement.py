@@ -35,6 +35,14 @@ def test_half_the_time_lies_one_up_and_twenty_times_lies_below_with_ticks_in_per
     assert ticks[1.0] == "+50"
 
 
+def test_the_picture_holds_a_gain_of_a_thousand_times() -> None:
+    time = np.array([[[2.0, 1000.0]], [[1.0, 1.0]]])
+    far = improvement(cube_of(time, [4], [8, 1024]).assign_coords(method=["default", "tuned"]))
+    shown = hv.Store.lookup_options("bokeh", improvement_chart({"rules": far}, "message_size", 4), "plot").kwargs
+    assert shown["ylim"][1] > np.log2(1000)
+    assert "+99.9" in dict(shown["yticks"]).values()
+
+
 def test_marks_are_filled_where_the_difference_is_beyond_noise(gains: Improvement) -> None:
     chart = improvement_chart({"rules": gains}, "message_size", 8)
     assert marks(chart).dimension_values("beyond").tolist() == [0.0, 1.0]

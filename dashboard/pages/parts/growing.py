@@ -47,6 +47,8 @@ class _Task:
     reported: float = field(default_factory=time.monotonic)
     gave_way: float = field(default_factory=time.monotonic)
     begun: float = field(default_factory=time.monotonic)
+    share: float = 0.0
+    since: float = 0.0
 
 
 class Background(Viewer):
@@ -167,6 +169,10 @@ class Background(Viewer):
         now = time.monotonic()
         # What stands still makes no way: how long it takes still goes by the time at work.
         task.begun += now - came
+        if share < task.share:
+            # Another part of the work has begun, of a pace of its own.
+            task.begun, task.since = now, share
+        task.share = share
         if now - task.gave_way >= WAY_SECONDS:
             give_way(self._session)
             task.gave_way = now = time.monotonic()
@@ -181,7 +187,7 @@ class Background(Viewer):
     def _show(self, task: _Task, share: float, text: str) -> None:
         if task is not self._task:
             return
-        self._tell(f"{task.title} … {text}{_remaining(time.monotonic() - task.begun, share)}", running=True)
+        self._tell(f"{task.title} … {text}{_remaining(time.monotonic() - task.begun, share, task.since)}", running=True)
         self.bar.value = int(100 * min(max(share, 0.0), 1.0))
 
     def _finish(self, task: _Task, future: Future[Any]) -> None:
@@ -220,11 +226,19 @@ class Background(Viewer):
         self.line.visible = bool(text)
 
 
-def _remaining(seconds: float, share: float) -> str:
-    """How long work is likely to take still, after so many seconds for a share of it; empty while that is a guess."""
-    if seconds < GUESS_SECONDS or not 0 < share < 1:
+def _remaining(seconds: float, share: float, since: float = 0.0) -> str:
+    """How long work is likely to take still; empty while that is a guess.
+
+    Parameters
+    ----------
+    seconds, since
+        It took so many seconds from the share `since` on.
+    share
+        What is done of it.
+    """
+    if seconds < GUESS_SECONDS or not since < share < 1:
         return ""
-    left = seconds * (1 - share) / share
+    left = seconds * (1 - share) / (share - since)
     return f", about {format_duration(left)} still" if left >= 1 else ""
 
 
