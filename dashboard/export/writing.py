@@ -116,6 +116,8 @@ class Part:
         Penalties cell by cell, as decided and as read back; empty where one of them is not known.
     limits
         Of the notes, what programs must heed whose operations do not commute; empty where there is nothing.
+    replaced
+        Whether something stands for methods that the target has not.
     """
 
     source: DecisionFunction
@@ -127,6 +129,7 @@ class Part:
     cells: int = 0
     tables: tuple[xr.Dataset, ...] = ()
     limits: str = ""
+    replaced: bool = False
 
     @property
     def loss(self) -> float:
@@ -316,7 +319,7 @@ def _part(
     heed = limits({said.collective: limited})
     han = [_HAN_FIRST] if order.target in ("openmpi", "openmpi-json") and asks_han(decision.methods) else []
     notes = (*other, *unsafe, *substitutes, *_notes(order, said), *han, *holds, *filter(None, [heed]))
-    part = Part(decision, read, notes, limits=heed)
+    part = Part(decision, read, notes, limits=heed, replaced=bool(substitutes))
     if cube is None:
         return part
     before = penalty(cube, decision, weights=weights)

@@ -30,6 +30,10 @@ from loaders.openmpi import DEFAULT_VERSION
 
 PAGE = "Export"
 _VERSIONED = ("4.1", "5.0")
+_REPLACED = (
+    "Methods that the target has not are replaced, which costs what stands below. To decide among those that it has, "
+    "leave them out on the page Decisions (Methods left out)."
+)
 
 
 class ExportPage(Page):
@@ -190,6 +194,8 @@ class ExportPage(Page):
         self.file.show(made)
         self._made = made
         losses = [f"{name} is left out: {why}" for name, why in made.left_out.items()]
+        if any(part.replaced and part.loss for part in made.parts):
+            losses.append(_REPLACED)
         if self.file.rules > MANY_RULES:
             losses.append(
                 f"The file has up to {self.file.rules:,} rules for a collective; limit them, or take a smaller tree."

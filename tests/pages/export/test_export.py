@@ -2,6 +2,7 @@
 
 import io
 import math
+import re
 import shlex
 import zipfile
 from pathlib import Path
@@ -127,6 +128,21 @@ def test_mpich_is_made_from_that_of_the_version_that_is_chosen(page: ExportPage,
     assert page.file.written.order.base == known("5.0")
     assert "--base 5.0" in as_command(state)
     assert state.to_query()["base"] == "5.0"
+
+
+def test_where_what_is_replaced_costs_something_the_page_says_what_helps(page: ExportPage, state: State) -> None:
+    assert not page.message.visible
+    state.target = "mpich"
+    page.base.value = "5.0"
+    (part,) = page.file.written.parts
+    assert part.loss > 0
+    assert "Methods left out" in page.message.object
+    lacking = set(re.findall("'(.+?)'", part.notes[0]))
+    while lacking:
+        state.without = (*state.without, *lacking)
+        lacking = set(re.findall("'(.+?)'", " ".join(page.file.written.parts[0].notes)))
+    assert page.file.written.parts[0].loss == 0
+    assert not page.message.visible
 
 
 def test_a_collective_that_is_left_out_is_said(page: ExportPage, state: State) -> None:
