@@ -101,11 +101,14 @@ def test_what_was_refused_is_told_with_its_reasons(
     assert cli.main(["bench", "status", str(campaign.folder)]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "0 of 4 points measured, 3 refused or wrong",
-        f"  2 × {why}",
-        "  1 × its result is wrong",
+        f"  2 × bcast b: {why}",
+        "  1 × bcast a: its result is wrong",
     ]
     assert cli.main(["bench", "status", str(campaign.folder), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reasons"] == {why: 2, "its result is wrong": 1}
+    assert json.loads(capsys.readouterr().out)["reasons"] == {
+        f"bcast b: {why}": 2,
+        "bcast a: its result is wrong": 1,
+    }
 
 
 def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(

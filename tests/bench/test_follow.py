@@ -136,10 +136,10 @@ def test_refused_points_are_told_with_their_reasons_until_they_are_measured(camp
 
     write(campaign, refuse(8), refuse(64))
     following = Following(campaign)
-    assert following.look().refused == (("wrong result", 2),)
+    assert following.look().refused == (("bcast binomial: wrong result", 2),)
     write(campaign, point(METHODS[1], 2, 8, 1e-6))
     sight = following.look()
-    assert (sight.status["refused"], sight.refused) == (1, (("wrong result", 1),))
+    assert (sight.status["refused"], sight.refused) == (1, (("bcast binomial: wrong result", 1),))
     assert campaign.retry_refused()
     assert following.look().status["refused"] == 0
     assert following.look().status["measured"] == 1

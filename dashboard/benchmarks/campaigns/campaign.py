@@ -36,7 +36,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks.selection import is_verbose
-from dashboard.domain.units import format_count
+from dashboard.domain.units import format_count, format_names
 from loaders import disk
 
 STOPPED = ("failed", "cancelled", "timed out")
@@ -47,6 +47,8 @@ STATES = ("planned", "queued", "running", *ENDED)
 _OF_TUNING = "asked.json"
 #: What the worker of a part writes when nothing is missing any more.
 _ALL = "complete"
+#: Methods of one reason for refusing that are named.
+_NAMED = 3
 
 
 @dataclass(frozen=True)
@@ -64,8 +66,13 @@ class Done:
 
     @property
     def reasons(self) -> dict[str, int]:
-        """Why points were refused or wrong, with the number of each, most first."""
-        return dict(Counter(self.refused.values()).most_common())
+        """Which methods were refused or wrong and why, with the number of points of each reason, most first."""
+        methods: dict[str, dict[tuple[str, Method], None]] = {}
+        for (collective, method, *_), why in self.refused.items():
+            methods.setdefault(why, {})[collective, method] = None
+        names = {why: [f"{name} {method.label}" for name, method in these] for why, these in methods.items()}
+        counts = Counter(self.refused.values()).most_common()
+        return {f"{format_names(names[why], _NAMED)}: {why}": count for why, count in counts}
 
 
 class _File:

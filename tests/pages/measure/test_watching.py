@@ -176,7 +176,7 @@ def test_points_that_were_refused_are_measured_again_when_asked(started: Measure
     assert not started.watch.resume.visible
     assert started.watch.rerun.visible
     assert started.watch.rerun.label == "Rerun 3 failed points"
-    assert "3 × wrong result on rank 1" in started.watch.refused.object
+    assert "3 × bcast basic_linear: wrong result on rank 1" in started.watch.refused.object
     press(started.rerun)
     assert len(launcher.jobs) == 2
     assert "6 of 9 points measured" in started.watch.text.object
