@@ -219,6 +219,20 @@ def test_the_pinned_list_marks_what_the_tree_takes_now(page: DecisionsPage, stat
     assert f"{chosen} <strong>◀ chosen" in page.maps.pinned.object
 
 
+def test_where_no_time_can_be_trusted_the_page_says_why_and_decides_when_told_to() -> None:
+    torn = [1e-6, 1e-6, 1e-6, 9e-6, 10e-6, 80e-6, 90e-6, 90e-6]
+    cube = cube_of(np.full((2, 1, 2), 1e-5), [4], [8, 64], benchmark="colltune bench, skampi")
+    sample = ("method", "comm_size", "message_size", "repetition"), np.broadcast_to(torn, (2, 1, 2, 8))
+    state = show(cube.assign(sample=sample))
+    page = DecisionsPage(state)
+    assert not page.body.visible
+    assert page.message.object.startswith("no time can be trusted: left out 4 times that cannot be trusted (")
+    assert "page Measure" in page.message.object
+    page.keep.param.trigger("clicks")
+    assert state.keep_doubtful
+    assert (page.body.visible, page.keep.visible) == (True, False)
+
+
 def test_figures_are_under_the_pointer_on_every_map_and_follow(drawn: Drawn, state: State) -> None:
     figures = [model for model in drawn.root.select({"type": figure}) if len(model.title.text) > 5]
     assert len(figures) == 3

@@ -6,6 +6,7 @@ from typing import Any
 import panel as pn
 
 from dashboard.decisions import DecisionError
+from dashboard.decisions.measured import trust
 from dashboard.pages.decisions.answer import Answer
 from dashboard.pages.decisions.between import Between
 from dashboard.pages.decisions.controls import Controls
@@ -53,6 +54,8 @@ class DecisionsPage(Page):
         self.statistics = Statistics(state, self.answer.update)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.keep = Button(label="Decide by these times all the same", variant="outlined", size="small", visible=False)
+        self.keep.on_click(lambda _: state.ask(keep_doubtful=True))
         self.rules, self.noise = RulesTable(state), Noise(state)
         self.parts = (self.sweeps, self.source, self.table, self.rules, self.noise, self.between)
         self.tabs = tabs(state, "Decisions", self.parts)
@@ -69,7 +72,8 @@ class DecisionsPage(Page):
             pn.state.onload(self._complete)
 
     def __panel__(self) -> pn.viewable.Viewable:
-        shown = pn.Column(self.message, self.body, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
+        parts = self.message, self.keep, self.body
+        shown = pn.Column(*parts, sizing_mode="stretch_width", margin=0, stylesheets=[_SHOWN])
         return pn.Row(self.controls, shown, sizing_mode="stretch_width", stylesheets=[_FRAME])
 
     def _watch(self) -> None:
@@ -86,6 +90,9 @@ class DecisionsPage(Page):
         self._fault = ""
         drawn = self._attempt(self._rebuild)
         self.body.visible = drawn and self.maps.scene is not None
+        untrusted = "" if drawn else self._untrusted()
+        self.keep.visible = bool(untrusted)
+        self._fault += untrusted
         self._show_message()
         self._show_details()
 
@@ -93,6 +100,13 @@ class DecisionsPage(Page):
         # What cannot be decided on is said before anything of it is drawn, such as that a workload never calls it.
         self.state.view.problem()
         self.maps.rebuild(exact_only=not self._loaded)
+
+    def _untrusted(self) -> str:
+        """What cannot be trusted where that is all there is, and what helps; else empty."""
+        cube = self.state.view.judged()
+        if cube is None or trust.LEFT_OUT not in cube.attrs or bool(cube["time"].notnull().any()):
+            return ""
+        return f": left out {cube.attrs[trust.LEFT_OUT]}. Measure again on a quiet machine (page Measure)."
 
     def _complete(self) -> None:
         self._loaded = True
