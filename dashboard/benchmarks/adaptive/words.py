@@ -24,7 +24,7 @@ def words_of(record: Mapping[str, Any]) -> list[str]:
     known, decided = record.get("loss", {}), bool(record.get("decided"))
     nothing = "no time can be trusted" if decided else "nothing measured"
     losses = [f"{name} {loss:.3g} %" for name, loss in known.items() if loss is not None]
-    losses += [f"{name} unknown ({nothing})" for name, loss in known.items() if loss is None and losses]
+    losses += [f"{name} unknown ({nothing})" for name, loss in known.items() if loss is None and (losses or decided)]
     why = [f"chosen last: {record['why']}"] if record.get("why") else []
     if not losses:
         return why

@@ -365,3 +365,11 @@ def test_a_goal_and_several_launches_exclude_each_other() -> None:
     with pytest.raises(PlanError, match="needs an end"):
         Goal()
     assert Plan.from_json(json.loads(json.dumps(plan_of(Goal(seconds=3)).to_json()))) == plan_of(Goal(seconds=3))
+
+
+def test_that_no_time_can_be_trusted_is_said_where_all_has_ended() -> None:
+    record = {"loss": {"bcast": None}, "decided": True, "spent": 13.9, "ended": "the time is up", "why": ""}
+    (line,) = words_of(record)
+    assert line.startswith("expected loss of the decision: bcast unknown (no time can be trusted)")
+    assert line.endswith("; ended: the time is up")
+    assert words_of({**record, "decided": False}) == []
