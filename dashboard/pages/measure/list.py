@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Callable, Sequence
+from textwrap import shorten
 from typing import Any
 
 import panel as pn
@@ -81,11 +82,8 @@ class CampaignList(Viewer):
 
 def _item(entry: Entry) -> dict[str, Any]:
     icon, color = _ICONS.get(entry.state, ("help", "default"))
-    reason = (
-        f" ({entry.reason[:_LONGEST_REASON]})"
-        if entry.reason not in ("", entry.state) and entry.state != "running"
-        else ""
-    )
+    explained = entry.reason not in ("", entry.state) and entry.state != "running"
+    reason = f" ({shorten(entry.reason, _LONGEST_REASON, placeholder=' …')})" if explained else ""
     what = ", ".join(entry.collectives[:3]) + (" …" if len(entry.collectives) > 3 else "")
     far = control.Counted(entry.points, entry.measured, entry.refused).words()
     started = time.strftime("%Y-%m-%d %H:%M", time.localtime(entry.started))
