@@ -9,11 +9,12 @@ from dashboard.domain.units import format_share
 from dashboard.pages.decisions.answer import answer
 from dashboard.pages.decisions.page import DecisionsPage
 from dashboard.session.address import TABS
+from dashboard.session.registry import Results
 from dashboard.session.state import State
 from tests.cubes import cube_of
-from tests.pages.test_decisions import page, results, show, state
+from tests.pages.test_decisions import drawn, page, results, show, state, state_over
 
-__all__ = ["page", "results", "state"]
+__all__ = ["drawn", "page", "results", "state"]
 
 
 def test_the_table_is_the_twin_of_the_maps(page: DecisionsPage, state: State) -> None:
@@ -93,7 +94,8 @@ def test_a_slice_of_a_tree_over_processes_per_node_is_at_those_of_the_map() -> N
     assert "bcast over message size" in hv.renderer("bokeh").get_plot(page.between.pane.object).state.title.text
 
 
-def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(state: State) -> None:
+def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(results: Results) -> None:
+    state = state_over(results)
     tiles = {tile.title: tile.figure for tile in answer(state.view)}
     assert "Certain" not in tiles
     assert tiles["Not tied"] == format_share(1 - state.view.tied()[0].mean())

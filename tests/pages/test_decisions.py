@@ -1,6 +1,7 @@
 """The page *Decisions*, driven by its state; what it shows is looked at as data."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -32,23 +33,6 @@ def results(fast_ethernet: xr.DataTree) -> Results:
     return register(fast_ethernet)
 
 
-@pytest.fixture
-def state(results: Results) -> State:
-    state = State.of(results)
-    state.collective = "bcast"
-    return state
-
-
-@pytest.fixture
-def page(state: State) -> DecisionsPage:
-    return DecisionsPage(state)
-
-
-def show(cube: xr.Dataset) -> State:
-    """State with the results of one cube."""
-    return state_of(bcast=cube.assign_attrs(digest="of a test"))
-
-
 class Drawn:
     """A page whose maps are drawn: the sources of each of their layers."""
 
@@ -64,9 +48,33 @@ class Drawn:
         return self.column(layer, "image")[0]
 
 
+def state_over(results: Results) -> State:
+    """Choices of a session that looks at the broadcast."""
+    state = State.of(results)
+    state.collective = "bcast"
+    return state
+
+
+@pytest.fixture(scope="module")
+def drawn(results: Results) -> Drawn:
+    """The page of most tests, each of which finds the choices as they were at first."""
+    return Drawn(DecisionsPage(state_over(results)))
+
+
 @pytest.fixture
-def drawn(page: DecisionsPage) -> Drawn:
-    return Drawn(page)
+def page(drawn: Drawn) -> Iterator[DecisionsPage]:
+    yield drawn.page
+    drawn.page.state.from_query({"collective": "bcast"})
+
+
+@pytest.fixture
+def state(page: DecisionsPage) -> State:
+    return page.state
+
+
+def show(cube: xr.Dataset) -> State:
+    """State with the results of one cube."""
+    return state_of(bcast=cube.assign_attrs(digest="of a test"))
 
 
 def expected(page: DecisionsPage, values: np.ndarray) -> np.ndarray:
@@ -111,10 +119,11 @@ def test_letters_in_the_cells_follow(page: DecisionsPage, drawn: Drawn, state: S
 
 
 @pytest.mark.slow
-def test_uncertainty_is_a_layer_that_the_address_tells(page: DecisionsPage, drawn: Drawn) -> None:
-    assert "exact veil 0" not in drawn.page.maps.live._plots
+def test_uncertainty_is_a_layer_that_the_address_tells(results: Results) -> None:
+    page = DecisionsPage(state_over(results))
+    assert "exact veil 0" not in Drawn(page).page.maps.live._plots
     page.controls.uncertainty.value = True
-    assert drawn.page.maps._state.to_query()["uncertainty"] == "true"
+    assert page.state.to_query()["uncertainty"] == "true"
     assert "Probability that the method is the fastest" in page.maps.methods.object
     assert "exact veil 0" in Drawn(page).page.maps.live._plots
     page.controls.uncertainty.value = False
@@ -138,13 +147,15 @@ def test_controls_and_state_follow_each_other(page: DecisionsPage, state: State)
     assert controls.depth.disabled
     state.param.update(max_depth=4, threshold=0.5, limit_depth=True)
     assert (controls.depth.value, controls.threshold.value, controls.limit.value) == (4, 0.5, True)
-    controls.collective.value = "reduce"
-    assert state.collective == "reduce"
+    other = DecisionsPage(state_of(**opposed_cubes()))
+    other.controls.collective.value = "reduce"
+    assert other.state.collective == "reduce"
 
 
-def test_the_depth_slider_ends_at_the_exact_tree_and_leaves_a_deeper_choice_alone(state: State) -> None:
+def test_the_depth_slider_ends_at_the_exact_tree_and_leaves_a_deeper_choice_alone(
+    page: DecisionsPage, state: State
+) -> None:
     state.max_depth = 9
-    page = DecisionsPage(state)
     assert page.controls.depth.end == 5
     assert page.controls.depth.value == 5
     assert state.max_depth == 9
@@ -282,7 +293,8 @@ def test_sweeps_over_many_cells_wait_to_be_asked_for() -> None:
     assert page.sweeps.panes["depth"].object is None
 
 
-def test_only_the_open_tab_is_worked_for(page: DecisionsPage) -> None:
+def test_only_the_open_tab_is_worked_for(results: Results) -> None:
+    page = DecisionsPage(state_over(results))
     assert page.source.holder.value == ""
     assert page.table.view.object == ""
 

@@ -1,5 +1,7 @@
 """Ties, outliers, missing cells and workload on the page *Decisions*."""
 
+from collections.abc import Iterator
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -13,22 +15,30 @@ from tests.cubes import cube_of
 from tests.states import state_of
 
 
-@pytest.fixture
-def state() -> State:
+@pytest.fixture(scope="module")
+def drawn() -> DecisionsPage:
+    """The page of most tests, each of which finds the choices as they were at first."""
     time = 1e-5 * 2.0 ** np.arange(8) * np.ones((3, 3, 8))
     time[1] *= 1.04
     time[2] *= 3
     time[0, 1, 4] *= 20
     time[:, 2, 3] = np.nan
     cube = cube_of(time, [2, 4, 8], 4 ** np.arange(8))
-    return state_of(bcast=cube.assign_attrs(digest="of the noise tests"))
+    page = DecisionsPage(state_of(bcast=cube.assign_attrs(digest="of the noise tests")))
+    page.maps.__panel__().get_root(Document())
+    return page
 
 
 @pytest.fixture
-def page(state: State) -> DecisionsPage:
-    page = DecisionsPage(state)
-    page.maps.__panel__().get_root(Document())
-    return page
+def page(drawn: DecisionsPage) -> Iterator[DecisionsPage]:
+    yield drawn
+    drawn.state.deferred, drawn.state.notice = False, ""
+    drawn.state.from_query({})
+
+
+@pytest.fixture
+def state(page: DecisionsPage) -> State:
+    return page.state
 
 
 @pytest.mark.slow

@@ -15,7 +15,11 @@ from tests.states import state_of
 
 
 @pytest.mark.parametrize("make", [DecisionsPage, ComparePage, FrontierPage, ModelsPage, ExportPage])
-def test_each_page_says_which_number_its_figures_are_of_and_offers_the_others(make: Any) -> None:
+def test_each_page_says_which_number_its_figures_are_of_and_offers_the_others(
+    make: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # What the frontier holds is looked at in `test_frontier`.
+    monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree"])
     time = np.random.default_rng(1).random((3, 2, 4, 2))
     time[0, 0, 0, 0] = np.nan
     state = state_of(bcast=cube_of(time, [2, 4], [1, 2, 4, 8]), reduce=synthetic_cube(3, 4, 4, seed=1))
