@@ -13,7 +13,7 @@ from dashboard.pages.models.page import ModelsPage
 from dashboard.plots.models.curves import evaluate
 from dashboard.session.recipes import as_command
 from dashboard.session.state import State
-from tests.pages.models.test_grids import page_of
+from tests.pages.models.test_grids import measured
 from tests.pages.models.viewing import open_tab
 from tests.states import sample_state
 
@@ -129,10 +129,10 @@ def test_of_a_schedule_and_of_texts(page: ModelsPage, state: State, answers: Ans
 def test_of_grids_that_were_measured_and_of_published_ones(
     page: ModelsPage, state: State, answers: Answers, tmp_path: Any
 ) -> None:
-    measured = page_of(tmp_path)
-    part = open_tab(measured, "Grids")
+    over = ModelsPage(measured(tmp_path))
+    part = open_tab(over, "Grids")
     part.original.value, part.low.value = "linear", 10_000
-    (rows,) = [answer["layouts"] for answer in answers(measured.state)]
+    (rows,) = [answer["layouts"] for answer in answers(over.state)]
     assert all(f"{row['average']:.1f}" in part.figures.object for row in rows)
     part = open_tab(page, "Grids")
     assert part.times.value != "these results"
@@ -140,34 +140,31 @@ def test_of_grids_that_were_measured_and_of_published_ones(
     assert (low["message_size"], high["message_size"]) == (part.low.value, part.high.value)
 
 
-@pytest.mark.parametrize(
-    ("tab", "chosen"),
-    [
-        ("Segment size", {"algorithm": "binary", "cut": 8192}),
-        ("Optimal", {"model": "hockney", "multiple": 1}),
-        ("Schedule", {"algorithm": "pipeline", "processes": 10, "root": 1, "segments": 3, "times": True}),
-        ("Processes", {"total": False, "model": "loggp"}),
-        ("Grids", {"processes": 48, "from": 2000, "to": 100_000}),
-        ("Errata", {"all": True}),
-    ],
-)
 def test_the_address_brings_back_what_a_tab_has_of_its_own_and_the_one_before_what_it_began_with(
-    page: ModelsPage, state: State, tab: str, chosen: dict[str, Any]
+    page: ModelsPage, state: State
 ) -> None:
-    part = open_tab(page, tab)
-    assert part.kept() == {}
-    before, began = state.to_query(), {name: widget.value for name, widget in part.own().items()}
-    for name, value in chosen.items():
-        part.own()[name].value = value
-    page._write()
-    other = sample_state(page="Models")
-    assert other.from_query(state.to_query()) == []
-    again = ModelsPage(other)
-    shown = again.parts[again.tabs.active].own()
-    assert {name: shown[name].value for name in chosen} == chosen
-    assert other.model_view == state.model_view
-    assert other.notice == ""
-    assert state.from_query(before) == []
-    assert {name: widget.value for name, widget in part.own().items()} == began
-    assert part.kept() == {}
-    assert state.to_query() == before
+    for tab, chosen in {
+        "Segment size": {"algorithm": "binary", "cut": 8192},
+        "Optimal": {"model": "hockney", "multiple": 1},
+        "Schedule": {"algorithm": "pipeline", "processes": 10, "root": 1, "segments": 3, "times": True},
+        "Processes": {"total": False, "model": "loggp"},
+        "Grids": {"processes": 48, "from": 2000, "to": 100_000},
+        "Errata": {"all": True},
+    }.items():
+        part = open_tab(page, tab)
+        assert part.kept() == {}
+        before, began = state.to_query(), {name: widget.value for name, widget in part.own().items()}
+        for name, value in chosen.items():
+            part.own()[name].value = value
+        page._write()
+        other = sample_state(page="Models")
+        assert other.from_query(state.to_query()) == []
+        again = ModelsPage(other)
+        shown = again.parts[again.tabs.active].own()
+        assert {name: shown[name].value for name in chosen} == chosen
+        assert other.model_view == state.model_view
+        assert other.notice == ""
+        assert state.from_query(before) == []
+        assert {name: widget.value for name, widget in part.own().items()} == began
+        assert part.kept() == {}
+        assert state.to_query() == before

@@ -1,5 +1,6 @@
 """What models decide, on the page *Models*: beside measurements, in their gaps, without any."""
 
+import itertools
 import json
 import re
 import shlex
@@ -80,24 +81,23 @@ def test_its_command_and_python_decide_as_the_models_do_here(page: ModelsPage, s
     assert eval(last, names) == state.view.statistics(wanted)  # noqa: S307 - likewise
 
 
-@pytest.mark.parametrize("encode", ["exact", "c45"])
-@pytest.mark.parametrize("fill", [False, True])
 def test_the_penalty_on_show_is_that_of_the_command(
-    page: ModelsPage, state: State, capsys: pytest.CaptureFixture[str], encode: str, fill: bool
+    page: ModelsPage, state: State, capsys: pytest.CaptureFixture[str]
 ) -> None:
     part = open_tab(page, "Decision")
     page.panel.machine.value = "boba"
-    part.by.value, part.encode.value, part.fill.value = "loggp", encode, fill
-    page._write()
-    assert main([*shlex.split(as_command(state))[1:], "--json"]) == 0
-    told = json.loads(capsys.readouterr().out)["penalty"]
-    first, _, others = part.figures.object.partition("<td>decision on show</td>")[2].partition("</tr>")
-    figures = re.findall(r"<td[^>]*>([^<]*)", first)[3:6]
-    assert figures == [format_percent(told[name]) for name in ("mean", "median", "max")]
-    # What the models choose exactly is below, whatever the decision on show is made of.
-    assert "among all measured methods" in others
-    row = others.partition("<td>LogP / LogGP</td>")[2].partition("</tr>")[0]
-    assert (row == first) == (encode == "exact" and not fill)
+    for encode, fill in itertools.product(("exact", "c45"), (False, True)):
+        part.by.value, part.encode.value, part.fill.value = "loggp", encode, fill
+        page._write()
+        assert main([*shlex.split(as_command(state))[1:], "--json"]) == 0
+        told = json.loads(capsys.readouterr().out)["penalty"]
+        first, _, others = part.figures.object.partition("<td>decision on show</td>")[2].partition("</tr>")
+        figures = re.findall(r"<td[^>]*>([^<]*)", first)[3:6]
+        assert figures == [format_percent(told[name]) for name in ("mean", "median", "max")]
+        # What the models choose exactly is below, whatever the decision on show is made of.
+        assert "among all measured methods" in others
+        row = others.partition("<td>LogP / LogGP</td>")[2].partition("</tr>")[0]
+        assert (row == first) == (encode == "exact" and not fill)
 
 
 def test_plogp_that_is_converted_has_its_figures_and_no_vote(page: ModelsPage, state: State) -> None:

@@ -6,8 +6,10 @@ from pathlib import Path
 import holoviews as hv
 import pytest
 
+from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.grids import MOST_GRIDS, Grids
 from dashboard.pages.models.page import ModelsPage
+from dashboard.plots.backend import use_bokeh
 from dashboard.schedules.layout import layouts
 from dashboard.session.registry import load_results
 from dashboard.session.state import State
@@ -20,8 +22,8 @@ SIZES = (1000, 10_000, 100_000)
 GAINS = (-40.0, 1.0, 60.0)
 
 
-def page_of(folder: Path, processes: int = 16, *, all_layouts: bool = False) -> ModelsPage:
-    """The page over broadcasts whose gains are known: 4x4 those above, all others 5 % at every size."""
+def measured(folder: Path, processes: int = 16, *, all_layouts: bool = False) -> State:
+    """Broadcasts whose gains are known: 4x4 those above, all others 5 % at every size."""
     path = folder / "results.jsonl"
     with RunWriter(path, {"system": "made", "library": "none"}) as writer:
         point = {"collective": "bcast", "comm_size": processes, "repetitions": 5, "time_std": 0.0, "segment_size": 0}
@@ -36,15 +38,23 @@ def page_of(folder: Path, processes: int = 16, *, all_layouts: bool = False) -> 
                 writer.append({**point, **made, "message_size": size})
     state = State.of(load_results([path]))
     state.page = "Models"
-    return ModelsPage(state)
+    return state
+
+
+def tab_over(state: State) -> Grids:
+    """The tab, on show."""
+    use_bokeh()
+    choice = ModelChoice(state)
+    choice.show(state.collective)
+    part = Grids(choice)
+    part.update()
+    return part
 
 
 @pytest.fixture
 def tab(tmp_path: Path) -> Grids:
     """The tab over grids of two dimensions of 16."""
-    part = open_tab(page_of(tmp_path), "Grids")
-    assert isinstance(part, Grids)
-    return part
+    return tab_over(measured(tmp_path))
 
 
 def heights(tab: Grids) -> dict[str, tuple[str, str, str]]:
@@ -88,7 +98,7 @@ def test_predictions_need_more_than_one_number_of_processes(tab: Grids) -> None:
 
 
 def test_predictions_and_deviations_of_kept_results() -> None:
-    tab = open_tab(ModelsPage(sample_state("fast-ethernet-grids", page="Models", collective="bcast")), "Grids")
+    tab = tab_over(sample_state("fast-ethernet-grids", collective="bcast"))
     tab.original.value, tab.inner.value = "linear provider=own", "linear"
     assert "By a runtime function of linear provider=own, 100,000 B" in tab.predicted.object
     assert re.search(r"<td>4x4</td>.*?ms</td>.*?ms</td>.*?[0-9] %</td>", tab.predicted.object, re.DOTALL)
@@ -97,12 +107,12 @@ def test_predictions_and_deviations_of_kept_results() -> None:
 
 
 def test_predictions_beyond_what_was_fitted_are_noted() -> None:
-    tab = open_tab(ModelsPage(sample_state("fast-ethernet-grids", page="Models", collective="allgather")), "Grids")
+    tab = tab_over(sample_state("fast-ethernet-grids", collective="allgather"))
     assert "Nothing was fitted to 800,000 B, 400,000 B, 200,000 B, but to messages of" in tab.predicted.object
 
 
 def test_too_many_grids_are_left_out_and_counted(tmp_path: Path) -> None:
-    tab = open_tab(page_of(tmp_path, 48, all_layouts=True), "Grids")
+    tab = tab_over(measured(tmp_path, 48, all_layouts=True))
     every = len(layouts(48))
     assert len(heights(tab)) == MOST_GRIDS < every
     assert f"{every - MOST_GRIDS} grids of less average improvement are not shown" in tab.note.object

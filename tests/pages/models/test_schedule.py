@@ -10,19 +10,20 @@ import holoviews as hv
 import pytest
 
 from dashboard.cli import main
-from dashboard.pages.models.page import ModelsPage
+from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.schedule import Scheduled, in_theme
 from dashboard.plots.models import timeline
 from dashboard.schedules import ALGORITHMS, Call
-from tests.pages.models.viewing import open_tab
 from tests.schedules.test_trace import traced
+from tests.states import sample_state
 from tests.uploading import upload
 
 
 @pytest.fixture
-def tab(page: ModelsPage) -> Scheduled:
+def tab() -> Scheduled:
     """The tab, with the binomial tree of a broadcast."""
-    part = open_tab(page, "Schedule")
+    part = Scheduled(ModelChoice(sample_state()))
+    part.update()
     part.algorithm.value = "binomial"
     return part
 
@@ -70,9 +71,9 @@ def test_what_an_algorithm_cannot_serve_is_said_and_the_next_picture_comes(tab: 
     assert [menu.label for menu in tab.parameters.objects] == ["Grid", "Inner"]
 
 
-def test_every_algorithm_of_every_collective_offered_has_a_picture(page: ModelsPage, tab: Scheduled) -> None:
-    for collective in page.choice.param.collective.objects:
-        page.choice.show(collective)
+def test_every_algorithm_of_every_collective_offered_has_a_picture(tab: Scheduled) -> None:
+    for collective in tab._choice.param.collective.objects:
+        tab._choice.show(collective)
         tab.update()
         for name in ALGORITHMS[collective]:
             tab.algorithm.value = name
