@@ -2,7 +2,6 @@
 
 import itertools
 import math
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,11 +40,6 @@ def small(draw: Any, rows: int = 5, columns: int = 4) -> tuple[xr.Dataset, np.nd
 def measured_weight(cube: xr.Dataset, weights: np.ndarray | None) -> float:
     measured = ~np.isnan(cube["time"].values).all(axis=0)
     return float((measured if weights is None else np.where(measured, weights, 0)).sum())
-
-
-def table(rows: dict[tuple[int, int], float]) -> Iterator[tuple[int, int, float]]:
-    for (leaves, depth), cost in rows.items():
-        yield leaves, depth, cost
 
 
 class TestPublishedFigures:
@@ -93,6 +87,17 @@ class TestAgainstAllTrees:
             # Of equally good trees one of the fewest leaves.
             assert decision.leaves == 1 + next(n for n, cost in enumerate(best) if cost <= best[leaves - 1] + 1e-9)
 
+    @pytest.mark.parametrize("shape", [(6, 8), (1, 12), (12, 1)])
+    def test_cuts_that_the_bounds_do_not_rule_out_are_enough_on_a_larger_grid_and_on_one_row(
+        self, shape: tuple[int, int]
+    ) -> None:
+        cube = synthetic_cube(*shape, 5, 3, noise=0.6)
+        rows, cells = least(penalties(cube)), shape[0] * shape[1]
+        most = min(20, cells)
+        frontier = optimal_frontier(Problem.of(cube), most)
+        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / cells for leaves in range(1, most + 1)]
+        assert frontier.mean == pytest.approx(best, abs=1e-8)
+
     @given(small(), st.integers(0, 4))
     def test_depth(self, case: tuple[xr.Dataset, np.ndarray | None], max_depth: int) -> None:
         cube, weights = case
@@ -116,13 +121,6 @@ class TestAgainstAllTrees:
         assert decision.leaves == min(
             leaves for (leaves, _), cost in rows.items() if cost / weight + price * leaves <= best + 1e-7
         )
-
-    def test_cuts_that_the_bounds_do_not_rule_out_are_enough_on_a_larger_grid(self) -> None:
-        cube = synthetic_cube(6, 8, 5, 3, noise=0.6)
-        rows = least(penalties(cube))
-        frontier = optimal_frontier(Problem.of(cube), 20)
-        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 48 for leaves in range(1, 21)]
-        assert frontier.mean == pytest.approx(best, abs=1e-8)
 
 
 class TestProperties:
@@ -184,14 +182,6 @@ class TestOddInput:
             assert optimal(Problem.of(cube), leaves=30).leaves == 1
             assert optimal_depth(Problem.of(cube), 6).leaves == 1
             assert optimal_price(Problem.of(cube), 0.0).leaves == 1
-
-    @pytest.mark.parametrize("shape", [(1, 12), (12, 1)])
-    def test_one_row(self, shape: tuple[int, int]) -> None:
-        cube = synthetic_cube(*shape, 4, 7, noise=1.0)
-        rows = least(penalties(cube))
-        frontier = optimal_frontier(Problem.of(cube), 12)
-        best = [min(cost for (n, _), cost in rows.items() if n <= leaves) / 12 for leaves in range(1, 13)]
-        assert frontier.mean == pytest.approx(best, abs=1e-8)
 
     def test_a_workload_that_calls_nothing_measured(self) -> None:
         cube = cube_of([[[1.0, np.nan]]], [2], [1, 2])
