@@ -28,26 +28,18 @@ def test_outside_a_session_everything_is_done_at_once() -> None:
     assert done == ["drawn", "drawn", "drawn", "prepared"]
 
 
-def test_the_first_event_is_drawn_at_once_and_of_the_others_only_the_newest(loop: Loop) -> None:
+@pytest.mark.parametrize(("waits", "at_once"), [({"gap": 60}, [1]), ({"gap": 0, "lag": 60}, [])])
+def test_the_first_event_is_drawn_at_once_unless_there_is_a_lag_and_of_the_others_only_the_newest(
+    loop: Loop, waits: dict[str, float], at_once: list[int]
+) -> None:
     slider, drawn = {"at": 0}, []
-    newest = Newest(lambda: drawn.append(slider["at"]), gap=60)
+    newest = Newest(lambda: drawn.append(slider["at"]), **waits)
     for at in (1, 2, 3, 4):
         slider["at"] = at
         newest.ask()
-    assert drawn == [1]
+    assert drawn == at_once
     loop.run()
-    assert drawn == [1, 4]
-
-
-def test_work_with_a_lag_lets_the_loop_go_on_first_and_then_is_done_once(loop: Loop) -> None:
-    slider, drawn = {"at": 0}, []
-    newest = Newest(lambda: drawn.append(slider["at"]), gap=0, lag=60)
-    for at in (1, 2, 3):
-        slider["at"] = at
-        newest.ask()
-    assert drawn == []
-    loop.run()
-    assert drawn == [3]
+    assert drawn == [*at_once, 4]
 
 
 def test_work_that_failed_does_not_stop_what_follows(loop: Loop) -> None:

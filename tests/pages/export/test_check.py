@@ -99,16 +99,19 @@ def test_files_that_are_too_large_or_none_are_refused(page: ExportPage) -> None:
     assert "Nothing is pasted" in page.check.message.object
 
 
+def chosen(text: str, *sizes: np.ndarray, **version: str) -> list[str]:
+    """Labels of the methods that a rules file means for broadcasts."""
+    decision = read_text(text, **version).meant["bcast"]
+    return [decision.methods[m].label for m in decision.predict(*sizes).ravel()]
+
+
 def test_it_is_translated_and_keeps_what_it_means(page: ExportPage) -> None:
     page.check.give("mine.conf", RULES)
     page.check.translate.target.value = "openmpi-json"
     page.check.translate._translate()
     written = page.check.translate.written
-    first, second = read_text(RULES).meant["bcast"], read_text(written.text, version="6.0").meant["bcast"]
     sizes = np.arange(1, 40)[:, None], np.array([0, 1, 4095, 4096, 10**6])
-    assert [first.methods[m].label for m in first.predict(*sizes).ravel()] == [
-        second.methods[m].label for m in second.predict(*sizes).ravel()
-    ]
+    assert chosen(RULES, *sizes) == chosen(written.text, *sizes, version="6.0")
     page.check.translate.target.value = "ucc"
     page.check.translate._translate()
     assert page.check.translate.result.visible
@@ -121,11 +124,8 @@ def test_what_is_translated_is_not_shifted_as_open_mpi_6_reads_it(page: ExportPa
     page.check.translate.target.value = "openmpi-json"
     page.check.translate._translate()
     written = page.check.translate.written
-    first, second = (read_text(text).meant["bcast"] for text in (SETS, written.text))
     sizes = np.array([1, 2, 7, 8, 64])[:, None], np.array([0, 10**6])
-    assert [first.methods[m].algorithm for m in first.predict(*sizes).ravel()] == [
-        second.methods[m].algorithm for m in second.predict(*sizes).ravel()
-    ]
+    assert chosen(SETS, *sizes) == chosen(written.text, *sizes)
 
 
 @pytest.fixture
