@@ -1,7 +1,6 @@
 """The command in a shell: exit status, streams, terminals."""
 
 import io
-import os
 import re
 import signal
 import subprocess
@@ -144,13 +143,12 @@ def test_a_search_shows_how_far_it_is_on_a_terminal(
     assert not shown[-2].strip()
 
 
-def test_a_command_that_is_told_to_end_ends_as_if_interrupted(
-    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_a_command_that_is_told_to_end_or_interrupted_ends_in_one_line(
+    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr(
-        "dashboard.decisions.judged.frontier.frontier", lambda *_, **__: os.kill(os.getpid(), signal.SIGTERM)
-    )
+    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", lambda *_, **__: signal.raise_signal(number))
     answer = colltune("frontier", results, "-c", "reduce")
     assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) == before
@@ -161,14 +159,3 @@ def test_a_folder_has_a_name(colltune: Run, words: list[str], tmp_path: Path, mo
     monkeypatch.chdir(tmp_path)
     assert_one_clear_line(colltune(*words), "'': that is no name of a folder")
     assert not list(tmp_path.iterdir())
-
-
-def test_a_search_that_is_interrupted_ends_in_one_line(
-    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def interrupted(*_: object, **__: object) -> None:
-        raise KeyboardInterrupt
-
-    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", interrupted)
-    answer = colltune("frontier", results, "-c", "reduce")
-    assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")
