@@ -1,6 +1,5 @@
 """``colltune lint``, and the export of what it checks."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -187,12 +186,15 @@ def test_of_several_processes_per_node_those_asked_for_judge(colltune: Run, tmp_
     assert "--ppn chooses" not in costs[0].err
 
 
-def test_the_rules_of_sixteen_cores_cost_less_than_the_library_in_launches_that_they_do_not_know(colltune: Run) -> None:
-    folder = sample_data("sixteen-cores")
-    penalties = json.loads(colltune("lint", folder / "rules.conf", "--over", folder, "--json").out)["penalty"]
+def test_the_rules_of_sixteen_cores_cost_less_than_the_library_in_launches_that_they_do_not_know(
+    colltune: Run, tmp_path: Path
+) -> None:
+    folder, results = sample_data("sixteen-cores"), tmp_path / "results.nc"
+    assert colltune("convert", folder, "-o", results).status == 0
+    penalties = colltune("lint", folder / "rules.conf", "--over", results, "--json").json["penalty"]
     said = {"bcast": (19.9, 17.6), "reduce": (12.8, 7.6), "allreduce": (8.7, 5.8), "allgather": (14.4, 11.5)}
     for name, (alone, with_rules) in said.items():
-        default = json.loads(colltune("decide", folder, "-c", name, "--tree", "default", "--json").out)
+        default = colltune("decide", results, "-c", name, "--tree", "default", "--json").json
         assert default["penalty"]["mean"] == pytest.approx(alone, abs=0.06)
         assert penalties[name]["acted"]["mean"] == pytest.approx(with_rules, abs=0.06)
         assert f"{alone} %" in (readme := (folder / "README.md").read_text())
