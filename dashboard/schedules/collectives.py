@@ -17,8 +17,9 @@ from dashboard.schedules.call import COLLECTIVES, Call
 from dashboard.schedules.errors import NotApplicableError
 from dashboard.schedules.in_process import Array, Combine
 from dashboard.schedules.layout import Grid
+from dashboard.schedules.orthogonal import inner_of
 from dashboard.schedules.over_mpi import Bound
-from dashboard.schedules.phases import LIBRARY, by_library, group_comms, inner_of, library_call, step_program, steps
+from dashboard.schedules.phases import LIBRARY, by_library, group_comms, library_call, step_program, steps
 from dashboard.schedules.schedule import Program, program, resolve
 from loaders.collectives import COLLECTIVES as ENTRIES
 from loaders.collectives import Collective

@@ -1,15 +1,23 @@
-"""Virtual processor grids: ordered factorizations of a number of processes, and the groups of each phase (K 2)."""
+"""Virtual processor grids: ordered factorizations of a number of processes, the groups of each phase and their calls.
+
+Source: Kühnemann, Rauber, Rünger, Optimizing MPI Collective Communication by Orthogonal Structures, section 2.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Generic, TypeVar
 
+from dashboard.schedules.call import Call
 from dashboard.schedules.errors import ScheduleError
+from loaders.collectives import COLLECTIVES
 
 LEAST_DIMENSIONS = 2
+#: Elements in memory: a `View` of a schedule, or an array.
+Buffer = TypeVar("Buffer")
 
 
 @dataclass(frozen=True)
@@ -108,3 +116,134 @@ def balanced(processes: int) -> Grid | None:
     """The grid of two dimensions of nearly one length, the shorter one first; None where there is none."""
     pairs = [grid for grid in layouts(processes, 2) if grid.factors[0] <= grid.factors[1]]
     return pairs[-1] if pairs else None
+
+
+@dataclass(frozen=True)
+class Step(Generic[Buffer]):
+    """A collective call of one rank in its group.
+
+    Attributes
+    ----------
+    phase
+        Number of the dimension whose group it is.
+    collective
+        What is called: with a v where the members' blocks differ.
+    sent, received
+        Buffers; of a broadcast both the same. None where MPI does not look at it.
+    counts
+        Elements of each member's block; empty where there are no blocks.
+    root
+        Coordinate of the root.
+    in_place
+        Whether what is sent stands in `received` already.
+    """
+
+    phase: int
+    collective: str
+    sent: Buffer | None
+    received: Buffer | None
+    counts: tuple[int, ...] = ()
+    root: int = 0
+    in_place: bool = False
+
+    def call(self, size: int, count: int, element_size: int, *, commutative: bool) -> Call:
+        """The call of an own method.
+
+        Parameters
+        ----------
+        size
+            Of the group.
+        count
+            Elements of the vector, where there are no blocks.
+        element_size, commutative
+            As of `Call`.
+        """
+        return Call(
+            self.collective.removesuffix("v"),
+            size,
+            0 if self.counts else count,
+            self.root,
+            element_size,
+            in_place=self.in_place,
+            commutative=commutative,
+            counts=self.counts or None,
+        )
+
+
+@dataclass(frozen=True)
+class Memory(Generic[Buffer]):
+    """How buffers of one kind are handled.
+
+    Attributes
+    ----------
+    count
+        Elements of the vector, of a collective that has no blocks.
+    room
+        Makes memory between phases, for so many elements.
+    part
+        Elements of a buffer, from the first on so many.
+    """
+
+    count: int
+    room: Callable[[int], Buffer]
+    part: Callable[[Buffer, int, int], Buffer]
+
+
+def group_steps(
+    collective: str,
+    grid: Grid,
+    rank: int,
+    buffers: tuple[Buffer | None, Buffer | None],
+    lengths: Sequence[int],
+    root: int,
+    memory: Memory[Buffer],
+    *,
+    in_place: bool = False,
+) -> Iterator[Step[Buffer]]:
+    """Calls of a rank in its groups, in order.
+
+    Parameters
+    ----------
+    collective
+        ``bcast``, ``scatter``, ``gather``, ``reduce``, ``allreduce`` or ``allgather``, also with a v.
+    grid, rank
+        The grid, and a rank in it.
+    buffers
+        What the rank brings and gets; of a broadcast the same. Blocks of all ranks stand one after the other. None
+        where the collective does not look at it.
+    lengths
+        Elements of the block of every rank, of collectives that have blocks.
+    root
+        Rank, where there is one.
+    in_place
+        Whether what is brought stands in what is got already, of allreduce and allgather.
+    """
+    entry, plain = COLLECTIVES[collective], collective.removesuffix("v")
+    held, received = buffers
+    numbers = range(len(grid.factors))
+    for phase in numbers if plain in ("bcast", "scatter") else reversed(numbers):
+        if entry.rooted and not grid.leads(rank, root, phase):
+            continue
+        at = grid.coordinate(root, phase)
+        has = grid.coordinate(rank, phase) == at
+        ranges = grid.ranges(rank, phase)
+        counts = tuple(sum(lengths[each.start : each.stop]) for each in ranges) if entry.by_block else ()
+        name = f"{plain}v" if len(set(counts)) > 1 else plain
+        if plain == "bcast":
+            yield Step(phase, name, held, held, root=at)
+        elif plain == "scatter":
+            last = phase == len(numbers) - 1
+            target = received if last else memory.room(counts[grid.coordinate(rank, phase)])
+            yield Step(phase, name, held if has else None, target, counts, at)
+            held = target
+        elif entry.rooted:
+            size = sum(counts) if counts else memory.count
+            target = None if not has else received if phase == 0 else memory.room(size)
+            yield Step(phase, name, held, target, counts, at)
+            held = target
+        else:
+            target = received
+            if received is not None and counts:
+                target = memory.part(received, sum(lengths[: ranges[0].start]), sum(counts))
+            yield Step(phase, name, held, target, counts, in_place=in_place)
+            in_place = True

@@ -5,16 +5,16 @@ Groups are made of ranks such that blocks come out in rank order without moving 
 ranks in order. Ranks of a group meet in no other phase, so phases need no tags of their own.
 """
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any
 
 from dashboard.schedules import allgather, allreduce, bcast, compositions, reduce, rooted
 from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
 from dashboard.schedules.call import Blocks, Call, View
 from dashboard.schedules.errors import NotApplicableError, ScheduleError
-from dashboard.schedules.layout import Grid, balanced
-from dashboard.schedules.rank import RECEIVE, SEND, Log, Rank
+from dashboard.schedules.layout import Grid, Memory, Step, balanced, group_steps
+from dashboard.schedules.rank import OUTPUT, RECEIVE, SEND, Log, Rank
 from loaders.collectives import COLLECTIVES
 
 NAME = "orthogonal"
@@ -85,6 +85,14 @@ def worded(text: str) -> tuple[str, dict[str, int | str]]:
     return name, {key: int(value) if value.isdecimal() else value for key, _, value in pairs}
 
 
+def inner_of(names: str, phases: int) -> list[str]:
+    """The inner method of each phase, of one for all or one for each; `NotApplicableError` for other numbers."""
+    words = names.split(BETWEEN_PHASES)
+    if len(words) not in (1, phases):
+        raise NotApplicableError(f"inner names {len(words)} methods; expected one, or one for each of {phases} phases")
+    return words * phases if len(words) == 1 else words
+
+
 class _GroupLog(Log):
     """Rows of a group's member, written into those of the rank: peers are the group's ranks."""
 
@@ -125,90 +133,32 @@ def grid_of(call: Call, values: Mapping[str, Any]) -> Grid:
     return layout
 
 
-@dataclass(frozen=True)
-class _Phase:
-    """One phase, as a rank sees it."""
-
-    rank: Rank
-    grid: Grid
-    number: int
-
-    @property
-    def takes_part(self) -> bool:
-        return self.grid.leads(self.rank.rank, self.rank.root, self.number)
-
-    @property
-    def root(self) -> int:
-        """Coordinate of the root."""
-        return self.grid.coordinate(self.rank.root, self.number)
-
-    @property
-    def is_root(self) -> bool:
-        return self.grid.coordinate(self.rank.rank, self.number) == self.root
-
-    @property
-    def last(self) -> bool:
-        """Whether members stand for themselves only."""
-        return self.grid.strides[self.number] == 1
-
-    def lengths(self) -> tuple[int, ...]:
-        """Elements that each member of the group stands for."""
-        blocks = self.rank.call.blocks.lengths
-        return tuple(sum(blocks[each.start : each.stop]) for each in self.grid.ranges(self.rank.rank, self.number))
-
-    @property
-    def own(self) -> int:
-        """Elements that this rank stands for."""
-        return self.lengths()[self.grid.coordinate(self.rank.rank, self.number)]
-
-    def run(self, input: View, output: View, *, in_place: bool = False) -> None:
-        """Write the operations of this rank in its group."""
-        rank, entry = self.rank, COLLECTIVES[self.rank.call.collective]
-        made = _group_call(rank.call, self.grid, self.number, self.lengths() if entry.by_block else None)
-        made = replace(made, root=self.root if entry.rooted else 0, in_place=in_place)
-        algorithm, values = _inner(made, rank.parameters, self.number, len(self.grid.factors))
-        log = _GroupLog(rank.log, self.grid.group(rank.rank, self.number))
-        place = self.grid.coordinate(rank.rank, self.number)
-        algorithm.write(Rank(made, place, values, log, input, output, tag=rank.tag))
-
-
-def _group_call(call: Call, grid: Grid, phase: int, counts: tuple[int, ...] | None) -> Call:
-    """The call of a group in a phase, with root 0."""
-    return Call(
-        call.collective.removesuffix("v"),
-        grid.factors[phase],
-        0 if counts is not None else call.count,
-        element_size=call.element_size,
-        commutative=call.commutative,
-        counts=counts,
-    )
-
-
-def _inner(call: Call, values: Mapping[str, Any], phase: int, phases: int) -> tuple[Algorithm, dict[str, Any]]:
-    """The algorithm of a phase, or what it falls back to in a group of this size; the same in all groups.
+def _inner(
+    call: Call, grid: Grid, step: Step[View], values: Mapping[str, Any]
+) -> tuple[Call, Algorithm, dict[str, Any]]:
+    """The call of a group, and its algorithm, or what that falls back to in a group of this size; the same in all.
 
     Raises
     ------
     NotApplicableError
         When it cannot serve, nor what it falls back to.
     """
-    names = str(values["inner"]).split(BETWEEN_PHASES)
-    if len(names) not in (1, phases):
-        raise NotApplicableError(f"inner names {len(names)} algorithms; expected one, or one for each of {phases}")
-    name, given = worded(names[phase % len(names)])
+    phase, phases = step.phase, len(grid.factors)
+    made = step.call(grid.factors[phase], call.count, call.element_size, commutative=call.commutative)
+    name, given = worded(inner_of(str(values["inner"]), phases)[phase])
     given = {"segment_size": values["segment_size"], **given}
-    algorithm = _INNER[call.collective][name]
+    algorithm = _INNER[made.collective][name]
     while True:
         known = {each.name for each in algorithm.parameters}
         chosen = algorithm.values({key: value for key, value in given.items() if key in known})
         try:
-            algorithm.check(call, chosen)
+            algorithm.check(made, chosen)
         except NotApplicableError:
             if not algorithm.fallback:
                 raise
-            algorithm = _INNER[call.collective][algorithm.fallback]
+            algorithm = _INNER[made.collective][algorithm.fallback]
         else:
-            return algorithm, chosen
+            return made, algorithm, chosen
 
 
 def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
@@ -222,72 +172,32 @@ def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
     grid = grid_of(call, values)
     names = []
     for phase, factor in enumerate(grid.factors):
-        counts = (call.count,) * factor if COLLECTIVES[call.collective].by_block else None
-        names.append(_inner(_group_call(call, grid, phase, counts), values, phase, len(grid.factors))[0].name)
+        counts = (call.count,) * factor if COLLECTIVES[call.collective].by_block else ()
+        names.append(_inner(call, grid, Step(phase, call.collective, None, None, counts), values)[1].name)
     return tuple(names)
 
 
-def _phases(rank: Rank) -> list[_Phase]:
-    """Phases from the first dimension, whose groups are columns, to the last, whose groups are rows."""
-    grid = grid_of(rank.call, rank.parameters)
-    return [_Phase(rank, grid, number) for number in range(len(grid.factors))]
-
-
-def _bcast(rank: Rank) -> None:
-    """The root's column first, then the rows of each member."""
-    for phase in _phases(rank):
-        if phase.takes_part:
-            phase.run(rank.input, rank.output)
-
-
-def _scatter(rank: Rank) -> None:
-    """Parts of rows to the root's column first, then blocks in each row."""
-    held = rank.input
-    for phase in _phases(rank):
-        if phase.takes_part:
-            target = rank.output if phase.last else rank.scratch(phase.own)
-            phase.run(held if phase.is_root else held.part(0, 0), target)
-            held = target
-
-
-def _gather(rank: Rank) -> None:
-    """Rows first, then the root's column with what the rows gathered, or combined: always a range of ranks."""
-    held = rank.input
-    for phase in _phases(rank)[::-1]:
-        if not phase.takes_part:
-            return
-        target = rank.output.part(0, 0)
-        if phase.is_root:
-            room = held.length if rank.call.reducing else sum(phase.lengths())
-            target = rank.scratch(room) if phase.number else rank.output
-        phase.run(held, target)
-        held = target
-
-
-def _allreduce(rank: Rank) -> None:
-    """Every row first, then every column."""
-    in_place = rank.call.in_place
-    for phase in _phases(rank)[::-1]:
-        phase.run(rank.output if in_place else rank.input, rank.output, in_place=in_place)
-        in_place = True
-
-
-def _allgather(rank: Rank) -> None:
-    """Every row first, then every column with the blocks of rows, built where they belong in the result."""
-    blocks = Blocks.dense(rank.call.blocks.lengths)
-    result = rank.output if rank.call.blocks.is_dense else rank.scratch(blocks.end)
-    in_place = rank.call.in_place and rank.call.blocks.is_dense
-    for phase in _phases(rank)[::-1]:
-        first = phase.grid.ranges(rank.rank, phase.number)[0].start
-        target = result.part(blocks.offsets[first], sum(phase.lengths()))
-        phase.run(target.part(0, 0) if in_place else rank.input, target, in_place=in_place)
-        in_place = True
-    if not rank.call.blocks.is_dense:
-        for start, offset, length in zip(blocks.offsets, *rank.call.blocks, strict=True):
+def _write(rank: Rank) -> None:
+    """Write the operations of a rank in its group of each phase; blocks with gaps are put in order at the end."""
+    call, grid = rank.call, grid_of(rank.call, rank.parameters)
+    entry, blocks = COLLECTIVES[call.collective], Blocks.dense(call.blocks.lengths)
+    apart = entry.counts == "of ranks" and not call.blocks.is_dense
+    result = rank.scratch(blocks.end) if apart else rank.output
+    buffers = rank.output if entry.in_one_buffer else rank.input, result
+    where = rank.rank, buffers, blocks.lengths, call.root
+    memory, in_place = Memory(call.count, rank.scratch, View.part), call.in_place and not apart
+    for step in group_steps(call.collective, grid, *where, memory, in_place=in_place):
+        made, algorithm, values = _inner(call, grid, step, rank.parameters)
+        log = _GroupLog(rank.log, grid.group(rank.rank, step.phase))
+        source, target = (View(OUTPUT, 0, 0) if each is None else each for each in (step.sent, step.received))
+        place = grid.coordinate(rank.rank, step.phase)
+        algorithm.write(Rank(made, place, values, log, source, target, tag=rank.tag))
+    if apart:
+        for start, offset, length in zip(blocks.offsets, *call.blocks, strict=True):
             rank.copy(result.part(start, length), rank.output.part(offset, length))
 
 
-def _of(collective: str, write: Callable[[Rank], None], *, order: bool = False) -> Algorithm:
+def _of(collective: str) -> Algorithm:
     plain = collective.removesuffix("v")
     known = _INNER[plain]
     parameters = [
@@ -297,21 +207,13 @@ def _of(collective: str, write: Callable[[Rank], None], *, order: bool = False) 
     return Algorithm(
         collective,
         NAME,
-        write,
+        _write,
         "Kühnemann, Rauber, Rünger, section 2",
         (*parameters, SEGMENT_SIZE),
-        order="rank order" if order else "",
+        order="rank order" if COLLECTIVES[collective].reduces else "",
         fallback=_DEFAULT[plain],
         also=inside,
     )
 
 
-ALGORITHMS = (
-    _of("bcast", _bcast),
-    _of("scatter", _scatter),
-    _of("gather", _gather),
-    _of("reduce", _gather, order=True),
-    _of("allreduce", _allreduce, order=True),
-    _of("allgather", _allgather),
-    _of("allgatherv", _allgather),
-)
+ALGORITHMS = tuple(map(_of, (*_INNER, "allgatherv")))

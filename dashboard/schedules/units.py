@@ -13,12 +13,11 @@ from typing import Any
 import numpy as np
 
 from dashboard.schedules.algorithm import Algorithm
-from dashboard.schedules.call import Call
+from dashboard.schedules.call import Call, View
 from dashboard.schedules.errors import NotApplicableError
-from dashboard.schedules.layout import Grid
+from dashboard.schedules.layout import Grid, Memory, group_steps
 from dashboard.schedules.parts import power_below
-from dashboard.schedules.phases import Array, steps
-from dashboard.schedules.rank import COLUMNS, INPUT, OPERATIONS, OUTPUT, SCRATCH, Log
+from dashboard.schedules.rank import COLUMNS, OPERATIONS, SCRATCH, Rank
 from dashboard.schedules.schedule import Program, program, resolve
 from loaders.collectives import COLLECTIVES
 
@@ -121,7 +120,7 @@ def calls_in_units(collective: str, grid: Grid) -> Units:
     Parameters
     ----------
     collective
-        One of `dashboard.schedules.phases.PHASED` without counts for each process.
+        As of `dashboard.schedules.layout.group_steps`, without counts for each process.
     """
     processes = grid.processes
     roots = range(processes if COLLECTIVES[collective].rooted else 1)
@@ -139,28 +138,14 @@ def calls_in_units(collective: str, grid: Grid) -> Units:
 
 
 def _phases(call: Call, grid: Grid, rank: int) -> Program:
-    log = Log()
-    held = [np.empty(length, np.int8) for length in (call.input_length(rank), call.output_length(rank))]
-    # What is broadcast is all output, see `dashboard.schedules.rank.Rank`.
-    buffers = {id(held[1]): (OUTPUT, 0), **({} if call.collective == "bcast" else {id(held[0]): (INPUT, 0)})}
-    sent = held[1] if call.collective == "bcast" else held[0]
-    lengths = (1,) * call.processes if COLLECTIVES[call.collective].by_block else ()
-
-    def place(array: Array | None) -> tuple[int, int]:
-        """Buffer and first unit of a part of it; what is made between phases is scratch memory."""
-        if array is None:
-            return SCRATCH, 0
-        owner = array if array.base is None else array.base
-        if id(owner) not in buffers:
-            buffers[id(owner)] = SCRATCH, log.scratch
-            log.scratch += len(owner)
-        buffer, first = buffers[id(owner)]
-        return buffer, first + array.ctypes.data - owner.ctypes.data
-
-    for step in steps(call.collective, grid, rank, sent, held[1], lengths, call.root):
-        length = step.counts[0] if step.counts else 1
-        source = (-1, 0) if step.in_place else place(step.sent)
-        log.add(CALL, step.phase, step.root, *source, length, *place(step.received))
+    entry, writer = COLLECTIVES[call.collective], Rank(call, rank, {})
+    log, buffers = writer.log, (writer.output if entry.in_one_buffer else writer.input, writer.output)
+    lengths = (1,) * call.processes if entry.by_block else ()
+    memory = Memory(call.count, writer.scratch, View.part)
+    for step in group_steps(call.collective, grid, rank, buffers, lengths, call.root, memory):
+        source, target = (View(SCRATCH, 0, 0) if each is None else each for each in (step.sent, step.received))
+        sent = (-1, 0) if step.in_place else source[:2]
+        log.add(CALL, step.phase, step.root, *sent, step.counts[0] if step.counts else 1, *target[:2])
     return Program(log.array(), log.scratch)
 
 

@@ -5,8 +5,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.schedules.layout import Grid, layouts
-from dashboard.schedules.phases import Step, steps
+from dashboard.schedules.layout import Grid, Step, layouts
+from dashboard.schedules.phases import steps
 
 PROCESSES = (4, 6, 8, 12, 16)
 
@@ -26,7 +26,7 @@ def play(collective: str, grid: Grid, buffers: list[tuple[Any, Any]], lengths: l
                 call([each[0] for each in calls])
 
 
-def call(members: list[Step]) -> None:
+def call(members: list[Step[Any]]) -> None:
     """One collective call of a group."""
     root, kind = members[members[0].root], members[0].collective.removesuffix("v")
     assert len({(each.collective, each.counts, each.root, each.in_place) for each in members}) == 1

@@ -10,8 +10,9 @@ import numpy as np
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.grid_comms import Caller, GridComms
 from dashboard.domain.arrays import Array, FloatArray
-from dashboard.schedules.layout import Grid
-from dashboard.schedules.phases import LIBRARY, Step, inner_of, steps
+from dashboard.schedules.layout import Grid, Step
+from dashboard.schedules.orthogonal import inner_of
+from dashboard.schedules.phases import LIBRARY, steps
 from loaders.collectives import COLLECTIVES
 
 COMPUTE = "compute"

@@ -10,8 +10,8 @@ from typing import Any
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.layout import Grid, balanced
-from dashboard.schedules.orthogonal import worded
-from dashboard.schedules.phases import LIBRARY, inner_of
+from dashboard.schedules.orthogonal import inner_of, worded
+from dashboard.schedules.phases import LIBRARY
 from dashboard.schedules.registry import algorithm_of
 
 JACOBI, PAB, PABM = "jacobi", "pab", "pabm"

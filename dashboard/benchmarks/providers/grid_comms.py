@@ -7,13 +7,12 @@ from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.providers.bound import Bound
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.ranks.operations import Operation
-from dashboard.schedules.layout import Grid
-from dashboard.schedules.orthogonal import BETWEEN_PHASES
+from dashboard.domain.arrays import Array
+from dashboard.schedules.layout import Grid, Step
+from dashboard.schedules.orthogonal import BETWEEN_PHASES, inner_of
 from dashboard.schedules.phases import (
     FORCED,
-    Step,
     group_comms,
-    inner_of,
     is_library,
     library_call,
     step_program,
@@ -37,7 +36,7 @@ class Caller:
         self._commutes = op is None or bool(op.Is_commutative())
         self._frees: list[Callable[[], None]] = []
 
-    def bound(self, step: Step, comm: Any, inner: str) -> Callable[[], None]:
+    def bound(self, step: Step[Array], comm: Any, inner: str) -> Callable[[], None]:
         """What makes a step's call on the communicator of its group.
 
         Parameters

@@ -259,8 +259,7 @@ def _predicted_lines(result: Mapping[str, Any], dimensions: int | None) -> list[
 
 def _others(inside: Sequence[str], result: Mapping[str, Any]) -> str:
     """Algorithms of the phases, where one is another than was asked for; else empty."""
-    from dashboard.schedules.orthogonal import worded
-    from dashboard.schedules.phases import inner_of
+    from dashboard.schedules.orthogonal import inner_of, worded
 
     asked = [worded(word)[0] for word in inner_of(result["inner"], len(inside))] if inside else []
     return ", ".join(inside) if list(inside) != asked else ""
