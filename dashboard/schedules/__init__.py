@@ -1,7 +1,7 @@
 """Own methods: every algorithm written once, as schedules that are simulated, drawn, proven, run and measured."""
 
 from dashboard.schedules.algorithm import Algorithm
-from dashboard.schedules.call import REDUCING, Call, View
+from dashboard.schedules.call import Call, View
 from dashboard.schedules.errors import DeadlockError, NotApplicableError, ScheduleError, WrongResultError
 from dashboard.schedules.registry import ALGORITHMS, ALL, algorithm_of
 from dashboard.schedules.schedule import Program, Schedule, program, resolve, schedule
@@ -9,7 +9,6 @@ from dashboard.schedules.schedule import Program, Schedule, program, resolve, sc
 __all__ = [
     "ALGORITHMS",
     "ALL",
-    "REDUCING",
     "Algorithm",
     "Call",
     "DeadlockError",

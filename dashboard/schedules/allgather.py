@@ -23,8 +23,8 @@ def gathered(write: Callable[[Rank, View, Blocks], None]) -> Callable[[Rank], No
         rank.copy(rank.input, dense.of(view, rank.rank))
         write(rank, view, dense)
         if not blocks.is_dense:
-            for other, block in enumerate(zip(*blocks, strict=True)):
-                rank.copy(dense.of(view, other), rank.output.part(*block))
+            for other in range(rank.size):
+                rank.copy(dense.of(view, other), blocks.of(rank.output, other))
 
     return program
 
@@ -34,7 +34,7 @@ def by_digits(rank: Rank, view: View, blocks: Blocks, radix: int, *, modelled: b
 
     Place i is that of the rank i further on; `modelled`: the model counts that they are turned back.
     """
-    turned = Blocks.dense([blocks.lengths[(rank.rank + place) % rank.size] for place in range(rank.size)])
+    turned = blocks.turned(rank.rank)
     places = rank.scratch(turned.end)
     rank.copy(blocks.of(view, rank.rank), turned.of(places, 0))
     for distance in powers(rank.size, radix):

@@ -13,10 +13,8 @@ def blocks(rank: Rank) -> tuple[list[View], list[View]]:
     sent, received = rank.call.sent(rank.rank), rank.call.received(rank.rank)
     if rank.call.in_place:
         sent = received
-    return (
-        [rank.input.part(*block) for block in zip(*sent, strict=True)],
-        [rank.output.part(*block) for block in zip(*received, strict=True)],
-    )
+    ranks = range(rank.size)
+    return [sent.of(rank.input, other) for other in ranks], [received.of(rank.output, other) for other in ranks]
 
 
 def linear(rank: Rank) -> None:

@@ -10,12 +10,12 @@ from typing import NamedTuple, cast
 
 from dashboard.schedules.errors import ScheduleError
 from loaders.collectives import COLLECTIVES as ENTRIES
+from loaders.collectives import Collective, Part
 
 #: A call of reduce_scatter whose counts are equal is one of reduce_scatter_block.
 COLLECTIVES = tuple(name for name in ENTRIES if name != "reduce_scatter_block")
 #: Collectives that have a root; a barrier's is the rank that the reports of a fan-in go to.
 ROOTED = tuple(name for name in COLLECTIVES if ENTRIES[name].rooted or name == "barrier")
-REDUCING = tuple(name for name in COLLECTIVES if ENTRIES[name].reduces)
 #: Collectives with a block for each pair of ranks, and the others with blocks; counts may differ, see `Call.counts`.
 BETWEEN = tuple(name for name in COLLECTIVES if (ENTRIES[name].sends, ENTRIES[name].receives) == ("blocks", "blocks"))
 BLOCKS = tuple(name for name in COLLECTIVES if ENTRIES[name].by_block and name not in BETWEEN)
@@ -47,6 +47,10 @@ class Blocks(NamedTuple):
         """Blocks one after the other in rank order, without gaps."""
         return cls(tuple(accumulate(lengths, initial=0))[:-1], tuple(lengths))
 
+    def turned(self, first: int) -> Blocks:
+        """Dense blocks in turn from that of the rank `first` on."""
+        return Blocks.dense(self.lengths[first:] + self.lengths[:first])
+
     @property
     def is_dense(self) -> bool:
         """Whether there is nothing between the blocks and they are in rank order."""
@@ -58,7 +62,7 @@ class Blocks(NamedTuple):
         return max((start + length for start, length in zip(*self, strict=True)), default=0)
 
     def of(self, view: View, first: int, number: int = 1) -> View:
-        """The blocks `first` to `first + number` of dense blocks in a view."""
+        """The block `first` in a view; of dense blocks those up to `first + number`."""
         return view.part(self.offsets[first], sum(self.lengths[first : first + number]))
 
 
@@ -121,9 +125,9 @@ class Call:
             raise ScheduleError(f"{len(self.counts)} counts for {self.processes} processes; expected one for each")
 
     @property
-    def reducing(self) -> bool:
-        """Whether there is an operation."""
-        return self.collective in REDUCING
+    def entry(self) -> Collective:
+        """What the collective is."""
+        return ENTRIES[self.collective]
 
     @cached_property
     def blocks(self) -> Blocks:
@@ -134,12 +138,16 @@ class Call:
         return Blocks.dense(lengths)
 
     def sent(self, rank: int) -> Blocks:
-        """Blocks that a rank has for each in an alltoall."""
+        """Blocks that a rank has for each in an alltoall; in another collective those of all ranks."""
+        if self.collective not in BETWEEN:
+            return self.blocks
         lengths = (self.count,) * self.processes if self.counts is None else cast("Matrix", self.counts)[rank]
         return self._placed(0, rank, lengths)
 
     def received(self, rank: int) -> Blocks:
-        """Blocks that a rank gets from each in an alltoall."""
+        """Blocks that a rank gets from each in an alltoall; in another collective those of all ranks."""
+        if self.collective not in BETWEEN:
+            return self.blocks
         if self.counts is None:
             return self._placed(1, rank, (self.count,) * self.processes)
         return self._placed(1, rank, tuple(row[rank] for row in cast("Matrix", self.counts)))
@@ -162,26 +170,18 @@ class Call:
 
     def input_length(self, rank: int) -> int:
         """Elements that a rank brings, were it not in place."""
-        if self.collective in BETWEEN:
-            return self.sent(rank).end
-        if self.collective in ("scatter", "scatterv"):
-            return self.blocks.end if rank == self.root else 0
-        if self.collective == "reduce_scatter":
-            return sum(self.blocks.lengths)
-        if self.collective in BLOCKS:
-            return self.blocks.lengths[rank]
-        return 0 if self.collective in ("barrier", "bcast") else self.count
+        if self.entry.in_one_buffer or (self.entry.starts_at_root and rank != self.root):
+            return 0
+        return self._length(self.entry.sends, self.sent(rank), rank)
 
     def output_length(self, rank: int) -> int:
         """Elements that a rank's result takes; in place also what it brings."""
-        if self.collective in BETWEEN:
-            return self.received(rank).end
-        if self.collective in ("scatter", "scatterv"):
-            return self.blocks.lengths[rank]
-        if self.collective == "reduce_scatter":
-            return sum(self.blocks.lengths) if self.in_place else self.blocks.lengths[rank]
-        if self.collective in BLOCKS:
-            return self.blocks.end if rank == self.root or self.collective.startswith("allgather") else 0
-        if self.collective in ("barrier", "reduce") and rank != self.root:
+        entry = self.entry
+        if entry.ends_at_root and rank != self.root:
             return 0
-        return 0 if self.collective == "barrier" else self.count
+        return self._length(
+            entry.sends if self.in_place and entry.reduces else entry.receives, self.received(rank), rank
+        )
+
+    def _length(self, part: Part, blocks: Blocks, rank: int) -> int:
+        return {"nothing": 0, "vector": self.count, "block": blocks.lengths[rank], "blocks": blocks.end}[part]

@@ -118,7 +118,7 @@ def bcast(rank: Rank) -> None:
 
 def _turned(rank: Rank, blocks: Blocks, source: View) -> tuple[View, Blocks]:
     """A copy of all blocks, the own one first."""
-    turned = Blocks.dense([blocks.lengths[(rank.rank + place) % rank.size] for place in range(rank.size)])
+    turned = blocks.turned(rank.rank)
     places = rank.scratch(turned.end)
     before = rank.size - rank.rank
     rank.copy(blocks.of(source, rank.rank, before), turned.of(places, 0, before))

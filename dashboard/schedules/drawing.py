@@ -134,7 +134,7 @@ def movement_svg(schedule: Schedule, step: int | None = None) -> str:
         new = grid != (held[at - 1] if at else grid)
         for rank in range(ranks):
             for column in range(columns):
-                share = grid[rank, column] / ranks if schedule.call.reducing else float(grid[rank, column] > 0)
+                share = grid[rank, column] / ranks if schedule.call.entry.reduces else float(grid[rank, column] > 0)
                 fill = f"hsl({20 if new[rank, column] else 210} 70% {95 - 55 * share:.0f}%)" if share else "white"
                 x, y = left + column * _CELL, top + rank * _CELL
                 shapes.append(

@@ -91,7 +91,7 @@ def after(call: Call, turn: int = 0) -> list[Array]:
     ranks = range(call.processes)
     brings = [values(rank, call.input_length(rank), turn) for rank in ranks]
     outputs = [each.output.copy() for each in held]
-    if call.reducing:
+    if call.entry.reduces:
         _reduced(call, brings, outputs)
     elif call.collective == "bcast":
         outputs = [outputs[call.root].copy() for _ in ranks]

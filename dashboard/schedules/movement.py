@@ -89,9 +89,9 @@ def _memory(call: Call, rank: int, scratch: int) -> tuple[Array, Array, Array]:
     first = 0
     if call.collective in BETWEEN:
         first = sum(sum(call.sent(other).lengths) for other in range(rank))
-    elif call.collective.startswith(("gather", "allgather")):
+    elif call.entry.sends == "block":
         first = sum(call.blocks.lengths[:rank])
-    brings = target if call.collective == "bcast" and rank == call.root else source
+    brings = target if call.entry.in_one_buffer and rank == call.root else source
     brings[:, 0] = first + np.arange(len(brings))
     brings[:, 1] = 1 << rank
     return source, target, spare

@@ -172,7 +172,7 @@ def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
     grid = grid_of(call, values)
     names = []
     for phase, factor in enumerate(grid.factors):
-        counts = (call.count,) * factor if COLLECTIVES[call.collective].by_block else ()
+        counts = (call.count,) * factor if call.entry.by_block else ()
         names.append(_inner(call, grid, Step(phase, call.collective, None, None, counts), values)[1].name)
     return tuple(names)
 
@@ -180,7 +180,7 @@ def inside(call: Call, values: Mapping[str, Any]) -> tuple[str, ...]:
 def _write(rank: Rank) -> None:
     """Write the operations of a rank in its group of each phase; blocks with gaps are put in order at the end."""
     call, grid = rank.call, grid_of(rank.call, rank.parameters)
-    entry, blocks = COLLECTIVES[call.collective], Blocks.dense(call.blocks.lengths)
+    entry, blocks = call.entry, Blocks.dense(call.blocks.lengths)
     apart = entry.counts == "of ranks" and not call.blocks.is_dense
     result = rank.scratch(blocks.end) if apart else rank.output
     buffers = rank.output if entry.in_one_buffer else rank.input, result
@@ -193,8 +193,8 @@ def _write(rank: Rank) -> None:
         place = grid.coordinate(rank.rank, step.phase)
         algorithm.write(Rank(made, place, values, log, source, target, tag=rank.tag))
     if apart:
-        for start, offset, length in zip(blocks.offsets, *call.blocks, strict=True):
-            rank.copy(result.part(start, length), rank.output.part(offset, length))
+        for other in range(rank.size):
+            rank.copy(blocks.of(result, other), call.blocks.of(rank.output, other))
 
 
 def _of(collective: str) -> Algorithm:

@@ -82,19 +82,17 @@ class Rank:
 
     def _share(self) -> None:
         """Let input and output be one, as the standard has it for each collective."""
-        call, at_root = self.call, self.rank == self.root
-        if call.collective in ("scatter", "scatterv"):
-            if at_root:
-                self.output = self.input.part(call.blocks.offsets[self.rank], call.blocks.lengths[self.rank])
-        elif call.collective in ("gather", "gatherv", "allgather", "allgatherv"):
-            if at_root or call.collective.startswith("allgather"):
-                self.input = self.output.part(call.blocks.offsets[self.rank], call.blocks.lengths[self.rank])
+        call, entry = self.call, self.call.entry
+        if (entry.starts_at_root or entry.ends_at_root) and self.rank != self.root:
+            return
+        if entry.starts_at_root:
+            self.output = call.blocks.of(self.input, self.rank)
         elif call.collective in BETWEEN:
             # What it brings would be overwritten while it is still to be sent.
             self.input = self.scratch(self.output.length)
             self.copy(self.output, self.input)
-        elif call.collective != "reduce" or at_root:
-            self.input = self.output
+        else:
+            self.input = call.blocks.of(self.output, self.rank) if entry.receives == "blocks" else self.output
 
     def __getitem__(self, name: str) -> Any:
         """Value of a parameter."""

@@ -1,7 +1,7 @@
 """Scatter (Table 4.4) and gather (Table 4.5), also with a count for each rank."""
 
 from dashboard.schedules.algorithm import Algorithm, Parameter
-from dashboard.schedules.call import Blocks, View
+from dashboard.schedules.call import View
 from dashboard.schedules.rank import Rank
 from dashboard.schedules.topologies import in_order_binomial, subtree
 
@@ -11,7 +11,7 @@ FIRST_SEGMENT = Parameter("first_segment", 1024, (0, 1024, 8192))
 
 def placed(rank: Rank, view: View) -> list[View]:
     """The block of each rank in the root's buffer, gaps left out."""
-    return [view.part(*block) for block in zip(*rank.call.blocks, strict=True)]
+    return [rank.call.blocks.of(view, other) for other in range(rank.size)]
 
 
 def others(rank: Rank) -> list[int]:
@@ -30,14 +30,9 @@ def scatter_linear(rank: Rank) -> None:
     rank.wait(*sends)
 
 
-def _turned(rank: Rank) -> Blocks:
-    """Blocks by virtual rank: the root's first."""
-    return Blocks.dense([rank.call.blocks.lengths[rank.real(virtual)] for virtual in range(rank.size)])
-
-
 def scatter_binomial(rank: Rank) -> None:
     """The blocks of whole subtrees go down the in-order binomial tree."""
-    place, turned = in_order_binomial(rank.virtual, rank.size), _turned(rank)
+    place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
     held = turned.of(View(0, 0, 0), rank.virtual, subtree(rank.virtual, rank.size)).length
     base = turned.offsets[rank.virtual]
     if rank.virtual == 0:
@@ -96,7 +91,7 @@ def linear_sync(rank: Rank) -> None:
 
 def gather_binomial(rank: Rank) -> None:
     """The blocks of whole subtrees go up the in-order binomial tree, the smallest first."""
-    place, turned = in_order_binomial(rank.virtual, rank.size), _turned(rank)
+    place, turned = in_order_binomial(rank.virtual, rank.size), rank.call.blocks.turned(rank.root)
     base, at_root = turned.offsets[rank.virtual], rank.virtual == 0
     if not place.children:
         rank.put(rank.input, rank.real(place.parent))

@@ -9,7 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from dashboard.schedules.algorithm import Algorithm
-from dashboard.schedules.call import BETWEEN, Call
+from dashboard.schedules.call import Call
 from dashboard.schedules.errors import NotApplicableError, ScheduleError
 from dashboard.schedules.rank import SEND, Rank, Rows
 from dashboard.schedules.registry import algorithm_of
@@ -104,19 +104,14 @@ def sent_by(made: Program, element_size: int) -> dict[int, tuple[int, int]]:
 
 def _alone(rank: Rank) -> None:
     """A single process has its result already; it is copied where it belongs."""
-    call = rank.call
-    source, target = rank.input, rank.output
-    if call.collective in ("barrier", "bcast", "exscan"):
+    call, entry, source, target = rank.call, rank.call.entry, rank.input, rank.output
+    if entry.sends == "nothing" or entry.in_one_buffer or entry.reduces == "below":
         return
-    if call.collective in BETWEEN:
-        placed = call.received(0)
-        start = 0 if call.in_place else call.sent(0).offsets[0]
-        source = source.part(placed.offsets[0] if call.in_place else start, placed.lengths[0])
-        target = target.part(placed.offsets[0], placed.lengths[0])
-    elif call.collective in ("scatter", "scatterv"):
-        source = source.part(call.blocks.offsets[0], call.blocks.lengths[0])
-    elif call.collective in ("gather", "gatherv", "allgather", "allgatherv"):
-        target = target.part(call.blocks.offsets[0], call.blocks.lengths[0])
+    if entry.sends == "blocks":
+        # In place the blocks of an alltoall stand where they are received.
+        source = (call.received(0) if call.in_place else call.sent(0)).of(source, 0)
+    if entry.receives == "blocks":
+        target = call.received(0).of(target, 0)
     rank.copy(source, target)
 
 

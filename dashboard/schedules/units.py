@@ -138,7 +138,7 @@ def calls_in_units(collective: str, grid: Grid) -> Units:
 
 
 def _phases(call: Call, grid: Grid, rank: int) -> Program:
-    entry, writer = COLLECTIVES[call.collective], Rank(call, rank, {})
+    entry, writer = call.entry, Rank(call, rank, {})
     log, buffers = writer.log, (writer.output if entry.in_one_buffer else writer.input, writer.output)
     lengths = (1,) * call.processes if entry.by_block else ()
     memory = Memory(call.count, writer.scratch, View.part)

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from dashboard.schedules import (
     ALL,
-    REDUCING,
     Algorithm,
     Call,
     DeadlockError,
@@ -25,6 +24,7 @@ from dashboard.schedules.grid import cases
 from dashboard.schedules.in_process import Job, run
 from dashboard.schedules.rank import COMBINE, COPY, RECEIVE, SEND, WAIT
 from dashboard.schedules.verification import Case, check, failure
+from loaders.collectives import REDUCING
 
 #: One, two, odd, even, a power of two and its neighbours; the command runs all of 1 to 17 and 23.
 PROCESSES = (1, 2, 3, 6, 7, 8, 13)

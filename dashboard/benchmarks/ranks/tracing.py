@@ -47,7 +47,7 @@ def main(argv: Sequence[str]) -> None:
 
 def _element(mpi: Any, call: Call) -> tuple[Any, Any]:
     """MPI's and NumPy's type of an element."""
-    if call.reducing:
+    if call.entry.reduces:
         name = REDUCED[call.element_size]
         return getattr(mpi, MPI_TYPES[name]), np.dtype(name)
     return mpi.BYTE.Create_contiguous(call.element_size).Commit(), np.dtype(f"V{call.element_size}")

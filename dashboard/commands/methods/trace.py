@@ -59,7 +59,7 @@ def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
     from dashboard.schedules.trace import REDUCED
 
     size = made.call.element_size
-    if made.call.reducing and size not in REDUCED:
+    if made.call.entry.reduces and size not in REDUCED:
         known = ", ".join(map(str, REDUCED))
         raise Usage(f"--element-size {size}: elements that are reduced have {known} bytes here")
     how = {"repetitions": args.repetitions, "seconds": args.time_limit}
