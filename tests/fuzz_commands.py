@@ -25,7 +25,6 @@ from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers import site
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main as colltune
-from dashboard.models.parameter_set import of_machine
 from dashboard.models.presets import MACHINES
 from dashboard.online.errors import OnlineError
 from dashboard.online.running import read_plan
@@ -178,7 +177,7 @@ def _others(folder: Path, results: str) -> Iterator[Kind]:
     (said := room / "colltune.toml").write_text(_SITE)
     yield Kind("site", said, _reader(site.read, BenchError))
     parameters = room / "parameters.json"
-    of_machine(MACHINES["grig-mx"]).save(parameters)
+    MACHINES["grig-mx"].save(parameters)
     yield Kind("parameters", parameters, _command(*_PREDICT, "--parameters", "FILE"))
     scenario = Path(shutil.copy(SCENARIOS / "simulated.json", room))
     yield Kind("scenario", scenario, _command("online", "simulate", "--scenario", "FILE", "--iterations", "1"))

@@ -4,12 +4,13 @@ from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError, SizeError, UnitError
 from dashboard.models.p2p import Hockney, LogGP, PLogP, PointToPointModel
-from dashboard.models.presets import MACHINES, Machine, machine
+from dashboard.models.presets import MACHINE_TITLES, MACHINES, machine
 from dashboard.models.registry import ALL, MODELS, model_of, models_of
 
 __all__ = [
     "ALL",
     "MACHINES",
+    "MACHINE_TITLES",
     "MODELS",
     "MODEL_NAMES",
     "MODEL_TITLES",
@@ -17,7 +18,6 @@ __all__ = [
     "Formula",
     "Hockney",
     "LogGP",
-    "Machine",
     "ModelError",
     "ModelName",
     "NotApplicableError",

@@ -15,7 +15,8 @@ from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble, com
 from dashboard.models.errors import ModelError
 from dashboard.models.fit import fit_all
 from dashboard.models.observations import observe
-from dashboard.models.parameter_set import ParameterSet, read_set, write_set
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import read_set, write_set
 from dashboard.models.presets import MACHINES
 
 #: Stands for parameters that are fitted to the measurements which are decided on.

@@ -11,14 +11,10 @@ from typing import Any
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES, ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, ParameterError
 from dashboard.models.p2p import CLASSES, LogGP, PointToPointModel, of_dict
-from dashboard.models.parameter_text import read_parameters, write_parameters
-from dashboard.models.presets import MACHINES, Machine, machine
 from loaders import disk
 
 FORMAT = "colltune parameters"
 VERSION = 1
-#: What stands between the parts of a set written on one line, and of an address.
-_RESERVED = str.maketrans(dict.fromkeys(":|;?", " "))
 
 
 @dataclass(frozen=True)
@@ -114,12 +110,6 @@ class ParameterSet:
         disk.write_text(path, self.to_json())
 
 
-def of_machine(known: Machine) -> ParameterSet:
-    """A published machine as a parameter set."""
-    provenance = {"how": "published", "sources": [known.source], **({"note": known.note} if known.note else {})}
-    return ParameterSet(known.name, {name: known.parameters(name) for name in known.models}, provenance)
-
-
 def set_of_dict(known: Any, name: str = "parameters") -> ParameterSet:
     """Read what `ParameterSet.to_dict` wrote, or the parameters of one model as `p2p` writes them.
 
@@ -177,67 +167,3 @@ def set_of_text(text: str, path: str) -> ParameterSet:
         raise ParameterError(f"{path}:{error.lineno}: not JSON ({error.msg}){remedy}") from error
     except (ModelError, ValueError) as error:
         raise ParameterError(f"{path}: {error}") from error
-
-
-def typed_in(text: str, model: ModelName | str) -> ParameterSet:
-    """Parameters as one types them, in s and s/B: ``alpha=5e-5,beta=8.5e-8``.
-
-    Raises
-    ------
-    ParameterError
-        When a word is no ``name=number``, or the model takes others.
-    """
-    single = read_parameters(text, model)
-    return ParameterSet(text, {single.name: single}, {"how": "typed in"})
-
-
-def write_set(known: ParameterSet) -> str:
-    """Write parameters on one line, as they stand in options and addresses.
-
-    A published machine is its name. Others are written out, since nobody else knows them, with six digits and no
-    provenance but the name: ``fitted: hockney alpha=0.0001,beta=8.5e-08|plogp latency=0.0001,sizes=0/1024,gap=…``.
-    """
-    if known.name in MACHINES and known.parameters == of_machine(MACHINES[known.name]).parameters:
-        return known.name
-    name = " ".join(known.name.translate(_RESERVED).split()) or "parameters"
-    return f"{name}: " + "|".join(f"{model} {write_parameters(known.parameters[model])}" for model in known.models)
-
-
-def read_set(text: str) -> ParameterSet:
-    """Read what `write_set` wrote; no file is ever opened for it.
-
-    Raises
-    ------
-    ParameterError
-        When it is no machine and no such line, or a parameter is outside its range.
-    """
-    name, colon, rest = text.partition(":")
-    if not colon:
-        return of_machine(machine(text.strip()))
-    parameters: dict[ModelName, PointToPointModel] = {}
-    for part in rest.split("|"):
-        model, _, numbers = part.strip().partition(" ")
-        if model not in CLASSES:
-            raise ParameterError(f"found {model[:40]!r} before parameters; expected one of {', '.join(CLASSES)}")
-        single = read_parameters(numbers, model)
-        parameters[single.name] = single
-    return ParameterSet(name.strip(), parameters, {"how": "written out with six digits"})
-
-
-def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterSet:
-    """A published machine by name, a file, parameters typed in for one model, or what `write_set` wrote.
-
-    Raises
-    ------
-    ParameterError
-        When it is none of them; the message lists the machines.
-    """
-    if text in MACHINES:
-        return of_machine(MACHINES[text])
-    if ": " in text:
-        return read_set(text)
-    if text.endswith(".json") or Path(text).is_file():
-        return load_parameters(text)
-    if "=" in text:
-        return typed_in(text, model)
-    return of_machine(machine(text))

@@ -1,14 +1,20 @@
-"""Parameters of one model as one types them: ``alpha=5e-05,beta=8.5e-08``; s and s/B, lists as ``sizes=0/1024``."""
+"""Parameters as one types them, of one model or of a set: ``alpha=5e-05,beta=8.5e-08``; s and s/B."""
 
 from dataclasses import fields
+from pathlib import Path
 from typing import Any
 
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ParameterError
-from dashboard.models.p2p import PointToPointModel, of_dict
+from dashboard.models.p2p import CLASSES, PointToPointModel, of_dict
+from dashboard.models.parameter_set import ParameterSet, load_parameters
+from dashboard.models.presets import MACHINES, machine
 
 _LISTS = {"plogp": ("sizes", "gap", "send_overhead", "receive_overhead")}
+#: Between the numbers of a list, such as ``sizes=0/1024``.
 _BETWEEN = "/"
+#: What stands between the parts of a set written on one line, and of an address.
+_RESERVED = str.maketrans(dict.fromkeys(":|;?", " "))
 _SHOWN = 40
 
 
@@ -52,3 +58,67 @@ def read_parameters(text: str, model: ModelName | str) -> PointToPointModel:
             raise ParameterError(f"{name} is {value[:_SHOWN]!r}; expected {expected} (s and s/B)") from None
         given[name] = numbers if several else numbers[0]
     return of_dict(given)
+
+
+def typed_in(text: str, model: ModelName | str) -> ParameterSet:
+    """Parameters as one types them, in s and s/B: ``alpha=5e-5,beta=8.5e-8``.
+
+    Raises
+    ------
+    ParameterError
+        When a word is no ``name=number``, or the model takes others.
+    """
+    single = read_parameters(text, model)
+    return ParameterSet(text, {single.name: single}, {"how": "typed in"})
+
+
+def write_set(known: ParameterSet) -> str:
+    """Write parameters on one line, as they stand in options and addresses.
+
+    A published machine is its name. Others are written out, since nobody else knows them, with six digits and no
+    provenance but the name: ``fitted: hockney alpha=0.0001,beta=8.5e-08|plogp latency=0.0001,sizes=0/1024,gap=…``.
+    """
+    if known.name in MACHINES and known.parameters == MACHINES[known.name].parameters:
+        return known.name
+    name = " ".join(known.name.translate(_RESERVED).split()) or "parameters"
+    return f"{name}: " + "|".join(f"{model} {write_parameters(known.parameters[model])}" for model in known.models)
+
+
+def read_set(text: str) -> ParameterSet:
+    """Read what `write_set` wrote; no file is ever opened for it.
+
+    Raises
+    ------
+    ParameterError
+        When it is no machine and no such line, or a parameter is outside its range.
+    """
+    name, colon, rest = text.partition(":")
+    if not colon:
+        return machine(text.strip())
+    parameters: dict[ModelName, PointToPointModel] = {}
+    for part in rest.split("|"):
+        model, _, numbers = part.strip().partition(" ")
+        if model not in CLASSES:
+            raise ParameterError(f"found {model[:40]!r} before parameters; expected one of {', '.join(CLASSES)}")
+        single = read_parameters(numbers, model)
+        parameters[single.name] = single
+    return ParameterSet(name.strip(), parameters, {"how": "written out with six digits"})
+
+
+def find_parameters(text: str, model: ModelName | str = "hockney") -> ParameterSet:
+    """A published machine by name, a file, parameters typed in for one model, or what `write_set` wrote.
+
+    Raises
+    ------
+    ParameterError
+        When it is none of them; the message lists the machines.
+    """
+    if text in MACHINES:
+        return MACHINES[text]
+    if ": " in text:
+        return read_set(text)
+    if text.endswith(".json") or Path(text).is_file():
+        return load_parameters(text)
+    if "=" in text:
+        return typed_in(text, model)
+    return machine(text)

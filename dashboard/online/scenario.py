@@ -11,7 +11,7 @@ import numpy.typing as npt
 import xarray as xr
 
 from dashboard.domain.errors import meant
-from dashboard.models.parameter_set import find_parameters
+from dashboard.models.parameter_text import find_parameters
 from dashboard.online.errors import OnlineError
 from dashboard.online.logics import LOGICS
 from dashboard.online.noise import METRICS, PATTERNS, PROFILES, Noise, Processes

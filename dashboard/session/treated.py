@@ -27,7 +27,7 @@ from dashboard.export.unsafe import without_unsafe
 from dashboard.models.completing import completed
 from dashboard.models.fit import fit
 from dashboard.models.observations import observe
-from dashboard.models.parameter_set import find_parameters
+from dashboard.models.parameter_text import find_parameters
 from dashboard.session.remarks import remarks_on
 from dashboard.session.treatment import LEVEL, Treatment
 

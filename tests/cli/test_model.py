@@ -11,7 +11,8 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.measured.problem import Problem
 from dashboard.models.deciding import model_penalties
 from dashboard.models.errata import errata
-from dashboard.models.parameter_set import find_parameters, load_parameters
+from dashboard.models.parameter_set import load_parameters
+from dashboard.models.parameter_text import find_parameters
 from dashboard.models.segments import Segmentation
 from dashboard.session.prepared import prepare
 from loaders import open_results

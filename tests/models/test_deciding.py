@@ -21,7 +21,8 @@ from dashboard.models.deciding import (
 )
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import Hockney
-from dashboard.models.parameter_set import ParameterSet, read_set
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import read_set
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
 from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
 from dashboard.models.registry import model_of

@@ -14,7 +14,8 @@ from dashboard.domain.errors import OptionError
 from dashboard.models.deciding import TRUST, Ensemble, model_decision
 from dashboard.models.errors import ModelError
 from dashboard.models.family import FAMILY, family_of, read_trust, write_trust
-from dashboard.models.parameter_set import ParameterSet, of_machine, read_set, write_set
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import read_set, write_set
 from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.models.presets import machine
 from tests.models.networks import HOCKNEY, NETWORKS
@@ -38,7 +39,7 @@ def test_it_stands_beside_the_others_while_it_is_wanted(fast_ethernet: xr.DataTr
         front = frontier(problem, families=["model", "exact"], held_out=None)
         assert front.table["family"].tolist().count("model") == 4
         # Another network for a while, then the first again.
-        with FAMILIES.also(family_of(of_machine(machine("boba")))):
+        with FAMILIES.also(family_of(machine("boba"))):
             assert FAMILIES["model"].option("parameters").default == "boba"
         assert FAMILIES["model"].option("parameters").default.startswith("test network: hockney")
     assert dict.fromkeys(FAMILIES) == before
@@ -142,7 +143,7 @@ def test_a_network_comes_back_from_its_line() -> None:
             assert fields[name] == (pytest.approx(value, rel=1e-5) if name != "model" else value)
     # What is written of it is written again.
     assert write_set(again) == write_set(NETWORK)
-    assert write_set(of_machine(machine("boba"))) == "boba"
+    assert write_set(machine("boba")) == "boba"
     odd = ParameterSet("a: b|c;d?", {"hockney": HOCKNEY})
     assert read_set(write_set(odd)).name == "a b c d"
     # A machine with another number is no longer that machine.

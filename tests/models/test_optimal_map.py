@@ -27,8 +27,8 @@ def test_no_segment_size_is_better(model: str) -> None:
 def test_what_figure_6_2_shows() -> None:
     # Hockney segments later, and in larger pieces; LogGP messages of 1 KB already (6.1.2).
     sizes = [1, 256, 1024, 4096, 65536, 393216]
-    hockney = optimal_map("bcast", machine("grig-tcp").parameters("hockney"), np.arange(4, 29), sizes, multiple=8)
-    loggp = optimal_map("bcast", machine("grig-tcp").parameters("loggp"), np.arange(4, 29), sizes, multiple=8)
+    hockney = optimal_map("bcast", machine("grig-tcp").of("hockney"), np.arange(4, 29), sizes, multiple=8)
+    loggp = optimal_map("bcast", machine("grig-tcp").of("loggp"), np.arange(4, 29), sizes, multiple=8)
     assert (hockney["segment_size"].sel(message_size=slice(1, 1024)) == 0).all()
     assert (hockney["segment_size"].sel(message_size=slice(65536, None)) > 0).all()
     assert (loggp["segment_size"].sel(message_size=1024) > 0).any()

@@ -7,7 +7,8 @@ import pytest
 
 from dashboard.models.errors import NotApplicableError, ParameterError
 from dashboard.models.p2p import Hockney, LogGP
-from dashboard.models.parameter_set import ParameterSet, find_parameters, load_parameters, set_of_dict
+from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of_dict
+from dashboard.models.parameter_text import find_parameters
 from dashboard.models.presets import machine
 from tests.models.networks import NETWORKS
 
@@ -23,7 +24,7 @@ def test_what_is_saved_is_what_is_loaded(tmp_path: Path) -> None:
 
 def test_a_published_machine_by_its_name() -> None:
     network = find_parameters("grig-mx")
-    assert network.of("loggp") == machine("grig-mx").loggp
+    assert network.of("loggp") == machine("grig-mx").of("loggp")
     assert "4.12" in str(network.provenance["sources"])
     with pytest.raises(NotApplicableError, match="thunderbird has no PLogP parameters; there are Hockney"):
         find_parameters("thunderbird").of("plogp")

@@ -12,9 +12,7 @@ BANDWIDTH = {"grig-mx": 239.58, "grig-tcp": 11.75, "boba": 66.36, "frodo-mx": 23
 
 @pytest.mark.parametrize("name", BANDWIDTH)
 def test_transfer_times_are_the_printed_bandwidths(name: str) -> None:
-    hockney, loggp = MACHINES[name].hockney, MACHINES[name].loggp
-    assert hockney is not None
-    assert loggp is not None
+    hockney, loggp = MACHINES[name].of("hockney"), MACHINES[name].of("loggp")
     assert 1e-6 / hockney.beta == pytest.approx(BANDWIDTH[name], rel=0.015)
     # Both were measured on one network: its time per byte differs by a few percent.
     assert loggp.gap_per_byte == pytest.approx(hockney.beta, rel=0.05)
@@ -22,8 +20,7 @@ def test_transfer_times_are_the_printed_bandwidths(name: str) -> None:
 
 
 def test_thunderbird_is_what_netpipe_measured() -> None:
-    hockney = machine("thunderbird").hockney
-    assert hockney is not None
+    hockney = machine("thunderbird").of("hockney")
     assert hockney.alpha == pytest.approx(3.65e-6)
     # 7222.68 Mbps, printed as 0.0011 us/byte.
     assert hockney.beta == pytest.approx(8 / 7222.68e6, abs=5e-11)
@@ -32,17 +29,15 @@ def test_thunderbird_is_what_netpipe_measured() -> None:
 
 
 def test_what_was_not_printed_is_said() -> None:
-    with pytest.raises(
-        NotApplicableError, match=r"thunderbird has no printed LogP / LogGP parameters .*there are Hockney"
-    ):
-        machine("thunderbird").parameters("loggp")
+    with pytest.raises(NotApplicableError, match="thunderbird has no LogP / LogGP parameters; there are Hockney"):
+        machine("thunderbird").of("loggp")
     with pytest.raises(ParameterError, match="did you mean grig-tcp"):
         machine("grig_tcp")
     with pytest.raises(ParameterError, match="expected one of"):
-        machine("boba").parameters("amdahl")  # type: ignore[arg-type]
+        machine("boba").of("amdahl")
 
 
 def test_every_machine_gives_its_models() -> None:
     for each in MACHINES.values():
         for model in each.models:
-            assert np.isfinite(each.parameters(model).message_time(1000))
+            assert np.isfinite(each.of(model).message_time(1000))

@@ -18,7 +18,7 @@ from dashboard.plots.models.methods import ModelMethod, model_methods
 hv.extension("bokeh")
 
 GRIG = MACHINES["grig-tcp"]
-PARAMETERS: Any = {"hockney": GRIG.hockney, "loggp": GRIG.loggp}
+PARAMETERS: Any = {"hockney": GRIG.of("hockney"), "loggp": GRIG.of("loggp")}
 
 
 @pytest.fixture
@@ -50,9 +50,9 @@ def test_without_measurements_every_algorithm_is_offered() -> None:
 def test_binomial_under_hockney_is_log2_p_messages(view: View) -> None:
     at = np.array([1.0, 1024.0, 65536.0])
     expected = 4 * (110.65e-6 + 0.0851e-6 * at)
-    assert predicted(view, view.methods[0], GRIG.hockney, at) == pytest.approx(expected)
+    assert predicted(view, view.methods[0], GRIG.of("hockney"), at) == pytest.approx(expected)
     over_processes = replace(view, axis="comm_size", message_size=1024)
-    times = predicted(over_processes, view.methods[0], GRIG.hockney, [2, 5, 8, 9])
+    times = predicted(over_processes, view.methods[0], GRIG.of("hockney"), [2, 5, 8, 9])
     assert times == pytest.approx(np.array([1, 3, 3, 4]) * (110.65e-6 + 0.0851e-6 * 1024))
 
 
@@ -102,7 +102,7 @@ def test_charts_follow_parameters_without_being_drawn_anew(
     columns = chart_columns(shown, evaluate(shown, PARAMETERS, fast_ethernet_bcast))
     for chart in (time_chart, residual_chart):
         hv.renderer("bokeh").get_plot(chart(shown, columns, live))
-    slower = {**PARAMETERS, "hockney": replace(GRIG.hockney, alpha=2 * GRIG.hockney.alpha)}
+    slower = {**PARAMETERS, "hockney": replace(GRIG.of("hockney"), alpha=2 * GRIG.of("hockney").alpha)}
     moved = chart_columns(shown, evaluate(shown, slower, fast_ethernet_bcast))
     for name, each in moved.items():
         live.update(name, each)

@@ -97,7 +97,7 @@ def test_parameters_are_drawn_as_they_are() -> None:
     assert gap == pytest.approx(NETWORK["plogp"].gap_at(at))
     assert gap_chart({"hockney": NETWORK["hockney"]}) is None
     trip = PingPong(np.array([1.0, 1000.0]), np.array([1e-4, 2e-4]))
-    time, rate = message_charts({"hockney": MACHINES["grig-tcp"].hockney}, trip)
+    time, rate = message_charts({"hockney": MACHINES["grig-tcp"].of("hockney")}, trip)
     assert [layer.label for layer in time] == ["Hockney", "ping-pong"]
     assert list(rate)[-1].dimension_values(1) == pytest.approx([0.01, 5.0])
     timed = np.array([0.0, 1024.0]), np.array([1e-7, 1e-6])

@@ -11,9 +11,7 @@ from dashboard.plots.colors import as_seen
 from dashboard.plots.models import optimal as model_optimal
 from dashboard.plots.raster import Raster
 
-FOUND = optimal_map(
-    "bcast", machine("grig-tcp").parameters("hockney"), [2, 8, 28], [1, 1024, 65536, 393216], multiple=8
-)
+FOUND = optimal_map("bcast", machine("grig-tcp").of("hockney"), [2, 8, 28], [1, 1024, 65536, 393216], multiple=8)
 
 
 def test_classes_are_powers_of_two() -> None:

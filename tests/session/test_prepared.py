@@ -8,7 +8,7 @@ import pytest
 
 from dashboard.domain.errors import OptionError
 from dashboard.models.completing import completed
-from dashboard.models.parameter_set import find_parameters
+from dashboard.models.parameter_text import find_parameters
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import prepare
 from dashboard.session.treatment import DEFAULTS, Treatment, Workload

@@ -154,7 +154,7 @@ def _line(row: Mapping[str, Any]) -> str:
 def _schedule(args: argparse.Namespace) -> None:
     from dashboard.commands.methods.text import description, schedule_lines, simulated
     from dashboard.commands.model.predict import say_network
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
 
     made = _made(args, 0)
     result = description(made)

@@ -46,7 +46,7 @@ def known(args: argparse.Namespace) -> Iterator[None]:
         return
     from dashboard.decisions.grown.families import FAMILIES
     from dashboard.models.family import family_of
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
 
     if args.parameters:
         asked = [getattr(args, "tree_model", None), complete]

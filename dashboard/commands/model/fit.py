@@ -87,7 +87,7 @@ def fit(args: argparse.Namespace) -> None:
     from dashboard.models import MODEL_NAMES
     from dashboard.models.fit import fit_all
     from dashboard.models.observations import observe
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
 
     observed = replace(observe(_cubes(args).values(), args.methods, ppn=args.ppn), variant=args.variant)
     models = tuple(name for name in MODEL_NAMES if name in (args.models or MODEL_NAMES))
@@ -184,7 +184,7 @@ def decide(args: argparse.Namespace) -> None:
     from dashboard.decisions.measured.problem import Problem
     from dashboard.models.deciding import decision_times, model_penalties
     from dashboard.models.family import read_trust
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
     from dashboard.models.predicting import Covered
 
     network = find_parameters(args.parameters)

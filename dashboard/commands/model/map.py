@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 def model_map(args: argparse.Namespace) -> None:
     """Show the map, and save its decision function if asked to."""
     from dashboard.models import MODEL_NAMES
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
 
     if args.optimal and args.model not in MODEL_NAMES:
         raise Usage(f"--optimal needs --model {' or '.join(MODEL_NAMES)}: models that vote have no one segment size")

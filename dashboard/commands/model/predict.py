@@ -25,7 +25,7 @@ _RANGES = (5, 10)
 
 def listing(args: argparse.Namespace) -> None:
     """List models and machines."""
-    from dashboard.models import ALL, MACHINES, MODEL_NAMES, models_of
+    from dashboard.models import ALL, MACHINE_TITLES, MACHINES, MODEL_NAMES, models_of
 
     chosen = tuple(models_of(args.collective).values()) if args.collective else ALL
     result: dict[str, Any] = {
@@ -42,8 +42,13 @@ def listing(args: argparse.Namespace) -> None:
             for each in chosen
         ],
         "machines": [
-            {"name": each.name, "title": each.title, "models": list(each.models), "source": each.source}
-            for each in MACHINES.values()
+            {
+                "name": name,
+                "title": MACHINE_TITLES[name],
+                "models": list(each.models),
+                "source": each.provenance["sources"][0],
+            }
+            for name, each in MACHINES.items()
         ],
     }
     show(args, result, lambda: _listing_lines(result, with_formulas=args.formulas))
@@ -149,7 +154,7 @@ def say_undetermined_choices(decision: DecisionFunction) -> None:
 
 def predict(args: argparse.Namespace) -> None:
     """Predict one time."""
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
 
     model, message = _model(args), _message(args)
     network = find_parameters(args.parameters, args.model)
@@ -182,7 +187,7 @@ def predict(args: argparse.Namespace) -> None:
 
 def segments(args: argparse.Namespace) -> None:
     """Find the optimal segment size."""
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
     from dashboard.models.segments import Segmentation
 
     model, message = _model(args), _message(args)

@@ -140,7 +140,7 @@ def _within(shares: Sequence[float]) -> str:
 def _simulate(args: argparse.Namespace) -> None:
     from dashboard.commands.model.predict import say_network
     from dashboard.models.grid_simulation import simulated
-    from dashboard.models.parameter_set import find_parameters
+    from dashboard.models.parameter_text import find_parameters
     from dashboard.models.placement import nodes_of
     from dashboard.models.simulator import Nodes
     from dashboard.schedules.orthogonal import default_inner

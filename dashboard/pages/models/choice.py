@@ -15,7 +15,8 @@ from dashboard.models.aliases import algorithm_of, covered
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
 from dashboard.models.family import ENCODINGS, read_trust, write_trust
 from dashboard.models.fit import Fit
-from dashboard.models.parameter_set import ParameterSet, of_machine, write_set
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import write_set
 from dashboard.models.predicting import candidates
 from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.plots.models.curves import AXES, AxisName, View
@@ -69,7 +70,7 @@ class ModelChoice(param.Parameterized):
         self._state = state
         self._effective: tuple[Any, Mapping[ModelName, PointToPointModel]] | None = None
         #: Parameter sets by title: the published machines, and what was fitted or measured here.
-        self.sets: dict[str, ParameterSet] = {name: of_machine(machine) for name, machine in MACHINES.items()}
+        self.sets: dict[str, ParameterSet] = dict(MACHINES)
         #: What is known of the fits that sets came from, by title, each with the measurements that it was fitted to.
         self._fits: dict[str, tuple[list[str], Mapping[ModelName, Fit]]] = {}
         super().__init__()

@@ -11,7 +11,7 @@ from panel.io import hold
 from dashboard.models import MODEL_TITLES, ModelError
 from dashboard.models.deciding import decision_of_optimal
 from dashboard.models.optimal_map import optimal_map, times_of
-from dashboard.models.parameter_set import write_set
+from dashboard.models.parameter_text import write_set
 from dashboard.pages.models.choice import COMM_SIZES, MESSAGE_SIZES, ModelChoice
 from dashboard.pages.models.parts import REST, Part, chart, side_by_side, tables
 from dashboard.pages.parts.later import Rested

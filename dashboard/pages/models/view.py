@@ -5,7 +5,7 @@ from urllib.parse import quote, unquote
 
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.family import read_trust
-from dashboard.models.parameter_set import read_set, write_set
+from dashboard.models.parameter_text import read_set, write_set
 from dashboard.pages.models.choice import FIRST_MACHINE, ModelChoice
 from dashboard.session.address import possible, read_as, text_of
 

@@ -32,13 +32,13 @@ IDS = [f"{each.collective}-{each.algorithm}-{each.model}" for each in CLOSED]
 @pytest.mark.parametrize(("name", "model", "size", "printed", "tolerance"), TABLE_6_1)
 @pytest.mark.parametrize("variant", ["corrected", "as_published"])
 def test_table_6_1(name: str, model: str, size: int, printed: float, tolerance: float, variant: str) -> None:
-    parameters = machine(name).parameters(model)  # type: ignore[arg-type]
+    parameters = machine(name).of(model)
     segment = optimal_segment("bcast", "split_binary", parameters, 64, size, variant=variant)  # type: ignore[arg-type]
     assert float(segment) == pytest.approx(printed, rel=tolerance)
 
 
 def network_of(each: Segments, name: str) -> PointToPointModel:
-    return MACHINES[name].parameters(each.model)
+    return MACHINES[name].of(each.model)
 
 
 def least(each: Segments, parameters: PointToPointModel, processes: int, size: int) -> tuple[float, float]:

@@ -8,7 +8,7 @@ import pytest
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.fit import fit_all, residual_table
 from dashboard.models.observations import observe
-from dashboard.models.parameter_set import write_set
+from dashboard.models.parameter_text import write_set
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command
 from dashboard.session.state import State
