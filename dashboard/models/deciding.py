@@ -270,15 +270,15 @@ def decision_of_optimal(optimal: xr.Dataset, parameters: ParameterSet) -> Decisi
         Of the network that it was made with.
     """
     collective, best = str(optimal.attrs["collective"]), optimal["algorithm"].values
-    names = [*map(str, optimal["candidate"].values), ""]
+    names = optimal["candidate"].values.astype(str).tolist()
     sizes = optimal["segment_size"].values.astype(np.int64).ravel().tolist()
     pairs = [(names[place], size) for place, size in zip(best.ravel().tolist(), sizes, strict=True)]
-    methods = [candidates(collective, [name], [size])[0] for name, size in sorted(set(pairs)) if name]
+    methods = [candidates(collective, [name], [size])[0] for name, size in sorted(set(pairs))]
     places = {(each.algorithm, each.segment_size): place for place, each in enumerate(methods)}
     known = Covered.of(collective, methods)
     model = parameters.of(optimal.attrs["model"])
     cube = predicted_cube(known, optimal["comm_size"].values, optimal["message_size"].values, model)
-    labels = np.array([places.get(pair, -1) for pair in pairs], dtype=np.int64).reshape(best.shape)
+    labels = np.array([places[pair] for pair in pairs], dtype=np.int64).reshape(best.shape)
     elected = ModelMap(labels, {model.name: labels}, cube, known)
     options = {"model": model.name, "segments": "optimal"}
     return decision_of_map(elected, Ensemble(parameters, model.name), options=options)

@@ -103,7 +103,7 @@ def candidates(
     sizes = sorted(dict.fromkeys(int(size) for size in segment_sizes))
     if not sizes or sizes[0] < 0:
         raise ModelError(f"segment sizes are {list(segment_sizes)}; expected bytes from 0 (no segments)")
-    cut = {name: sizes if known[name].segmented not in ("", "first") else [0] for name in names}
+    cut = {name: sizes if known[name].sizable else [0] for name in names}
     return tuple(Method(_label(name, size), name, size) for name in names for size in cut[name])
 
 

@@ -100,6 +100,11 @@ class CollectiveModel:
         """Numbers of processes that it works on, for people."""
         return {"": "any", "power_of_two": "powers of two", "even": "even numbers"}[self.requires]
 
+    @property
+    def sizable(self) -> bool:
+        """Whether it is cut into segments of a size that can be chosen."""
+        return self.segmented not in ("", "first")
+
     def formula(self, model: ModelName) -> Formula:
         """Formula under one model."""
         formulas = {"hockney": self.hockney, "loggp": self.loggp, "plogp": self.plogp}

@@ -75,7 +75,7 @@ def optimal_segment(
         When the algorithm is not segmented.
     """
     model = model_of(collective, algorithm)
-    if model.segmented in ("", "first"):
+    if not model.sizable:
         raise ModelError(f"{collective} {algorithm} is not cut into segments of a size that could be chosen")
     count, size = np.broadcast_arrays(
         sizes_of("communicator size", comm_size, 1), sizes_of("message size", message_size, 0)

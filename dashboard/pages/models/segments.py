@@ -57,7 +57,7 @@ class OptimalSegments(Part):
     def update(self) -> None:
         """Follow the choice."""
         choice = self._choice
-        cut = [n for n, each in MODELS[choice.collective].items() if each.segmented not in ("", "first")]
+        cut = [n for n, each in MODELS[choice.collective].items() if each.sizable]
         pays = [name for name in cut if _has_optimum(choice.collective, name)]
         value = self.offer(self.algorithm, cut, *pays)
         self.algorithm.visible = self.cut.visible = bool(cut)

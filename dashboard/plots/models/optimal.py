@@ -21,10 +21,10 @@ _STOPS = np.array([[255, 237, 140], [120, 198, 121], [86, 156, 214]])
 
 
 def segment_classes(segment: NDArray[np.float64]) -> NDArray[np.int64]:
-    """Class of each segment size: 0 = not segmented, else by its power of two; -1 where there is none."""
-    power = np.floor(np.log2(np.maximum(np.nan_to_num(segment), 1.0)))
+    """Class of each segment size: 0 = not segmented, else by its power of two."""
+    power = np.floor(np.log2(np.maximum(segment, 1.0)))
     classes = np.clip(power, LOWEST, HIGHEST).astype(np.int64) - LOWEST + 1
-    return np.where(np.isnan(segment), -1, np.where(segment > 0, classes, 0))
+    return np.where(segment > 0, classes, 0)
 
 
 def class_colors() -> list[str]:
@@ -70,7 +70,7 @@ def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: Method
 
 def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, Layer]:
     """Layers of the map of segment sizes; the cells say the power of two."""
-    segment = np.where(optima["algorithm"].values >= 0, optima["segment_size"].values, np.nan)
+    segment = optima["segment_size"].values
     layers = {
         "segments ground": drawn.unmeasured_ground(axes),
         "segments": drawn.code_image(segment_classes(segment), raster, class_colors()),
@@ -81,18 +81,14 @@ def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, 
 
 
 def _powers(segment: NDArray[np.float64], axes: Axes) -> Layer:
-    known = np.nan_to_num(segment).ravel()
-    with np.errstate(divide="ignore"):
-        texts = np.array(
-            [f"{power:.0f}" if size > 0 else "" for size, power in zip(known, np.log2(known), strict=True)]
-        )
+    texts = np.array([f"{np.log2(size):.0f}" if size > 0 else "" for size in segment.ravel()])
     return drawn.cell_texts(drawn.in_cells(texts, axes), axes, "8px")
 
 
 def _cells(optima: xr.Dataset, axes: Axes) -> Layer:
     """Boxes that are not seen, but tell their figures under the pointer; none on a map of many cells."""
     count, size = optima["comm_size"].values, optima["message_size"].values
-    names = np.array([*map(str, optima["candidate"].values), "none works"], dtype=object)
+    names = optima["candidate"].values.astype(object)
     left, right, bottom, top = axes.x.edges[:-1], axes.x.edges[1:], axes.y.edges[:-1], axes.y.edges[1:]
     rows, columns = (each.ravel() for each in np.meshgrid(np.arange(count.size), np.arange(size.size), indexing="ij"))
     if rows.size > drawn.MOST_LETTERS * 4:
@@ -132,8 +128,7 @@ def algorithm_legend(optima: xr.Dataset, key: MethodKey) -> str:
 
 def segment_legend(optima: xr.Dataset) -> str:
     """Write the classes of segment sizes that occur."""
-    segment = np.where(optima["algorithm"].values >= 0, optima["segment_size"].values, np.nan)
-    classes = segment_classes(segment)
+    classes = segment_classes(optima["segment_size"].values)
     rows = [
         [f"{swatch(color)} {title}", f"{int((classes == place).sum()):,}"]
         for place, (color, title) in enumerate(zip(class_colors(), class_titles(), strict=True))
