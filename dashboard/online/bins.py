@@ -33,8 +33,8 @@ class Bins:
         Of the same lengths: at which the regressions are asked.
     """
 
-    borders: tuple[FloatArray, FloatArray, FloatArray]
-    points: tuple[FloatArray, FloatArray, FloatArray]
+    borders: tuple[FloatArray, ...]
+    points: tuple[FloatArray, ...]
 
     @classmethod
     def regular(cls, nodes: int, ppn: int) -> Bins:
@@ -52,32 +52,28 @@ class Bins:
     def seen(cls, message_size: Any, nodes: Any, ppn: Any, most: int = MOST) -> Bins:
         """Bins around the values that were seen: one for each, or of more than `most` at their quantiles."""
         made = [_around(np.asarray(values, dtype=np.float64), most) for values in (message_size, nodes, ppn)]
-        first, second, third = made
-        return cls((first[0], second[0], third[0]), (first[1], second[1], third[1]))
+        return cls(*zip(*made, strict=True))
 
     @property
-    def shape(self) -> tuple[int, int, int]:
+    def shape(self) -> tuple[int, ...]:
         """Bins on each axis."""
-        first, second, third = (axis.size for axis in self.borders)
-        return first, second, third
+        return tuple(axis.size for axis in self.borders)
 
     @property
     def count(self) -> int:
         """Bins in all."""
         return int(np.prod(self.shape))
 
-    def places(self, message_size: Any, nodes: Any, ppn: Any) -> tuple[IntArray, IntArray, IntArray]:
+    def places(self, message_size: Any, nodes: Any, ppn: Any) -> tuple[IntArray, ...]:
         """Bin on each axis of calls; what is below 0 counts as 0."""
-        first, second, third = (
+        return tuple(
             np.clip(np.searchsorted(axis, np.asarray(values, dtype=np.float64), side="right") - 1, 0, None)
             for axis, values in zip(self.borders, (message_size, nodes, ppn), strict=True)
         )
-        return first, second, third
 
     def number(self, message_size: Any, nodes: Any, ppn: Any) -> IntArray:
         """Number of the bin of calls: message sizes are the slowest axis, processes per node the fastest."""
-        first, second, third = self.places(message_size, nodes, ppn)
-        return np.asarray((first * self.shape[1] + second) * self.shape[2] + third, dtype=np.int64)
+        return np.asarray(np.ravel_multi_index(self.places(message_size, nodes, ppn), self.shape), dtype=np.int64)
 
     def grid(self) -> FloatArray:
         """Points of all bins, ``(bin, axis)``."""
@@ -114,13 +110,12 @@ class Bins:
             }
         except (KeyError, TypeError, ValueError) as error:
             raise OnlineError(f"the bins cannot be read: {error!r}") from None
-        borders, points = read["borders"], read["points"]
-        for name, axis, middle in zip(AXES, borders, points, strict=True):
+        for name, axis, middle in zip(AXES, read["borders"], read["points"], strict=True):
             if axis.ndim != 1 or not axis.size or axis[0] != 0 or (np.diff(axis) <= 0).any():
                 raise OnlineError(f"the borders of {name} must ascend from 0")
             if middle.shape != axis.shape:
                 raise OnlineError(f"{name} has {axis.size} bins and {middle.size} points")
-        return cls((borders[0], borders[1], borders[2]), (points[0], points[1], points[2]))
+        return cls(**read)
 
 
 def _geometric(borders: FloatArray) -> FloatArray:

@@ -80,17 +80,12 @@ def since_change(cells: pd.DataFrame, factor: float) -> pd.DataFrame:
         both = (before > 0) & (count[number] > 0)
         if min(before[both].sum(), count[number, both].sum()) >= _ENOUGH:
             ratio = logs[number, both] - weighted[both] / before[both]
-            if abs(_weighted_median(ratio, np.minimum(before, count[number])[both])) > math.log(factor):
+            median = np.quantile(ratio, 0.5, weights=np.minimum(before, count[number])[both], method="inverted_cdf")
+            if abs(median) > math.log(factor):
                 begin, before, weighted = number, np.zeros_like(before), np.zeros_like(weighted)
         before = before + count[number]
         weighted = weighted + count[number] * logs[number]
     return pd.DataFrame(cells[cells["iteration"] >= iterations[begin]])
-
-
-def _weighted_median(values: FloatArray, weights: npt.NDArray[Any]) -> float:
-    order = np.argsort(values)
-    reached = np.cumsum(weights[order])
-    return float(values[order][np.searchsorted(reached, reached[-1] / 2)])
 
 
 @dataclass(frozen=True, eq=False)

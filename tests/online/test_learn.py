@@ -10,7 +10,7 @@ from sklearn.ensemble import HistGradientBoostingRegressor
 from threadpoolctl import threadpool_info, threadpool_limits
 
 from dashboard.online.bins import Bins
-from dashboard.online.learn import _weighted_median, fit, regressions, since_change, summarise, trend
+from dashboard.online.learn import fit, regressions, since_change, summarise, trend
 from dashboard.online.selection import DEFAULT, Blocked, Calls, _choice, allowed_in, learn
 from dashboard.online.settings import Learning
 from dashboard.online.table import default_table
@@ -81,7 +81,11 @@ def test_what_was_measured_before_a_change_is_forgotten_and_noise_is_none() -> N
 def test_a_change_is_the_ratio_that_half_of_the_timings_have_at_most(
     values: list[float], weights: list[int], median: float
 ) -> None:
-    assert _weighted_median(np.array(values, dtype=float), np.array(weights)) == median
+    sizes = {"message_size": range(len(values)), "nodes": 1, "ppn": 1, "count": [10 * each for each in weights]}
+    before = pd.DataFrame({**sizes, "iteration": 1, "log_median": 0.0})
+    cells = pd.concat([before, before.assign(iteration=2, log_median=values)])
+    assert set(since_change(cells, math.exp(median - 0.1))["iteration"]) == {2}
+    assert set(since_change(cells, math.exp(median + 0.1))["iteration"]) == {1, 2}
 
 
 def test_a_collective_is_learnt_when_five_of_its_methods_are() -> None:
