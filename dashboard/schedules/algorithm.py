@@ -1,6 +1,6 @@
 """An algorithm as data: what writes its schedule, its parameters, whom it serves, and where it comes from."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -70,8 +70,6 @@ class Algorithm:
         Of reductions: whether the operands stay in rank order, or the operation must commute.
     fallback
         Algorithm that serves where it does not.
-    model
-        Name among the models; empty without one.
     formula
         Of an algorithm without a model: how long it takes by Hockney's parameters, at whole powers of its radix and
         without segments where it has some; see `FORMULA`.
@@ -88,7 +86,6 @@ class Algorithm:
     least_count: Callable[[Call, Mapping[str, Any]], int] | None = None
     order: Order = ""
     fallback: str = ""
-    model: str = ""
     formula: str = ""
     also: Callable[[Call, Mapping[str, Any]], object] | None = None
 
@@ -133,3 +130,11 @@ class Algorithm:
                 )
         if self.also is not None:
             self.also(call, values)
+
+
+def by_collective(algorithms: Iterable[Algorithm]) -> dict[str, dict[str, Algorithm]]:
+    """Algorithms by collective, then name."""
+    known: dict[str, dict[str, Algorithm]] = {}
+    for each in algorithms:
+        known.setdefault(each.collective, {})[each.name] = each
+    return known

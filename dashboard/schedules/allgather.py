@@ -97,9 +97,9 @@ def linear(rank: Rank, view: View, blocks: Blocks) -> None:
     rank.wait(*receives, *[rank.send(blocks.of(view, rank.rank), other) for other in others])
 
 
-def _of(collective: str, model: bool) -> tuple[Algorithm, ...]:  # noqa: FBT001 - the collective without a model is said
+def _of(collective: str) -> tuple[Algorithm, ...]:
     def entry(name: str, write: Callable[[Rank, View, Blocks], None], source: str, **needs: Any) -> Algorithm:
-        return Algorithm(collective, name, gathered(write), source, model=name if model else "", **needs)
+        return Algorithm(collective, name, gathered(write), source, **needs)
 
     return (
         entry("bruck", bruck, "Table 4.6, Figure 4.4"),
@@ -109,7 +109,7 @@ def _of(collective: str, model: bool) -> tuple[Algorithm, ...]:  # noqa: FBT001 
 
 
 ALGORITHMS = (
-    *_of("allgather", model=True),
+    *_of("allgather"),
     Algorithm(
         "allgather",
         "recursive_doubling",
@@ -117,8 +117,7 @@ ALGORITHMS = (
         "Table 4.6, Figure 4.5",
         requires="power_of_two",
         fallback="bruck",
-        model="recursive_doubling",
     ),
-    *_of("allgatherv", model=False),
+    *_of("allgatherv"),
     Algorithm("allgatherv", "linear", gathered(linear), "section 4.1.2"),
 )

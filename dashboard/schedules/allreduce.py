@@ -90,7 +90,6 @@ ALGORITHMS = (
         recursive_doubling,
         "Table 4.10, Figure 4.10",
         order="rank order",
-        model="recursive_doubling",
     ),
     Algorithm(
         "allreduce",
@@ -100,7 +99,6 @@ ALGORITHMS = (
         least_count=_blocks,
         order="commutative",
         fallback="recursive_doubling",
-        model="ring",
     ),
     Algorithm(
         "allreduce",
@@ -111,7 +109,6 @@ ALGORITHMS = (
         least_count=_blocks,
         order="commutative",
         fallback="ring",
-        model="ring_segmented",
     ),
     Algorithm(
         "allreduce",
@@ -121,6 +118,5 @@ ALGORITHMS = (
         least_count=needs,
         order="rank order",
         fallback="recursive_doubling",
-        model="rabenseifner",
     ),
 )

@@ -85,9 +85,9 @@ def bruck(rank: Rank) -> None:
 
 
 ALGORITHMS = (
-    Algorithm("alltoall", "linear", linear, "Table 4.7", model="linear"),
-    Algorithm("alltoall", "pairwise", pairwise, "Table 4.7", model="pairwise"),
-    Algorithm("alltoall", "bruck", bruck, "Table 4.7, Figure 4.7", model="bruck"),
+    Algorithm("alltoall", "linear", linear, "Table 4.7"),
+    Algorithm("alltoall", "pairwise", pairwise, "Table 4.7"),
+    Algorithm("alltoall", "bruck", bruck, "Table 4.7, Figure 4.7"),
     Algorithm("alltoall", "linear_sync", linear_sync, "section 4.1.2", (MAX_REQUESTS,)),
     *(
         Algorithm(name, each.__name__, each, "section 4.1.2")

@@ -66,9 +66,9 @@ def binomial(rank: Rank) -> None:
 
 
 ALGORITHMS = (
-    Algorithm("barrier", "flat_tree", flat_tree, "Table 4.2", model="flat_tree"),
-    Algorithm("barrier", "double_ring", double_ring, "Table 4.2", model="double_ring"),
-    Algorithm("barrier", "recursive_doubling", recursive_doubling, "Table 4.2", model="recursive_doubling"),
-    Algorithm("barrier", "bruck", bruck, "Table 4.2", model="bruck"),
+    Algorithm("barrier", "flat_tree", flat_tree, "Table 4.2"),
+    Algorithm("barrier", "double_ring", double_ring, "Table 4.2"),
+    Algorithm("barrier", "recursive_doubling", recursive_doubling, "Table 4.2"),
+    Algorithm("barrier", "bruck", bruck, "Table 4.2"),
     Algorithm("barrier", "binomial", binomial, "section 4.1.2"),
 )

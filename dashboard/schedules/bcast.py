@@ -67,7 +67,7 @@ def split_binary(rank: Rank) -> None:
 
 
 def _bcast(name: str, topology: Topology, figure: str) -> Algorithm:
-    return Algorithm("bcast", name, down(topology), f"Table 4.3, {figure}", (SEGMENT_SIZE,), model=name)
+    return Algorithm("bcast", name, down(topology), f"Table 4.3, {figure}", (SEGMENT_SIZE,))
 
 
 ALGORITHMS = (
@@ -75,7 +75,7 @@ ALGORITHMS = (
     _bcast("pipeline", pipeline, "Figure 4.1"),
     _bcast("binomial", binomial, "Figure 4.3"),
     _bcast("binary", binary, "Figure 4.2"),
-    Algorithm("bcast", "split_binary", split_binary, "Table 4.3, Figure 4.16", (SEGMENT_SIZE,), model="split_binary"),
+    Algorithm("bcast", "split_binary", split_binary, "Table 4.3, Figure 4.16", (SEGMENT_SIZE,)),
     Algorithm("bcast", "k_chain", fanned(chains), "section A.1.2", (SEGMENT_SIZE, FAN_OUT)),
     Algorithm("bcast", "k_ary", fanned(k_ary), "section 4.1.1", (SEGMENT_SIZE, FAN_OUT)),
 )

@@ -5,31 +5,23 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.schedules import bcast, reduce, rooted
-from dashboard.schedules.algorithm import Algorithm, Parameter
+from dashboard.schedules.algorithm import Algorithm, Parameter, by_collective
 from dashboard.schedules.call import Blocks, Call, View
 from dashboard.schedules.rank import Rank
 
 #: Tags of the second part are not those of the first.
 SECOND = 8
 
-_PARTS: Mapping[str, Mapping[str, Algorithm]] = {
-    collective: {each.name: each for each in algorithms if each.collective == collective}
-    for collective, algorithms in (
-        ("bcast", bcast.ALGORITHMS),
-        ("reduce", reduce.ALGORITHMS),
-        ("gather", rooted.ALGORITHMS),
-        ("scatter", rooted.ALGORITHMS),
-    )
-}
-#: The reduction that serves every operation.
-_DEFAULT = {"bcast": "binomial", "reduce": "in_order_binary", "gather": "binomial", "scatter": "binomial"}
+_PARTS = by_collective((*bcast.ALGORITHMS, *reduce.ALGORITHMS, *rooted.ALGORITHMS))
+#: What serves every call of a part.
+DEFAULT = {"bcast": "binomial", "scatter": "binomial", "gather": "binomial", "reduce": "in_order_binary"}
 
 
 def _parameters(*parts: str) -> tuple[Parameter, ...]:
     """Each part's algorithm, and every parameter that any of its algorithms has, with the part's name before it."""
     names: list[Parameter] = []
     for part in parts:
-        names.append(Parameter(part, _DEFAULT[part], tuple(_PARTS[part])))
+        names.append(Parameter(part, DEFAULT[part], tuple(_PARTS[part])))
         of_parts = {each.name: each for algorithm in _PARTS[part].values() for each in algorithm.parameters}
         names += [replace(each, name=f"{part}_{each.name}") for each in of_parts.values()]
     return tuple(names)

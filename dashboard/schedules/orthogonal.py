@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.schedules import allgather, allreduce, bcast, compositions, reduce, rooted
-from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter
+from dashboard.schedules.algorithm import SEGMENT_SIZE, Algorithm, Parameter, by_collective
 from dashboard.schedules.call import Blocks, Call, View
 from dashboard.schedules.errors import NotApplicableError, ScheduleError
 from dashboard.schedules.layout import Grid, Memory, Step, balanced, group_steps
@@ -22,26 +22,11 @@ BALANCED = "balanced"
 #: Between the algorithms of the phases, where they are not the same in all; before each of an algorithm's parameters.
 BETWEEN_PHASES, BEFORE_PARAMETERS = "+", ":"
 
-_INNER: Mapping[str, Mapping[str, Algorithm]] = {
-    collective: {each.name: each for module in modules for each in module.ALGORITHMS if each.collective == collective}
-    for collective, modules in (
-        ("bcast", (bcast,)),
-        ("scatter", (rooted,)),
-        ("gather", (rooted,)),
-        ("reduce", (reduce,)),
-        ("allreduce", (allreduce, compositions)),
-        ("allgather", (allgather, compositions)),
-    )
-}
+_INNER = by_collective(
+    each for module in (bcast, rooted, reduce, allreduce, allgather, compositions) for each in module.ALGORITHMS
+)
 #: Inner algorithms that serve every group; what serves where there is no grid.
-_DEFAULT = {
-    "bcast": "binomial",
-    "scatter": "binomial",
-    "gather": "binomial",
-    "reduce": "in_order_binary",
-    "allreduce": "recursive_doubling",
-    "allgather": "ring",
-}
+_DEFAULT = {**compositions.DEFAULT, "allreduce": "recursive_doubling", "allgather": "ring"}
 
 
 @dataclass(frozen=True)
@@ -216,4 +201,4 @@ def _of(collective: str) -> Algorithm:
     )
 
 
-ALGORITHMS = tuple(map(_of, (*_INNER, "allgatherv")))
+ALGORITHMS = tuple(map(_of, (*_DEFAULT, "allgatherv")))

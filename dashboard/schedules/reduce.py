@@ -126,7 +126,7 @@ def rabenseifner(rank: Rank) -> None:
 def _tree(name: str, topology: Topology, source: str, *, by_child: bool = False) -> Algorithm:
     write = tree(topology, by_child=by_child)
     fallback = "linear_in_order" if name == "flat_tree" else "in_order_binary"
-    return Algorithm("reduce", name, write, source, (SEGMENT_SIZE,), order="commutative", fallback=fallback, model=name)
+    return Algorithm("reduce", name, write, source, (SEGMENT_SIZE,), order="commutative", fallback=fallback)
 
 
 ALGORITHMS = (
@@ -142,7 +142,6 @@ ALGORITHMS = (
         least_count=needs,
         order="rank order",
         fallback="binomial",
-        model="rabenseifner",
     ),
     Algorithm(
         "reduce",

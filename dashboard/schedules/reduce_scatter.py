@@ -67,9 +67,6 @@ ALGORITHMS = (
         "Table 4.9, Figure 4.9",
         order="commutative",
         fallback="reduce_scatter",
-        model="recursive_halving",
     ),
-    Algorithm(
-        "reduce_scatter", "ring", ring, "Table 4.9", order="commutative", fallback="reduce_scatter", model="ring"
-    ),
+    Algorithm("reduce_scatter", "ring", ring, "Table 4.9", order="commutative", fallback="reduce_scatter"),
 )

@@ -20,7 +20,7 @@ from dashboard.schedules import (
     rooted,
     scan,
 )
-from dashboard.schedules.algorithm import Algorithm
+from dashboard.schedules.algorithm import Algorithm, by_collective
 from dashboard.schedules.errors import ScheduleError
 
 _MODULES = (
@@ -30,10 +30,7 @@ _MODULES = (
 
 ALL: tuple[Algorithm, ...] = tuple(chain.from_iterable(module.ALGORITHMS for module in _MODULES))
 #: By collective, then name.
-ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = {
-    collective: {each.name: each for each in ALL if each.collective == collective}
-    for collective in dict.fromkeys(each.collective for each in ALL)
-}
+ALGORITHMS: Mapping[str, Mapping[str, Algorithm]] = by_collective(ALL)
 
 
 def algorithm_of(collective: str, name: str) -> Algorithm:

@@ -111,11 +111,11 @@ def gather_binomial(rank: Rank) -> None:
 
 
 ALGORITHMS = (
-    Algorithm("scatter", "linear", scatter_linear, "Table 4.4", model="linear"),
-    Algorithm("scatter", "binomial", scatter_binomial, "Table 4.4, Figure 4.3", model="binomial"),
-    Algorithm("gather", "linear", gather_linear, "Table 4.5", model="linear"),
-    Algorithm("gather", "linear_sync", linear_sync, "Table 4.5", (FIRST_SEGMENT,), model="linear_sync"),
-    Algorithm("gather", "binomial", gather_binomial, "Table 4.5, Figure 4.3", model="binomial"),
+    Algorithm("scatter", "linear", scatter_linear, "Table 4.4"),
+    Algorithm("scatter", "binomial", scatter_binomial, "Table 4.4, Figure 4.3"),
+    Algorithm("gather", "linear", gather_linear, "Table 4.5"),
+    Algorithm("gather", "linear_sync", linear_sync, "Table 4.5", (FIRST_SEGMENT,)),
+    Algorithm("gather", "binomial", gather_binomial, "Table 4.5, Figure 4.3"),
     Algorithm("scatterv", "linear", scatter_linear, "section 4.1.2"),
     Algorithm("gatherv", "linear", gather_linear, "section 4.1.2"),
 )

@@ -53,7 +53,6 @@ def _of(collective: str) -> tuple[Algorithm, ...]:
             "Table 4.11" if collective == "scan" else "section 4.1.2",
             parameters,
             order="rank order",
-            model=name if collective == "scan" else "",
         )
         for name, parameters in names.items()
     )

@@ -112,6 +112,7 @@ def methods(args: argparse.Namespace) -> None:
 
 def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any]]:
     """Methods of a provider as `methods list --json` shows them."""
+    from dashboard.models import MODELS
     from dashboard.schedules import ALGORITHMS
 
     for collective in collectives:
@@ -127,7 +128,7 @@ def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any
                 "requires": each.requires,
                 "order": each.order or None,
                 "fallback": each.fallback or None,
-                "model": each.model or None,
+                "model": each.name if each.name in MODELS.get(collective, {}) else None,
                 "formula": each.formula or None,
                 "source": each.source,
             }
