@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Literal
 
+from dashboard.domain.units import format_time
+
 ModelName = Literal["hockney", "loggp", "plogp"]
 MODEL_NAMES: tuple[ModelName, ...] = ("hockney", "loggp", "plogp")
 MODEL_TITLES: Mapping[ModelName, str] = {"hockney": "Hockney", "loggp": "LogP / LogGP", "plogp": "PLogP"}
@@ -20,6 +22,8 @@ _PARAMETERS: Mapping[str, tuple[str, str]] = {
     "delta": ("δ", "copying"),
 }
 
+_PER_BYTE = ("beta", "gap_per_byte", "gamma", "delta")
+
 
 def parameter_symbol(name: str) -> str:
     """Symbol of a parameter for people; its name where it has none, such as ``gap at 1024 B``."""
@@ -29,3 +33,8 @@ def parameter_symbol(name: str) -> str:
 def parameter_title(name: str) -> str:
     """Symbol of a parameter and what it is, for people; its name where it has no symbol."""
     return ", ".join(_PARAMETERS.get(name, (name,)))
+
+
+def format_parameter(name: str, value: float) -> str:
+    """Write the value of a parameter, s or s/B, for people."""
+    return f"{value * 1e9:.4g} ns/B" if name in _PER_BYTE else format_time(value)

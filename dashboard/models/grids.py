@@ -13,16 +13,10 @@ from dashboard.models.fitted_runtime import fitted, unfitted
 from dashboard.models.placement import nodes_recorded, shares
 from dashboard.models.published import Published, Runtime, composed, improvement
 from dashboard.schedules.layout import Grid, layouts
+from loaders.collectives import COLLECTIVES
 
-#: Collectives that grids are made of, and whether a phase carries the blocks of all ranks that a member stands for.
-CARRIES_BLOCKS = {
-    "bcast": False,
-    "reduce": False,
-    "allreduce": False,
-    "scatter": True,
-    "gather": True,
-    "allgather": True,
-}
+#: Collectives that grids are made of.
+PHASED = ("bcast", "reduce", "allreduce", "scatter", "gather", "allgather")
 
 #: What the original, and what runs inside of its grids, is called where all is predicted.
 ORIGINAL = "original"
@@ -59,7 +53,8 @@ class Predicted:
 
 def sizes(collective: str, grid: Grid, message_size: float) -> list[tuple[int, float]]:
     """Processes and bytes of each phase of a grid."""
-    carries = CARRIES_BLOCKS[collective]
+    # Phases of a collective with blocks carry those of all ranks that a member stands for.
+    carries = COLLECTIVES[collective].by_block
     return [
         (factor, message_size * stride if carries else message_size)
         for factor, stride in zip(grid.factors, grid.strides, strict=True)
@@ -95,8 +90,8 @@ def predict(
     ModelError
         When the collective is not made of phases, or the original's time is not known.
     """
-    if collective not in CARRIES_BLOCKS:
-        raise ModelError(f"{collective} is not made of phases; grids are of {', '.join(CARRIES_BLOCKS)}")
+    if collective not in PHASED:
+        raise ModelError(f"{collective} is not made of phases; grids are of {', '.join(PHASED)}")
     if processes < 2:
         raise ModelError(f"{processes} processes: expected 2 or more")
     original = function.seconds(processes, message_size)
@@ -164,7 +159,7 @@ def of_results(cubes: dict[str, xr.Dataset], collective: str, method: str) -> Ru
     """
     if collective in cubes:
         return fitted(cubes[collective], method)
-    made = composed({name: fitted(cube, method) for name, cube in cubes.items() if name in CARRIES_BLOCKS})
+    made = composed({name: fitted(cube, method) for name, cube in cubes.items() if name in PHASED})
     if collective not in made:
         raise ModelError(f"the results hold no {collective}; they hold {', '.join(cubes)}")
     return made[collective]

@@ -15,8 +15,7 @@ from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
-
-COMPUTING = ("reduce", "allreduce", "reduce_scatter", "scan")
+from loaders.collectives import REDUCING
 
 
 @dataclass(frozen=True, eq=False)
@@ -81,7 +80,7 @@ class Observations:
     @property
     def computing(self) -> bool:
         """Whether some collective computes, so that gamma shows."""
-        return any(line.model.collective in COMPUTING for line in self.lines)
+        return any(line.model.collective in REDUCING for line in self.lines)
 
     def predict(self, parameters: PointToPointModel) -> FloatArray:
         """As `time`, but predicted."""

@@ -221,13 +221,13 @@ def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
 def _cubes(args: argparse.Namespace) -> dict[str, Any]:
     """Results of the machine by collective, as far as they are of such that grids are made of; read once."""
     from dashboard.commands.load import load
-    from dashboard.models.grids import CARRIES_BLOCKS
+    from dashboard.models.grids import PHASED
 
     if not hasattr(args, "machine_cubes"):
         args.paths = [args.machine]
         # Those of --ppn are of what is predicted.
         results = load(args, ppn_hints=False)
-        args.machine_cubes = {name: results[name].to_dataset() for name in results.children if name in CARRIES_BLOCKS}
+        args.machine_cubes = {name: results[name].to_dataset() for name in results.children if name in PHASED}
     cubes: dict[str, Any] = args.machine_cubes
     return cubes
 

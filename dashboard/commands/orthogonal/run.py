@@ -153,9 +153,9 @@ def _predictions(
     from dashboard.models.applications import beyond, predicted
     from dashboard.models.errors import ModelError
     from dashboard.models.fitted_runtime import unfitted_note
-    from dashboard.models.grids import CARRIES_BLOCKS
+    from dashboard.models.grids import PHASED
 
-    methods = _by_collective(args.method, tuple(CARRIES_BLOCKS))
+    methods = _by_collective(args.method, PHASED)
     alone = answer["alone"]["seconds"] / answer["alone"]["steps"]
 
     @cache

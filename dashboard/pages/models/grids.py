@@ -12,7 +12,7 @@ from dashboard.decisions.grown.intervals import intervals, penalties
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import ModelError
 from dashboard.models.fitted_runtime import fitted, unfitted_note
-from dashboard.models.grids import CARRIES_BLOCKS, deviation, gains, predict, predicted_cube, summary
+from dashboard.models.grids import PHASED, deviation, gains, predict, predicted_cube, summary
 from dashboard.models.published import MACHINES, TITLES, machine
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, chart, side_by_side, tables
@@ -93,8 +93,8 @@ class Grids(Part):
 
     def _how(self) -> str:
         name = self._choice.collective
-        if name not in CARRIES_BLOCKS:
-            return f"{name} is not made of phases; grids are of {', '.join(CARRIES_BLOCKS)}."
+        if name not in PHASED:
+            return f"{name} is not made of phases; grids are of {', '.join(PHASED)}."
         return (
             f"No grids of {name} were measured. They are, beside the library's methods, by: "
             f"colltune bench run FOLDER -c {name} --grids all"

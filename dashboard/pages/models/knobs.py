@@ -3,11 +3,10 @@
 import math
 from dataclasses import dataclass
 
-from dashboard.domain.models import parameter_title
-from dashboard.domain.units import format_time
+from dashboard.domain.models import format_parameter, parameter_title
 from dashboard.models import ModelName
+from dashboard.models.p2p import CLASSES, Range
 
-#: Ends of the sliders, as powers of ten of s and of s/B; the low end of what may be 0 stands for it.
 _TIMES, _PER_BYTE, _LOCAL = (-7.0, -2.0), (-11.0, -6.0), (-12.0, -7.0)
 
 
@@ -19,19 +18,18 @@ class Knob:
     ----------
     model, name
         Whose parameter.
-    ends
-        Of the slider, powers of ten.
-    zero
-        Whether the low end stands for 0.
-    per_byte
-        Whether it is a time per byte.
+    allowed
+        What it may be.
     """
 
     model: ModelName
     name: str
-    ends: tuple[float, float]
-    zero: bool = False
-    per_byte: bool = False
+    allowed: Range
+
+    @property
+    def ends(self) -> tuple[float, float]:
+        """Of the slider, powers of ten of s and of s/B; the low end of what may be 0 stands for it."""
+        return _LOCAL if self.name in ("gamma", "delta") else _PER_BYTE if self.allowed.unit == "s/B" else _TIMES
 
     @property
     def title(self) -> str:
@@ -49,32 +47,16 @@ class Knob:
 
     def value(self, position: float) -> float:
         """What a position of the slider stands for."""
-        return 0.0 if self.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
+        return 0.0 if self.allowed.zero and position <= self.ends[0] else float(f"{10**position:.4g}")
 
     def labels(self, value: float) -> dict[str, str]:
         """What the slider says, and to screen readers its thumb, which itself lies at a power of ten."""
-        number = f"{value * 1e9:.4g} ns/B" if self.per_byte else format_time(value)
+        number = format_parameter(self.name, value)
         return {"label": f"{self.title}: {number}", "value_label": number}
 
 
-def _local(model: ModelName) -> tuple[Knob, ...]:
-    return (
-        Knob(model, "gamma", _LOCAL, zero=True, per_byte=True),
-        Knob(model, "delta", _LOCAL, zero=True, per_byte=True),
-    )
-
-
-KNOBS: tuple[Knob, ...] = (
-    Knob("hockney", "alpha", _TIMES),
-    Knob("hockney", "beta", _PER_BYTE, per_byte=True),
-    *_local("hockney"),
-    Knob("loggp", "latency", _TIMES),
-    Knob("loggp", "overhead", _TIMES),
-    Knob("loggp", "gap", _TIMES),
-    Knob("loggp", "gap_per_byte", _PER_BYTE, zero=True, per_byte=True),
-    *_local("loggp"),
-    Knob("plogp", "latency", _TIMES),
-    *_local("plogp"),
+KNOBS: tuple[Knob, ...] = tuple(
+    Knob(model, name, allowed) for model, made in CLASSES.items() for name, allowed in made.ranges().items()
 )
 _HELP = {
     "alpha": "What a message costs however short it is. In Hockney's model m bytes take α + β m (Parallel Computing "

@@ -5,8 +5,8 @@ from html import escape
 import holoviews as hv
 import numpy as np
 
-from dashboard.domain.models import parameter_title
-from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
+from dashboard.domain.models import format_parameter, parameter_title
+from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.models.fit import Fit
 from dashboard.plots.colors import OKABE_ITO
 from dashboard.plots.frame import framed
@@ -51,17 +51,12 @@ def interval_table(fit: Fit) -> str:
     """Write the fitted parameters with their confidence intervals, and what was assumed."""
     rows = []
     for name, (low, high) in fit.intervals.items():
-        ends = [_write(name, each) for each in (low, high)] if np.isfinite(high) else ["not determined", "–"]
-        rows.append([escape(parameter_title(name)), _write(name, fit.value(name)), *ends])
+        ends = [format_parameter(name, each) for each in (low, high)] if np.isfinite(high) else ["not determined", "–"]
+        rows.append([escape(parameter_title(name)), format_parameter(name, fit.value(name)), *ends])
     level = f"{100 * fit.level:g} %"
     heads = [("parameter", False), ("value", True), (f"{level} from", True), ("to", True)]
     notes = "".join(f"<p>{escape(note)}.</p>" for note in fit.notes)
     return table(f"Fitted parameters with {level} confidence intervals", heads, rows) + notes
-
-
-def _write(name: str, value: float) -> str:
-    per_byte = name in ("beta", "gap_per_byte", "gamma", "delta")
-    return f"{value * 1e9:.4g} ns/B" if per_byte else format_time(value)
 
 
 def method_table(fit: Fit, scheme: str = OKABE_ITO) -> str:
