@@ -253,34 +253,19 @@ def fit_all(
 
 def residual_table(observed: Observations, parameters: PointToPointModel) -> pd.DataFrame:
     """What a network predicts beside what was measured; columns as `Fit.residuals`."""
-    parts = []
-    for line in observed.lines:
-        predicted = line.predict(parameters, observed.variant)
-        parts.append(
-            pd.DataFrame(
-                {
-                    "collective": line.model.collective,
-                    "method": line.label,
-                    "comm_size": line.comm_size.astype(np.int64),
-                    "message_size": line.message_size.astype(np.int64),
-                    "measured": line.time,
-                    "predicted": predicted,
-                    "residual": predicted / line.time - 1,
-                }
-            )
-        )
-    return pd.concat(parts, ignore_index=True)
+    kept = observed.cells.drop(columns=["algorithm", "segment_size"])
+    predicted = observed.predict(parameters)
+    return kept.assign(predicted=predicted, residual=predicted / observed.time - 1)
 
 
 def _unknowns(
     observed: Observations, model: str, start: PointToPointModel | None, gamma: float | None, knots: int
 ) -> _Unknowns:
-    sizes = np.unique(np.concatenate([line.message_size for line in observed.lines]))
-    silent = all(line.model.collective == "barrier" for line in observed.lines)
-    if sizes.size < 2 and not silent:
-        raise ModelError(f"all times are of messages of {sizes[0]:g} B; two or more message sizes are needed")
-    if silent:
+    sizes = observed.cells["message_size"].unique()
+    if (observed.cells["collective"] == "barrier").all():
         raise ModelError("barriers send no bytes, so they show no time per byte; add another collective")
+    if sizes.size < 2:
+        raise ModelError(f"all times are of messages of {sizes[0]:g} B; two or more message sizes are needed")
     computing = gamma is None and observed.computing
     fixed = gamma if gamma is not None else start.gamma if start is not None else 0.0
     delta = start.delta if start is not None else 0.0
@@ -343,7 +328,7 @@ def _plogp_unknowns(
 
 def _knots(observed: Observations, most: int) -> FloatArray:
     """Sizes of messages that are really sent, about evenly on a logarithmic scale."""
-    sent = np.unique(np.round(np.concatenate([line.pieces() for line in observed.lines])))
+    sent = np.unique(np.round(observed.pieces()))
     if sent.size < 2:
         raise ModelError(f"all messages sent are of {sent[0]:g} B; PLogP's gap needs two or more sizes")
     wanted = np.linspace(np.log1p(sent[0]), np.log1p(sent[-1]), most)
@@ -352,8 +337,7 @@ def _knots(observed: Observations, most: int) -> FloatArray:
 
 def _rough(observed: Observations) -> tuple[float, float]:
     """A latency and a time per byte of the right order to begin with."""
-    time = observed.time
-    size = np.concatenate([line.message_size for line in observed.lines])
+    time, size = observed.time, observed.cells["message_size"].to_numpy(float)
     large = size >= size.max() / 2
     return float(time.min()), max(float((time[large] / size[large]).min()), LEAST * 10)
 
