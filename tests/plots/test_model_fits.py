@@ -1,5 +1,6 @@
 """What is shown of fits: intervals, notes and residuals of each method."""
 
+import holoviews as hv
 import numpy as np
 import pytest
 
@@ -9,6 +10,8 @@ from dashboard.models.predicting import Covered, candidates, predicted_cube
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.fits import interval_table, method_table, residual_chart
 from tests.models.networks import HOCKNEY
+
+hv.extension("bokeh")
 
 
 @pytest.fixture(scope="module")
