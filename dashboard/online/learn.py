@@ -19,7 +19,7 @@ from threadpoolctl import ThreadpoolController
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.online.errors import OnlineError
-from dashboard.online.settings import LEARNERS
+from dashboard.online.settings import LEARNERS, Learning
 
 SIZES = ["message_size", "nodes", "ppn"]
 METHOD = ["collective", "alg"]
@@ -198,13 +198,7 @@ def _one_thread(learner: str) -> AbstractContextManager[Any]:
 
 
 def regressions(
-    cells: pd.DataFrame,
-    *,
-    learner: str,
-    rounds: int,
-    min_samples: int,
-    change: float,
-    pause: Callable[[], None] = lambda: None,
+    cells: pd.DataFrame, settings: Learning, pause: Callable[[], None] = lambda: None
 ) -> Mapping[tuple[str, int], Regression]:
     """Learn all methods that have been timed often enough, by collective and AlgID.
 
@@ -212,17 +206,13 @@ def regressions(
     ----------
     cells
         As `summarise` gives them.
-    min_samples
-        Timings that a method must have.
-    change
-        As `since_change` takes it; infinite: nothing is ever too old.
     pause
         Called before each is learnt; may raise to end it.
     """
     fitted = {}
     for (collective, alg), own in cells.groupby(METHOD, sort=True, observed=True):
-        recent = since_change(own, change)
-        if recent["count"].sum() >= min_samples:
+        recent = since_change(own, settings.changed_by)
+        if recent["count"].sum() >= settings.min_samples:
             pause()
-            fitted[str(collective), int(str(alg))] = fit(recent, learner, rounds)
+            fitted[str(collective), int(str(alg))] = fit(recent, settings.learner, settings.rounds)
     return fitted

@@ -12,7 +12,6 @@ from string import Template
 
 from dashboard.benchmarks.libraries import mpicc as compiling
 from dashboard.decisions import DecisionFunction, Leaf, Method
-from dashboard.decisions.function.saved import methods_to_data
 from dashboard.export import provenance as origin
 from dashboard.export.library_names import choice_of
 from dashboard.export.targets.c.text import comment, string
@@ -182,8 +181,7 @@ def _numbers(table: AlgTable, tables: Tables, blocked: Sequence[Blocked]) -> lis
         for method in methods
     ]
     firsts = [sum(counts[:place]) for place in range(len(counts))]
-    methods_data = {name: methods_to_data(methods) for name, methods in table.methods.items()}
-    text = json.dumps({"table": table.digest, "methods": methods_data})[1:]
+    text = json.dumps({"table": table.digest, "methods": table.listed})[1:]
 
     def array(name: str, values: list[int]) -> str:
         return f"static const int colltune_{name}[] = {{ {', '.join(map(str, values))} }};"

@@ -196,10 +196,9 @@ def learn(
         Called before each method is learnt; may raise to end it.
     """
     memo = {} if memo is None else memo
-    how: dict[str, Any] = {"learner": settings.learner, "rounds": settings.rounds, "min_samples": settings.min_samples}
-    key = (*how.values(), settings.changed_by)
+    key = (settings.learner, settings.rounds, settings.min_samples, settings.changed_by)
     if key not in memo:
-        memo[key] = regressions(cells, **how, change=settings.changed_by, pause=pause)
+        memo[key] = regressions(cells, settings, pause)
     fitted = memo[key]
     choices = {}
     for name, methods in table.methods.items():

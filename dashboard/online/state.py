@@ -18,7 +18,6 @@ from typing import Any
 
 import pandas as pd
 
-from dashboard.decisions.function.saved import methods_to_data
 from dashboard.online.errors import OnlineError
 from dashboard.online.learn import summarise
 from dashboard.online.model_file import save
@@ -192,9 +191,8 @@ class Folder:
         if not parts:
             return report
         new = pd.concat(parts, ignore_index=True)
-        methods = {name: methods_to_data(listed) for name, listed in self.table.methods.items()}
         everything = pd.concat([former, new], ignore_index=True) if len(former) else new
-        write_data(self.data, everything, methods, self.table.digest)
+        write_data(self.data, everything, self.table.listed, self.table.digest)
         return Collected(report.runs, len(new), report.skipped, report.waiting, report.notes)
 
     def _taken(self, first: Path, known: set[str], settled: float, report: Collected) -> pd.DataFrame | None:

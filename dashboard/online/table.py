@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.function.saved import methods_to_data
+from dashboard.decisions.function.saved import method_from_data, methods_to_data
 from dashboard.domain.algorithm_names import normal
 from dashboard.domain.arrays import BoolArray
 from dashboard.export import ExportError
@@ -74,16 +74,19 @@ class AlgTable:
         return tuple(self.methods)
 
     @property
+    def listed(self) -> dict[str, list[dict[str, Any]]]:
+        """The methods as JSON has them."""
+        return {name: methods_to_data(methods) for name, methods in self.methods.items()}
+
+    @property
     def digest(self) -> str:
         """First 16 hex digits of the SHA-256 over names and parameters."""
-        listed = {name: methods_to_data(methods) for name, methods in self.methods.items()}
-        text = json.dumps(listed, sort_keys=True)
+        text = json.dumps(self.listed, sort_keys=True)
         return hashlib.sha256(text.encode()).hexdigest()[:_DIGITS]
 
     def to_dict(self) -> dict[str, Any]:
         """As JSON has it."""
-        listed = {name: methods_to_data(methods) for name, methods in self.methods.items()}
-        return {"colltune_online_table": 1, "library": self.library, "version": self.version, "methods": listed}
+        return {"colltune_online_table": 1, "library": self.library, "version": self.version, "methods": self.listed}
 
     @classmethod
     def from_dict(cls, data: Any) -> AlgTable:
@@ -96,15 +99,7 @@ class AlgTable:
         """
         try:
             methods = {
-                str(name): tuple(
-                    Method(
-                        str(entry["label"]),
-                        str(entry["algorithm"]),
-                        int(entry.get("segment_size", 0)),
-                        dict(entry.get("parameters") or {}),
-                    )
-                    for entry in listed
-                )
+                str(name): tuple(method_from_data(entry, f"a method of {name}") for entry in listed)
                 for name, listed in data["methods"].items()
             }
             return cls(str(data["library"]), str(data["version"]), methods)

@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from dashboard.decisions.function.saved import methods_to_data
 from dashboard.online.table import AlgTable
 from loaders import disk
 from loaders.online import ALIGNED, RECORD, totals_of
@@ -30,9 +29,8 @@ def claim(folder: Path, run: str) -> str:
 
 def head(run: str, table: AlgTable, **facts: Any) -> bytes:
     """Header of a trace; `facts` has ``rank``, ``ranks``, ``mode`` and the like."""
-    methods = {name: methods_to_data(listed) for name, listed in table.methods.items()}
     known = {"colltune_trace": 1, "run": run, **facts, "library": table.library, "library_version": table.version}
-    text = json.dumps({**known, "table": table.digest, "methods": methods}).encode()
+    text = json.dumps({**known, "table": table.digest, "methods": table.listed}).encode()
     return text + b" " * (-(len(text) + 1) % ALIGNED) + b"\n"
 
 

@@ -18,25 +18,23 @@ _RADIUS, _LAYER, _GAP, _MARGIN, _CELL = 13.0, 70.0, 16.0, 30.0, 11.0
 _TEXT = 'font-family="sans-serif" font-size="11"'
 
 
+def _sent(schedule: Schedule) -> Iterator[Edge]:
+    """All messages, in the order of the ranks that send."""
+    for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True)):
+        yield from ((rank, row[1], at) for row, at in zip(program.rows.tolist(), rounds, strict=True) if row[0] == SEND)
+
+
 def edges(schedule: Schedule) -> list[Edge]:
     """Ways that messages take, each with the step of its first message, in the order of the steps."""
     first: dict[tuple[int, int], int] = {}
-    for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True)):
-        for row, step in zip(program.rows.tolist(), rounds, strict=True):
-            if row[0] == SEND:
-                way = rank, row[1]
-                first[way] = min(step, first.get(way, step))
+    for rank, to, step in _sent(schedule):
+        first[rank, to] = min(step, first.get((rank, to), step))
     return sorted(((*way, step) for way, step in first.items()), key=lambda edge: (edge[2], edge[:2]))
 
 
 def messages_at(schedule: Schedule, step: int) -> list[Edge]:
     """Messages that pass in one step, in the order of the ranks that send."""
-    return sorted(
-        (rank, row[1], step)
-        for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True))
-        for row, at in zip(program.rows.tolist(), rounds, strict=True)
-        if row[0] == SEND and at == step
-    )
+    return sorted(each for each in _sent(schedule) if each[2] == step)
 
 
 def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:

@@ -66,17 +66,15 @@ def calls(algorithm: Algorithm, size: int) -> Iterator[Call]:
 
 def _differing(call: Call, *, gaps: bool) -> Call:
     """The call with a count for each rank, some of them 0; `gaps`: and with the blocks in another order, apart."""
-    size, values = call.processes, dict(call.__dict__)
-    values.pop("blocks", None)
+    size = call.processes
     if call.collective not in BETWEEN:
         counts: Counts = tuple(call.count * (rank % 3) for rank in range(size))
-        placed = _apart(counts) if gaps else None
-        return Call(**{**values, "counts": counts, "displacements": placed})
+        return replace(call, counts=counts, displacements=_apart(counts) if gaps else None)
     # Symmetric, as calls in place need it.
     ranks = range(size)
     table: Matrix = tuple(tuple((sender + receiver) % 4 * call.count for receiver in ranks) for sender in ranks)
     places = tuple(_apart(row) for row in table)
-    return Call(**{**values, "counts": table, "displacements": (places, places) if gaps else None})
+    return replace(call, counts=table, displacements=(places, places) if gaps else None)
 
 
 def _apart(lengths: Counts) -> Counts:

@@ -64,7 +64,7 @@ def test_a_known_function_is_learnt() -> None:
 
 def test_a_method_with_too_few_timings_is_not_learnt() -> None:
     cells = summarise(pd.concat([timings(1, each=20), timings(2, each=2)]))
-    assert list(regressions(cells, learner="gamma", rounds=10, min_samples=100, change=math.inf)) == [("allreduce", 1)]
+    assert list(regressions(cells, Learning(rounds=10, min_samples=100, change=None))) == [("allreduce", 1)]
 
 
 def test_what_was_measured_before_a_change_is_forgotten_and_noise_is_none() -> None:

@@ -105,7 +105,7 @@ def parse(data: Any) -> dict[str, Any]:
         raise DecisionFormatError("methods is empty; a decision needs at least one")
     return {
         "collective": _expect(document.get("collective"), str, "collective"),
-        "methods": [_method(method, f"methods[{index}]") for index, method in enumerate(methods)],
+        "methods": [method_from_data(method, f"methods[{index}]") for index, method in enumerate(methods)],
         "root": _tree(document.get("root"), len(methods)),
         "kind": _expect(document.get("kind"), str, "kind"),
         "options": _expect(document.get("options", {}), dict, "options"),
@@ -126,7 +126,8 @@ def _short(value: Any) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _method(value: Any, place: str) -> Method:
+def method_from_data(value: Any, place: str) -> Method:
+    """Read a method of `methods_to_data`; `DecisionFormatError` names the `place` of what is wrong."""
     data = _expect(value, dict, place)
     segment_size = _expect(data.get("segment_size", 0), int, f"{place}.segment_size")
     if segment_size < 0:
