@@ -1,10 +1,8 @@
 """Sparse measurements completed by models (dissertation, 6.4): what was not measured is predicted, and marked."""
 
-import numpy as np
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, check_cube, methods_of
-from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
@@ -42,42 +40,28 @@ def completed(cube: xr.Dataset, parameters: PointToPointModel, *, variant: Varia
     """
     known = Covered.of(str(check_cube(cube).attrs.get("collective")), methods_of(cube))
     dims = tuple(name for name in (*DIMS, "ppn") if name in cube.dims)
-    time = np.array(cube["time"].transpose(*dims).values, dtype=float)
-    if (time <= 0).any():
-        raise ModelError(f"a time is {time[time <= 0][0]:g} s; expected more than 0 s")
-    count, size = cube["comm_size"].values, cube["message_size"].values
-    predicted = known.times(parameters, count[:, None], size[None, :], variant=variant)
-    labels = [str(label) for label in cube["method"].values]
-    places = [labels.index(method.label) for method in known.methods]
-    marked = np.zeros(time.shape, dtype=bool)
-    for number in range(time.shape[3] if time.ndim > len(DIMS) else 1):
-        part = (..., number) if time.ndim > len(DIMS) else ...
-        mine, marks = time[part], marked[part]  # views
-        for place, guess, factor in zip(places, predicted, _factors(mine[places], predicted), strict=True):
-            fill = np.isnan(mine[place]) & ~np.isnan(guess)
-            mine[place][fill] = factor * guess[fill]
-            marks[place][fill] = True
+    measured = cube["time"].transpose(*dims).astype(float).compute()
+    if (low := measured.values[measured.values <= 0]).size:
+        raise ModelError(f"a time is {low[0]:g} s; expected more than 0 s")
+    count, size = cube["comm_size"].values[:, None], cube["message_size"].values[None, :]
+    coords = {"method": [method.label for method in known.methods], **{name: cube[name] for name in DIMS[1:]}}
+    predicted = xr.DataArray(known.times(parameters, count, size, variant=variant), coords, DIMS)
+    factors = (measured / predicted).median(DIMS[1:])
+    guess = predicted * factors.fillna(factors.median("method")).fillna(1.0)
+    time = measured.fillna(guess)
+    marked = measured.isnull() & time.notnull()
     if "modelled" in cube:  # what an earlier call filled in stays marked
-        marked |= np.asarray(cube["modelled"].transpose(*dims).values, dtype=np.bool_)
+        marked |= cube["modelled"].astype(bool)
     filled = int(marked.sum())
     text = f"{filled} times predicted by the {parameters.name} model, calibrated by method"
     if not filled:
-        what = "that a model could predict " if np.isnan(time).any() else ""
+        what = "that a model could predict " if measured.isnull().any() else ""
         text = f"nothing {what}is missing, so that the models decide nothing and all is as measured"
     if known.missing:
         text += f"; no model covers {', '.join(known.missing)}"
-    result = cube.assign(time=(dims, time, cube["time"].attrs), modelled=(dims, marked))
+    result = cube.assign(time=time.assign_attrs(cube["time"].attrs), modelled=marked)
     result["modelled"].attrs["long_name"] = "whether the time was predicted by a model, not measured"
     attrs = {"completion": text}
     if "digest" in cube.attrs:
         attrs["digest"] = f"{cube.attrs['digest']}-{parameters.name}{filled}"
     return result.assign_attrs(attrs)
-
-
-def _factors(measured: FloatArray, predicted: FloatArray) -> FloatArray:
-    """For each method the median ratio of measured to predicted times."""
-    ratios = np.where(predicted > 0, measured / predicted, np.nan)
-    there = np.asarray(~np.isnan(ratios).all(axis=(1, 2)))
-    factors = np.array([np.nanmedian(each) if known else np.nan for each, known in zip(ratios, there, strict=True)])
-    usual = float(np.median(factors[there])) if there.any() else 1.0
-    return np.where(there, factors, usual)
