@@ -21,8 +21,7 @@ from dashboard.models.collectives.model import CollectiveModel, Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import models_of
-
-KIB = 1024
+from loaders.methods import MethodKey, method_label
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,7 +103,7 @@ def candidates(
     if not sizes or sizes[0] < 0:
         raise ModelError(f"segment sizes are {list(segment_sizes)}; expected bytes from 0 (no segments)")
     cut = {name: sizes if known[name].sizable else [0] for name in names}
-    return tuple(Method(_label(name, size), name, size) for name in names for size in cut[name])
+    return tuple(Method(method_label(MethodKey(name, size)), name, size) for name in names for size in cut[name])
 
 
 def methods_named(collective: str, labels: Sequence[str], measured: Sequence[Method] = ()) -> tuple[Method, ...]:
@@ -137,12 +136,6 @@ def _named(collective: str, label: str) -> Method:
         raise ModelError(f"method {label!r}: {error}; expected a segment size, as in pipeline 8KiB") from None
     (method,) = candidates(collective, [name], [segment])
     return method
-
-
-def _label(algorithm: str, segment: int) -> str:
-    if not segment:
-        return algorithm
-    return f"{algorithm} {segment // KIB}KiB" if segment % KIB == 0 else f"{algorithm} {segment}B"
 
 
 def predicted_cube(

@@ -26,6 +26,7 @@ from dashboard.models.parameter_text import read_set
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
 from dashboard.models.predicting import Covered, candidates, methods_named, predicted_cube
 from dashboard.models.registry import model_of
+from loaders.methods import MethodKey, method_label
 from tests.conftest import FAST_ETHERNET
 from tests.models.networks import HOCKNEY, NETWORKS
 
@@ -58,6 +59,9 @@ def test_candidates_cut_only_what_can_be_cut() -> None:
         "ring",
         "neighbor_exchange",
     ]
+    # As results have it, which penalties are found by.
+    assert candidates("bcast", ["pipeline"], [1 << 20])[0].label == method_label(MethodKey("pipeline", 1 << 20))
+    assert methods_named("bcast", ["pipeline 1MiB"])[0].label == "pipeline 1MiB"
     with pytest.raises(ModelError, match="no bcast model 'chain'"):
         candidates("bcast", ["chain"])
     with pytest.raises(ModelError, match="segment sizes are"):
