@@ -11,7 +11,7 @@ import xarray as xr
 from dashboard.decisions.function.nodes import Method
 from dashboard.decisions.measured.map import methods_of
 from dashboard.models import MACHINES, MODEL_NAMES, MODELS, ModelName, PointToPointModel
-from dashboard.models.aliases import algorithm_of, covered
+from dashboard.models.aliases import covered
 from dashboard.models.deciding import KIND, TOGETHER, TRUST, VOTE, Ensemble
 from dashboard.models.family import ENCODINGS, read_trust, write_trust
 from dashboard.models.fit import Fit
@@ -103,8 +103,8 @@ class ModelChoice(param.Parameterized):
     def could_choose(self) -> tuple[Method, ...]:
         """Methods that models can decide between: measured ones, then each algorithm with further segment sizes."""
         cube = self.cube()
-        measured = () if cube is None else tuple(covered(self.collective, methods_of(cube))[0])
-        known = {(algorithm_of(self.collective, each.algorithm), each.segment_size) for each in measured}
+        measured = {} if cube is None else covered(self.collective, methods_of(cube))[0]
+        known = {(model.algorithm, each.segment_size) for each, model in measured.items()}
         more = candidates(self.collective, segment_sizes=(0, *SEGMENTS))
         return (*measured, *(each for each in more if (each.algorithm, each.segment_size) not in known))
 

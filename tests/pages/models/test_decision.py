@@ -13,10 +13,12 @@ import pytest
 from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_percent
+from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.page import TABS, ModelsPage
 from dashboard.session.recipes import as_command, as_python, tree_words
 from dashboard.session.registry import Results
 from dashboard.session.state import State
+from tests.cubes import synthetic_cube
 from tests.pages.models.viewing import open_tab, source
 from tests.states import state_of
 
@@ -143,6 +145,18 @@ def test_methods_that_were_not_measured_can_be_chosen(page: ModelsPage, state: S
     assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] > 0
     part.candidates.value = ["split_binary_tree 8KiB", "linear"]
     assert state.view.penalty(page.choice.decision()).attrs["unmeasured"] == 0
+
+
+def test_a_chain_of_fan_out_one_is_the_pipeline_that_models_know_and_is_offered_once() -> None:
+    cube = synthetic_cube(4, 5, 3, seed=1)
+    names = ["chain", "binomial", "linear"]
+    chains = cube.assign_coords(
+        method=["chain fan_out=1", *names[1:]], algorithm=("method", names), segment_size=("method", [0, 0, 0])
+    ).assign_coords(fan_out=("method", [1, 0, 0]))
+    labels = [each.label for each in ModelChoice(state_of(bcast=chains)).could_choose()]
+    assert labels[:3] == ["chain fan_out=1", "binomial", "linear"]
+    assert "pipeline" not in labels
+    assert "pipeline 8KiB" in labels
 
 
 def test_what_models_complete_is_marked(state: State) -> None:
