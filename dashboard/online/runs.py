@@ -54,30 +54,16 @@ class Run(NamedTuple):
         return folder.path / "logs" / f"{self.name}.log"
 
 
-def environment(
-    folder: Folder, mode: str, run: str, *, out: Path | None = None, calls: str | None = None
-) -> dict[str, str]:
-    """Variables that tell the preloaded library what to do.
-
-    Parameters
-    ----------
-    mode
-        One of off, trace, tuning and tuned.
-    run
-        Name of the run; draws depend on it.
-    out
-        Where the traces go, by default to those of the folder.
-    calls
-        How many calls of a communicator are noted, by default as the library likes.
-    """
+def environment(folder: Folder, run: Run) -> dict[str, str]:
+    """Variables that tell the preloaded library what to do in a run."""
     said = {
-        "COLLTUNE_ONLINE": mode,
-        "COLLTUNE_ONLINE_OUT": str((out or folder.traces).resolve()),
-        "COLLTUNE_ONLINE_RUN": run,
+        "COLLTUNE_ONLINE": run.mode,
+        "COLLTUNE_ONLINE_OUT": str((folder.path / run.out).resolve()),
+        "COLLTUNE_ONLINE_RUN": run.name,
     }
     if folder.model.exists():
         said["COLLTUNE_ONLINE_MODEL"] = str(folder.model.resolve())
-    return said | ({"COLLTUNE_ONLINE_CALLS": calls} if calls else {})
+    return said | ({"COLLTUNE_ONLINE_CALLS": run.calls} if run.calls else {})
 
 
 def command_of(command: Sequence[str], preloaded: str) -> tuple[list[str], dict[str, str]]:
@@ -88,14 +74,7 @@ def command_of(command: Sequence[str], preloaded: str) -> tuple[list[str], dict[
     return list(command), {preload.VARIABLE: preloaded}
 
 
-def run_command(
-    folder: Folder,
-    command: Sequence[str],
-    said: Mapping[str, str],
-    *,
-    log: Path | None = None,
-    seconds: float | None = None,
-) -> int:
+def run_command(folder: Folder, run: Run, *, log: Path | None = None, seconds: float | None = None) -> int:
     """Run a program to its end; its exit status.
 
     Raises
@@ -110,7 +89,7 @@ def run_command(
         )
     try:
         with preload.preloaded(library) as preloaded:
-            return _ended(command, preloaded, said, log, seconds)
+            return _ended(run.command, preloaded, environment(folder, run), log, seconds)
     except BenchError as error:
         raise OnlineError(str(error)) from None
 
@@ -175,8 +154,7 @@ def once(folder: Folder, run: Run, seconds: float | None = None) -> None:
             file.unlink()
     log = run.log(folder)
     log.parent.mkdir(exist_ok=True)
-    said = environment(folder, run.mode, run.name, out=out, calls=run.calls)
-    code = run_command(folder, run.command, said, log=log, seconds=seconds)
+    code = run_command(folder, run, log=log, seconds=seconds)
     command = " ".join(run.command)
     if code:
         raise OnlineError(f"{command} ended with {code}; see {log}")

@@ -13,7 +13,7 @@ from dashboard.benchmarks.libraries import named, preload
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks import counting
 from dashboard.online.errors import OnlineError
-from dashboard.online.runs import run_command
+from dashboard.online.runs import Run, run_command
 from dashboard.online.settings import Learning
 from dashboard.online.state import Folder
 from dashboard.online.table import default_table
@@ -49,7 +49,7 @@ def test_without_a_place_for_a_link_nothing_is_started(tmp_path: Path, monkeypat
     (folder.path / "libcolltune_online.so").touch()
     started = tmp_path / "started"
     with pytest.raises(OnlineError, match="move its folder to a path without them"):
-        run_command(folder, ["touch", str(started)], {})
+        run_command(folder, Run("touched", ("touch", str(started)), "tuning"))
     assert not started.exists()
     with pytest.raises(BenchError, match="sp ace"), preload.preloaded(folder.path / "libcolltune_online.so"):
         pass

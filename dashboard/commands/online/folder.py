@@ -213,7 +213,7 @@ def _run(args: argparse.Namespace) -> None:
     import contextlib
     import secrets
 
-    from dashboard.online.runs import environment, run_command, why_untraced
+    from dashboard.online.runs import Run, run_command, why_untraced
     from dashboard.online.state import SETTLED_S, Folder
     from loaders.online import programs_of, totals_of
 
@@ -222,14 +222,14 @@ def _run(args: argparse.Namespace) -> None:
         raise Usage(
             f"{args.folder}: nothing is learnt yet, so that nothing can be tuned: run in mode tuning, then train"
         )
-    run = args.run_name or f"run-{secrets.token_hex(8)}"
-    folder.refuse_run(run)
+    run = Run(args.run_name or f"run-{secrets.token_hex(8)}", tuple(args.words), args.mode)
+    folder.refuse_run(run.name)
     with contextlib.suppress(OSError):
         folder.traces.mkdir(exist_ok=True)
     try:
-        code = run_command(folder, args.words, environment(folder, args.mode, run))
+        code = run_command(folder, run)
     finally:
-        left = programs_of(folder.traces, run)
+        left = programs_of(folder.traces, run.name)
         if endless := [name for name in left if not totals_of(folder.traces, name).exists()]:
             say(
                 f"note: run {', '.join(endless)} has no end: of each process what it had not written, at most a MiB, "
@@ -245,7 +245,7 @@ def _run(args: argparse.Namespace) -> None:
         say(f"note: {why}")
         return
     programs = f", of {len(left)} programs" if len(left) > 1 else ""
-    say(f"run {run}: {f'traces in {folder.traces}{programs}' if left else 'no traces, as asked'}")
+    say(f"run {run.name}: {f'traces in {folder.traces}{programs}' if left else 'no traces, as asked'}")
 
 
 def _train(args: argparse.Namespace) -> None:

@@ -6,12 +6,13 @@ from typing import Any, NamedTuple
 
 import holoviews as hv
 import numpy as np
+from bokeh.models import CustomJSTickFormatter
 
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.models.simulator import Run
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import table
-from dashboard.plots.models.chart import time_ticks
+from dashboard.plots.models.chart import TIME_TICKS
 
 ROW = 46
 #: More messages than this would be a black patch.
@@ -127,10 +128,8 @@ def _hatched(pattern: str) -> Any:
     return hook
 
 
-def _time_below(plot: Any, element: hv.Element) -> None:
-    left = plot.state.left[0].formatter
-    time_ticks(plot, element)
-    plot.state.below[0].formatter, plot.state.left[0].formatter = plot.state.left[0].formatter, left
+def _time_below(plot: Any, _: hv.Element) -> None:
+    plot.state.below[0].formatter = CustomJSTickFormatter(code=TIME_TICKS)
 
 
 def timeline_table(run: Run) -> str:
