@@ -1,7 +1,6 @@
 """What is chosen on the page *Models*: no widgets, no drawing."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -169,17 +168,7 @@ class ModelChoice(param.Parameterized):
         """Keep how well a set was fitted, to what in words as of `fitting_words`."""
         self._fits[name] = words, fits
 
-    def put(self, model: ModelName, **values: float) -> None:
-        """Change single parameters.
-
-        Raises
-        ------
-        ParameterError
-            When a value is outside its range; nothing changes then.
-        """
-        self.parameters = {**self.parameters, model: replace(self.parameters[model], **values)}
-
-    def put_parameters(self, model: PointToPointModel) -> None:
+    def put(self, model: PointToPointModel) -> None:
         """Replace the parameters of one model."""
         self.parameters = {**self.parameters, model.name: model}
 

@@ -63,7 +63,7 @@ class ModelsPage(Page):
         self.ppn = ppn_menu(state)
         self._make_menus(choice)
         self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.panel = ParameterPanel(state, choice)
+        self.panel = ParameterPanel(choice)
         self.parts = (
             Curves(choice),
             OptimalSegments(choice),

@@ -22,8 +22,6 @@ from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
 from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, LiveFloatSlider, Select, TextInput
-from dashboard.session.state import State
-from loaders.collectives import POINT_TO_POINT
 
 WIDTH = 300
 #: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.
@@ -45,15 +43,13 @@ class ParameterPanel(Filling):
 
     Parameters
     ----------
-    state
-        Results to fit to.
     choice
         Whose parameters these are.
     """
 
-    def __init__(self, state: State, choice: ModelChoice) -> None:
+    def __init__(self, choice: ModelChoice) -> None:
         super().__init__()
-        self._state, self.choice = state, choice
+        self.choice = choice
         self._moved: dict[Knob, float] = {}
         self._labels = Newest(self._label, lag=LAG)
         self._base: PLogP | None = None
@@ -157,7 +153,7 @@ class ParameterPanel(Filling):
             self.machine.param.update(options=self._titles(), value=choice.current().name)
             self.source.object = _provenance_of(choice.current())
             self.fit.visible = choice.cube() is not None
-            self.pingpong.visible = self._state.results is not None and POINT_TO_POINT in self._state.results.children
+            self.pingpong.visible = choice.pingpong() is not None
             for name, group in self.groups.items():
                 group.visible = name in choice.models
                 self.notes[name].object = self._note(name)
@@ -207,10 +203,14 @@ class ParameterPanel(Filling):
         else:
             self.message.visible = False
 
+    def _replace(self, model: ModelName, **values: Any) -> None:
+        """Change parameters of a model, unless they are outside their range."""
+        self._guarded(lambda: self.choice.put(replace(self.choice.parameters[model], **values)))
+
     def _move(self, knob: Knob, position: float) -> None:
         if not self._filling:
             value = knob.value(position)
-            self._guarded(lambda: self.choice.put(knob.model, **{knob.name: value}))
+            self._replace(knob.model, **{knob.name: value})
             self._moved[knob] = value
             self._labels.ask()
 
@@ -228,7 +228,7 @@ class ParameterPanel(Filling):
             name: tuple(each * factor for each in getattr(base, name))
             for name in ("gap", "send_overhead", "receive_overhead")
         }
-        self._guarded(lambda: self.choice.put_parameters(replace(known, **scaled)))
+        self._replace("plogp", **scaled)
 
     def _type(self, model: ModelName, text: str) -> None:
         known = self.choice.parameters.get(model)
@@ -236,7 +236,7 @@ class ParameterPanel(Filling):
             return
         if model == "plogp":
             self._base = None
-        self._guarded(lambda: self.choice.put_parameters(_typed_over(known, text, model)))
+        self._guarded(lambda: self.choice.put(_typed_over(known, text, model)))
 
     def _choose(self, event: Any) -> None:
         if not self._filling and event.new in self.choice.sets:
@@ -262,7 +262,7 @@ class ParameterPanel(Filling):
 
     def _pingpong(self, *_: Any) -> None:
         def take() -> None:
-            read = parameters_of_pingpong(pingpong_of(self._state.results[POINT_TO_POINT].to_dataset()))
+            read = parameters_of_pingpong(pingpong_of(self.choice.pingpong()))
             self._base = None
             self.choice.add(PINGPONG, read)
 

@@ -1,6 +1,7 @@
 """The page *Models*: models beside measurements, parameters that move the curves."""
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -345,7 +346,7 @@ def test_parameters_that_are_moved_are_called_changed(page: ModelsPage) -> None:
     page.panel.typed["hockney"].value = "alpha=1e-4,beta=8e-8,gamma=0"
     assert page.choice.parameters["hockney"].gamma == 0
     page.choice.add("mine", page.choice.current())
-    page.choice.put("hockney", alpha=2e-4)
+    page.choice.put(replace(page.choice.parameters["hockney"], alpha=2e-4))
     assert page.choice.current().name == "grig-tcp (changed)"
     page.panel.refresh()
     page.panel.machine.value = "grig-tcp"
