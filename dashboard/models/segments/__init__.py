@@ -1,7 +1,7 @@
 """Optimal segment sizes."""
 
 from dashboard.models.segments.closed import CLOSED, Segments, closed_form, exponential_gap_segment
-from dashboard.models.segments.search import counted_segment, optimal_segment, plogp_candidates, segment_curve
+from dashboard.models.segments.search import counted_segment, optimal_segment, plogp_candidates
 from dashboard.models.segments.segmentation import Segmentation
 
 __all__ = [
@@ -14,5 +14,4 @@ __all__ = [
     "exponential_gap_segment",
     "optimal_segment",
     "plogp_candidates",
-    "segment_curve",
 ]

@@ -7,7 +7,7 @@ import numpy.typing as npt
 
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.models.collectives.model import CollectiveModel, Variant, scope_of, sizes_of
-from dashboard.models.errors import ModelError, SizeError
+from dashboard.models.errors import ModelError
 from dashboard.models.formula import Expression
 from dashboard.models.p2p import LogGP, PLogP, PointToPointModel
 from dashboard.models.registry import model_of
@@ -161,39 +161,6 @@ def turning_sizes(total: float) -> FloatArray:
     numbers = np.arange(1.0, np.sqrt(max(total, 1.0)) + 2)
     least = _least_of(total, numbers)
     return np.unique(np.concatenate([numbers, least, np.maximum(least[:-1] - 1, 1.0)]).clip(1.0, max(total, 1.0)))
-
-
-def segment_curve(
-    collective: str,
-    algorithm: str,
-    parameters: PointToPointModel,
-    comm_size: int,
-    message_size: int,
-    segment_sizes: npt.ArrayLike | None = None,
-    *,
-    variant: Variant = "corrected",
-    optimum: float | None = None,
-) -> Curve:
-    """Duration over segment sizes (Figure 6.1); without sizes, 240 of them from 16 B to the whole, and the optimum.
-
-    `optimum` is what `counted_segment` gives, where it is known.
-
-    Raises
-    ------
-    SizeError
-        When there is no segment size.
-    """
-    model = model_of(collective, algorithm)
-    if segment_sizes is None:
-        largest = max(float(np.ceil(np.max(model.largest_segment(float(comm_size), float(message_size))))), 1.0)
-        where = collective, algorithm, parameters, comm_size, message_size
-        best = float(counted_segment(*where, variant=variant)) if optimum is None else optimum
-        ends = np.round(np.geomspace(min(16.0, largest), largest, 240))
-        segment_sizes = np.unique(np.append(ends, best or largest))
-    sizes = sizes_of("segment size", segment_sizes, 1)
-    if sizes.ndim != 1 or sizes.size == 0:
-        raise SizeError("there is no segment size; expected one or more")
-    return Curve(sizes, model.predict(parameters, comm_size, message_size, sizes, variant=variant))
 
 
 def _closed(

@@ -12,7 +12,10 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.models.collectives.model import Variant
 from dashboard.models.p2p import PointToPointModel
 from dashboard.models.registry import model_of
-from dashboard.models.segments.search import Curve, counted_segment, optimal_segment, segment_curve, turning_sizes
+from dashboard.models.segments.search import Curve, counted_segment, optimal_segment, turning_sizes
+
+#: Least segment size that is drawn, B, and how many of them.
+_LEAST, _POINTS = 16.0, 240
 
 
 @dataclass(frozen=True)
@@ -22,7 +25,7 @@ class Segmentation:
     Attributes
     ----------
     curve
-        Duration over segment sizes, the optimum among them.
+        Duration over segment sizes from 16 B to the whole, the optimum among them (Figure 6.1).
     turns
         That at `turning_sizes`: what lies between is above the one before and below the one after.
     predict
@@ -73,9 +76,11 @@ class Segmentation:
         time, longest, by_formula = predict(
             np.array([counted, 0.0, max(round(formula), 1) if formula else 0.0])
         ).tolist()
-        curve = segment_curve(*where, variant=variant, optimum=counted)
-        sizes = turning_sizes(largest)
-        turns = Curve(sizes, predict(sizes))
+        drawn = np.round(np.geomspace(min(_LEAST, largest), largest, _POINTS))
+        curve, turns = (
+            Curve(sizes, predict(sizes))
+            for sizes in (np.unique(np.append(drawn, counted or largest)), turning_sizes(largest))
+        )
         return cls(curve, turns, predict, counted or largest, time, longest, counted > 0, formula, by_formula)
 
     def within(self, percent: float) -> tuple[float, float]:

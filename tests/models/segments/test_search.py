@@ -7,10 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.models.errors import SizeError
 from dashboard.models.p2p import Hockney, LogGP, PLogP
 from dashboard.models.registry import model_of
-from dashboard.models.segments import Segmentation, counted_segment, optimal_segment, plogp_candidates, segment_curve
+from dashboard.models.segments import Segmentation, counted_segment, optimal_segment, plogp_candidates
 from tests.models.networks import HOCKNEY, LOGGP, PLOGP
 
 MB = 1 << 20
@@ -76,7 +75,7 @@ def test_candidates_are_few_and_hold_the_measured_sizes() -> None:
 
 def test_the_curve_of_figure_6_1_has_its_least_at_the_optimum() -> None:
     for network in (HOCKNEY, LOGGP, PLOGP):
-        curve = segment_curve("bcast", "split_binary", network, 64, 2 * MB)
+        curve = Segmentation.of("bcast", "split_binary", network, 64, 2 * MB).curve
         best = float(optimal_segment("bcast", "split_binary", network, 64, 2 * MB))
         # The curve counts whole segments: it is a staircase around the smooth one.
         near = curve.segment_size[curve.low(5)]
@@ -99,12 +98,8 @@ def test_the_ends_of_what_is_near_are_those_of_all_sizes(network: Any, algorithm
         assert segments.gaps(percent) == (near.size <= near[-1] - near[0])
 
 
-def test_a_curve_can_be_had_over_chosen_sizes() -> None:
-    curve = segment_curve("bcast", "pipeline", HOCKNEY, 8, MB, [1024, 8192])
-    assert curve.segment_size.tolist() == [1024, 8192]
-    with pytest.raises(SizeError, match="there is no segment size"):
-        segment_curve("bcast", "pipeline", HOCKNEY, 8, MB, [])
-    assert segment_curve("bcast", "pipeline", HOCKNEY, 8, 0).time.shape == (1,)
+def test_of_nothing_there_is_a_curve_of_one_size() -> None:
+    assert Segmentation.of("bcast", "pipeline", HOCKNEY, 8, 0).curve.time.shape == (1,)
 
 
 @pytest.mark.parametrize(("collective", "algorithm"), CUT)
