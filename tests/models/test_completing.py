@@ -43,6 +43,17 @@ def test_a_method_that_was_never_measured_takes_what_is_usual() -> None:
     np.testing.assert_allclose(completed(gaps, HOCKNEY)["time"], full["time"])
 
 
+def test_a_single_process_calibrates_nothing_and_is_not_completed() -> None:
+    """A model has it in no time at all; what was measured there is 1 µs."""
+    full = predicted().assign(time=predicted()["time"] * 3)
+    alone = full.reindex(comm_size=[1, *P]).assign_attrs(full.attrs)
+    few = alone.assign(time=alone["time"].where(alone["comm_size"] < 4))
+    few["time"][:, 0, :2] = 1e-6
+    filled = completed(few, HOCKNEY)["time"]
+    np.testing.assert_allclose(filled.sel(comm_size=P), full["time"])
+    assert filled.sel(comm_size=1).isel(message_size=slice(2, None)).isnull().all()
+
+
 def test_measured_times_and_methods_without_a_model_stay() -> None:
     cube = synthetic_cube(6, 9, 14, seed=4, missing=0.5)
     filled = completed(cube, HOCKNEY)
