@@ -139,8 +139,8 @@ class Treated:
         if self.treatment.complete:
             problem = with_cubes(problem, [self._completed(part.cube) for part in problem.slices])
         if self.treatment.surfaces:
-            parts = [dense.with_sizes_between(part.cube, part.weights) for part in problem.slices]
-            problem = with_cubes(problem, [cube for cube, _ in parts], [weights for _, weights in parts])
+            cubes, weights = zip(*map(dense.with_sizes_between, problem.slices), strict=True)
+            problem = with_cubes(problem, cubes, weights)
         return problem
 
     def _completed(self, cube: xr.Dataset) -> xr.Dataset:

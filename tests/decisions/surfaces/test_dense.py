@@ -1,9 +1,12 @@
 """Trees of any family over the sizes between: what they learn, and what that is worth at sizes nobody measured."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.dense import with_sizes_between
 from dashboard.session.prepared import Choice, Prepared, prepare
 from tests.cubes import cube_of
@@ -12,7 +15,7 @@ CUBE = cube_of([[[1e-6, 4e-6], [2e-6, 8e-6]], [[3e-6, 3e-6], [3e-6, 3e-6]]], [2,
 
 
 def test_times_between_are_on_straight_lines_and_measured_ones_stay() -> None:
-    dense, weights = with_sizes_between(CUBE)
+    dense, weights = with_sizes_between(Problem.of(CUBE).slices[0])
     assert dense["comm_size"].values.tolist() == [2, 3, 4, 5, 6]
     assert dense["message_size"].values.tolist() == [16, 32, 64, 128, 256]
     chosen = {name: CUBE[name] for name in ("comm_size", "message_size")}
@@ -25,7 +28,7 @@ def test_times_between_are_on_straight_lines_and_measured_ones_stay() -> None:
 
 def test_sizes_between_share_the_calls_of_a_workload() -> None:
     calls = np.array([[8.0, 0.0], [0.0, 24.0]])
-    _, weights = with_sizes_between(CUBE, calls)
+    _, weights = with_sizes_between(replace(Problem.of(CUBE).slices[0], weights=calls))
     assert weights.sum() == pytest.approx(calls.sum())
 
 
@@ -58,3 +61,23 @@ def test_the_recommended_tree_predicts_by_itself() -> None:
     plain, dense = (prepare(CUBE, surfaces=chosen).decide("recommended") for chosen in (False, True))
     assert dense.decision.root == plain.decision.root
     assert dense.decision.provenance == plain.decision.provenance
+
+
+def test_a_method_that_ran_as_another_wins_no_size_between_either() -> None:
+    """The second one is said to have run as the first, in a little less time."""
+    time = CUBE["time"].values.copy()
+    time[1] = 0.9 * time[0]
+    double = CUBE.assign(time=(CUBE["time"].dims, time), double_of=(CUBE["time"].dims, np.full(time.shape, -1)))
+    double["double_of"][1] = 0
+    double["double_of"].attrs["methods"] = [str(CUBE["method"].values[0])]
+    (part,) = prepare(double, surfaces=True).learnt.slices
+    assert part.labels.shape == (5, 5)
+    assert (part.labels == 0).all()
+
+
+def test_repetitions_of_sizes_between_take_no_room() -> None:
+    sample = np.ones((2, 2, 2, 50)) * CUBE["time"].values[..., None]
+    cube = CUBE.assign(sample=((*CUBE["time"].dims, "repetition"), sample))
+    dense, _ = with_sizes_between(Problem.of(cube).slices[0])
+    assert dense["sample"].chunks is not None
+    assert dense["sample"].sel(comm_size=6, message_size=256).values.shape == (2, 50)
