@@ -19,13 +19,23 @@ _LISTED = 5
 KEEP = ", or add --keep-doubtful"
 
 
-def judged(cubes: Mapping[str, xr.Dataset]) -> dict[str, xr.Dataset]:
-    """Measurements as decisions are judged by them where nothing else is asked for; what was left out is said."""
+def judged(
+    cubes: Mapping[str, xr.Dataset], otherwise: str | None = "", *, keep_doubtful: bool = False
+) -> dict[str, xr.Dataset]:
+    """Measurements as decisions are judged by them where nothing else is asked for; what was left out is said.
+
+    Parameters
+    ----------
+    otherwise
+        As for `say_done`.
+    keep_doubtful
+        Whether times count that cannot be trusted.
+    """
     from dashboard.session.prepared import prepare
 
-    made = {name: prepare(cube) for name, cube in cubes.items()}
+    made = {name: prepare(cube, keep_doubtful=keep_doubtful) for name, cube in cubes.items()}
     for each in made.values():
-        say_done(each, "")
+        say_done(each, otherwise)
     return {name: next(iter(each.cubes.values())) for name, each in made.items()}
 
 

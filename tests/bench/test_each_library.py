@@ -26,7 +26,7 @@ def test_measured_exported_linted_proven_and_checked(
         ["export", results, "--without", "default", "-c", "bcast", "--tree", "exact", "--to", target, "-o", rules],
         ["lint", rules, "--over", results],
         ["prove", rules, "--ranks", "3"],
-        ["tune-check", rules, "--folder", str(checked), "--ranks", "3", *few, "--launches", "1"],
+        ["tune-check", rules, "--folder", str(checked), "--ranks", "3", *few, "--launches", "1", "--keep-doubtful"],
     ]
     said = {}
     for order in orders:

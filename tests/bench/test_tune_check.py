@@ -92,7 +92,7 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
 
     rules, kept = tmp_path / "rules.conf", tmp_path / "kept.conf"
     rules.write_text(RULES)
-    where = ("tune-check", rules, "--folder", tmp_path / "campaign", "--ranks", 2)
+    where = ("tune-check", rules, "--folder", tmp_path / "campaign", "--ranks", 2, "--keep-doubtful")
     sizes = ("--message-sizes", f"{SMALL},{SLOW}", "--repetitions", "6-12", "--time-limit", 90)
     answer = colltune(*where, *sizes, "--json", "--drop-slower", "-o", kept)
     assert answer.status == 0, answer.err
@@ -130,8 +130,8 @@ def test_mpich_has_launches_with_the_file_and_launches_as_it_is(mpich: Path, sel
     rules, kept = tmp_path / "rules.json", tmp_path / "kept.json"
     rules.write_text(to_mpich([bcast], base=selection))
     colltune = (mpich.parent / "python", "-m", "dashboard.cli", "tune-check", rules, "--folder", tmp_path / "campaign")
-    grid = ("--ranks", "2", "--message-sizes", "64,1024", "--repetitions", "5-6", "--drop-slower", "-o", kept)
-    done = ran([*colltune, *grid, "--json"], cwd=ROOT)
+    grid = ("--ranks", "2", "--message-sizes", "64,1024", "--repetitions", "5-6", "--keep-doubtful")
+    done = ran([*colltune, *grid, "--drop-slower", "-o", kept, "--json"], cwd=ROOT)
     answer = json.loads(done.stdout)
     assert list(answer["collectives"]) == ["bcast"]
     assert [rule["default"] for rule in answer["collectives"]["bcast"]["rules"]] == [False, True]

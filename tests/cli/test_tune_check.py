@@ -1,5 +1,6 @@
 """``colltune tune-check`` on results that are there already; measuring is in tests/bench."""
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -7,6 +8,7 @@ import pytest
 import xarray as xr
 
 from dashboard.commands.beyond import measured_ranks
+from dashboard.decisions.measured.trust import TOLD
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
@@ -60,6 +62,19 @@ def test_the_slower_rule_is_left_to_the_library(colltune: Run, measured: Path, r
     # As many processes take part when it is proven or compared again.
     assert measured_ranks(kept.read_text()) == 8
     assert colltune("lint", kept).status == 0
+
+
+def test_times_that_cannot_be_trusted_drop_no_rule(colltune: Run, rules: Path, tmp_path: Path) -> None:
+    cube = named(cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096]), ["default", "tuned"])
+    late = [{"collective": "bcast", "method": "tuned", "comm_size": 8, "message_size": 4096, "reason": "late starts"}]
+    cube.attrs |= {"benchmark": "colltune bench, skampi", TOLD: json.dumps(late)}
+    path = save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "doubtful.nc")
+    answer = colltune("tune-check", rules, "--results", path, "--json")
+    bcast = answer.json["collectives"]["bcast"]
+    assert [(rule["method"], rule["cells"]) for rule in bcast["rules"]] == [("basic_linear", 1), ("binomial", 0)]
+    assert "bcast: left out: 1 time that cannot be trusted (tuned, 8 processes, 4096 B: late starts)" in answer.err
+    answer = colltune("tune-check", rules, "--results", path, "--keep-doubtful", "--json")
+    assert [rule["outcome"] for rule in answer.json["collectives"]["bcast"]["rules"]] == ["faster", "slower"]
 
 
 def test_a_saved_decision_function_is_checked_as_rules(colltune: Run, measured: Path, tmp_path: Path) -> None:

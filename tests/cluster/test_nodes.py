@@ -82,7 +82,7 @@ def test_both_files_act_and_the_library_s_own_decision_stays_han_s(slow: Slurm, 
     files = [str(tmp_path / "rules.conf"), "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "c")]
     grid = ["-c", "bcast", "--ranks", str(RANKS), "--comm-sizes", str(RANKS), "--message-sizes", "1MiB"]
     how = ["--repetitions", "5-7", "--launches", "1", "--json", "--drop-slower", "-o", str(tmp_path / "kept.conf")]
-    output = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how)
+    output = in_an_allocation(slow, tmp_path, "tune-check", *files, *grid, *how, "--keep-doubtful")
     answer = answer_in(output)
     (cell,) = answer["collectives"]["bcast"]["cells"]
     assert cell["improvement"] < -50, output
@@ -118,7 +118,7 @@ def test_the_exported_pair_gains_in_use_what_was_decided(slow: Slurm, tmp_path: 
     order = [sys.executable, "-m", "dashboard.cli", "export", results, "-c", "bcast", "--to", "openmpi-nodes"]
     subprocess.run([*order, "--tree", "exact", "--allow-loss", "50", "-o", rules], cwd=ROOT, check=True)
     files = [rules, "--han", str(tmp_path / "rules-han.conf"), "--folder", str(tmp_path / "used")]
-    check = ["tune-check", *files, *grid, *how, "--launches", "1", "--decided", results, "--json"]
+    check = ["tune-check", *files, *grid, *how, "--launches", "1", "--decided", results, "--keep-doubtful", "--json"]
     output = in_an_allocation(slow, tmp_path, *check)
     answer = answer_in(output)
     (cell,) = answer["decided"]["bcast"]
@@ -140,7 +140,7 @@ def test_what_lint_says_over_measurements_is_what_the_files_do(slow: Slurm, tmp_
     files = [str(rules), "--han", str(rules.with_name("rules-han.conf"))]
     order = [sys.executable, "-m", "dashboard.cli", "lint", *files, "--over", results, "--json"]
     said = json.loads(subprocess.run(order, cwd=ROOT, check=True, capture_output=True, text=True).stdout)
-    used = ["--folder", str(tmp_path / "used"), *grid, *how, "--launches", "1", "--json"]
+    used = ["--folder", str(tmp_path / "used"), *grid, *how, "--launches", "1", "--keep-doubtful", "--json"]
     in_an_allocation(slow, tmp_path, "tune-check", *files, *used)
     cubes = [open_results([path])["bcast"].to_dataset() for path in (results, tmp_path / "used" / "results.jsonl")]
     times, used_times = (

@@ -40,6 +40,8 @@ _MEASURED: dict[str, dict[str, Any]] = {
     "launches": {"help": f"All is measured so often, ranks anew; {_LAUNCHES} where each of both needs its own."},
     "seed": {},
 }
+#: What helps beside a quiet machine where no time can be trusted.
+_ANEW = ", in another --folder, or add --keep-doubtful"
 _EPILOG = (
     "Both are measured in turns in one job; MPICH's, and Open MPI's across nodes, in launches of their own. An "
     "improvement of 50 % means half the time; a difference counts where it is beyond noise "
@@ -230,7 +232,11 @@ def _cores() -> set[int]:
     return os.sched_getaffinity(0)
 
 
-def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str, Improvement]:
+def _compared(
+    args: argparse.Namespace, files: Sequence[Path | str], otherwise: str | None = _ANEW
+) -> dict[str, Improvement]:
+    """Compare what can be trusted; what else than measuring again helps where nothing can, None: that is no error."""
+    from dashboard.commands.prepared import judged
     from dashboard.decisions.judged.improvement import improvement
     from dashboard.tuning.launches import between_launches
     from loaders import open_results
@@ -241,9 +247,11 @@ def _compared(args: argparse.Namespace, files: Sequence[Path | str]) -> dict[str
         raise Usage(f"-c {args.collective[0]}: these results hold {', '.join(results.children)}")
     pair = ("default", "tuned")
     spread = {} if args.results else between_launches(map(Path, files), *pair)
+    kept = bool(args.keep_doubtful)
+    cubes = judged({name: results[name].to_dataset() for name in names}, otherwise, keep_doubtful=kept)
     return {
-        name: improvement(results[name].to_dataset(), *pair, level=args.level, between_launches=spread.get(name, 0.0))
-        for name in names
+        name: improvement(cube, *pair, level=args.level, between_launches=spread.get(name, 0.0))
+        for name, cube in cubes.items()
     }
 
 
@@ -317,5 +325,5 @@ def _once_more(args: argparse.Namespace, rules: Given, installation: Installatio
         proof = prove(wish, progress)
     if not rules.decided:
         return Again(proof, {}, {})
-    improvements = _compared(again, [_measured(again, rules, installation)])
+    improvements = _compared(again, [_measured(again, rules, installation)], None)
     return Again(proof, improvements, _judged(rules, improvements))
