@@ -26,6 +26,8 @@ p { margin: 2px 0; }
 """
 _SEVERITY = {"failed": "error", "timed out": "warning", "cancelled": "warning"}
 _MOST_REASONS = 6
+#: What helps where a scheduler was asked for the wrong thing.
+_OTHERWISE = "Resume asks for the same again: 'colltune bench submit FOLDER' takes another partition, environment, …"
 
 
 class Watch(Viewer):
@@ -136,4 +138,6 @@ def _reason(now: Mapping[str, Any]) -> str:
         for job in now.get("jobs", ())
         if len(now["jobs"]) > 1 and job["id"]
     ]
+    missing = now["measured"] + now["refused"] < now["points"]
+    said += [_OTHERWISE] if now["state"] == "failed" and now["jobs"] and missing else []
     return "; ".join(map(str, said))

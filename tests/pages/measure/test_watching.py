@@ -156,6 +156,18 @@ def test_a_failed_job_shows_its_log_as_text(started: MeasurePage, launcher: Play
     assert started.watch.reason.object == "too few ranks; exit code 3"
 
 
+def test_of_a_failed_job_of_a_scheduler_it_is_said_how_to_ask_for_something_else(
+    started: MeasurePage, launcher: Played
+) -> None:
+    job = {"id": "7", "state": "failed", "reason": "", "nodes": "node[01-02]"}
+    launcher.now = Status("failed", "", 15, (job,))
+    started.rhythm.now()
+    assert "exit code 15; Resume asks for the same again: &#x27;colltune bench submit " in started.watch.reason.object
+    launcher.now = Status("failed", "", 15)
+    started.rhythm.now()
+    assert started.watch.reason.object == "exit code 15"
+
+
 def test_cancel_and_resume(started: MeasurePage, launcher: Played) -> None:
     press(started.cancel)
     assert ": cancelled</h3>" in started.watch.title.object
