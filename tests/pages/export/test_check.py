@@ -17,7 +17,7 @@ from dashboard.session.recipes import as_command
 from dashboard.session.state import State
 from tests.cubes import named, synthetic_cube
 from tests.pages.export.showing import RULES, image, painted
-from tests.states import state_of
+from tests.states import sample_state, state_of
 
 SETS = "1\n7\n2\n2\n1\n0 6 0 0\n8\n1\n0 3 0 8192\n"
 
@@ -41,32 +41,39 @@ def test_a_rules_file_is_checked_over_the_measurements(drawn: ExportPage, state:
     assert set(labels[penalties["chosen"].values.ravel()]) == {"binomial", "pipeline 8KiB"}
 
 
+def fresh() -> tuple[ExportPage, State]:
+    """A page on which nothing was checked yet, and its choices."""
+    state = sample_state(page="Export")
+    return ExportPage(state), state
+
+
 def test_the_check_s_command_gives_its_figures(
-    drawn: ExportPage, state: State, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
+    page, state = fresh()
     monkeypatch.chdir(tmp_path)
     Path("mine.conf").write_text(RULES)
     state.collective = "bcast"
-    drawn.tabs.active = 1
+    page.tabs.active = 1
     assert as_command(state).startswith("colltune export ")
-    drawn.check.give("mine.conf", RULES)
+    page.check.give("mine.conf", RULES)
     (words,) = map(shlex.split, as_command(state).split("\n"))
     assert words[:3] == ["colltune", "lint", "mine.conf"]
     assert cli.main([*words[1:], "--json"]) == 0
-    (cost,) = drawn.check.checked.costs
+    (cost,) = page.check.checked.costs
     assert json.loads(capsys.readouterr().out)["penalty"]["bcast"]["acted"]["mean"] == cost.acted.mean
     # What is translated below has a command of its own.
-    drawn.check.translate.target.value = "openmpi-json"
-    drawn.check.translate._translate()
+    page.check.translate.target.value = "openmpi-json"
+    page.check.translate._translate()
     *_, words = map(shlex.split, as_command(state).split("\n"))
     assert words[:5] == ["colltune", "translate", "mine.conf", "--to", "openmpi-json"]
     assert cli.main(words[1:]) == 0
-    written = read_text(drawn.check.translate.written.text, version="6.0").meant["bcast"]
+    written = read_text(page.check.translate.written.text, version="6.0").meant["bcast"]
     assert read_text(capsys.readouterr().out, version="6.0").meant["bcast"].to_dict() == written.to_dict()
-    drawn.check.translate.target.value = "ucc"
+    page.check.translate.target.value = "ucc"
     assert "translate" not in as_command(state)
     # Each tab says its own.
-    drawn.tabs.active = 0
+    page.tabs.active = 0
     assert as_command(state).startswith("colltune export ")
     assert "\n" not in as_command(state)
 
@@ -194,7 +201,8 @@ def test_mpich_s_own_file_is_what_its_rules_are_written_into(elsewhere: ExportPa
     assert not translate.message.visible
 
 
-def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State) -> None:
+def test_rules_become_a_decision_like_all_others() -> None:
+    page, state = fresh()
     page.check.give("mine.conf", RULES)
     page.check._adopt()
     assert (state.page, state.family) == ("Decisions", "rules")
@@ -210,7 +218,8 @@ def test_rules_become_a_decision_like_all_others(page: ExportPage, state: State)
     assert state.view.statistics(state.other)["penalty"]["mean"] < state.view.statistics()["penalty"]["mean"]
 
 
-def test_rules_stand_on_the_frontier(page: ExportPage, state: State, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_rules_stand_on_the_frontier(monkeypatch: pytest.MonkeyPatch) -> None:
+    page, state = fresh()
     monkeypatch.setattr("dashboard.decisions.judged.frontier._suitable", lambda _: ["quadtree"])
     page.check.give("mine.conf", RULES)
     frontier = FrontierPage(state)
