@@ -17,10 +17,12 @@ def machine(monkeypatch: pytest.MonkeyPatch) -> Machine:
 @pytest.fixture(scope="session")
 def finished(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Folder of a tuning that was done at one go; not to be changed."""
-    folder = tmp_path_factory.mktemp("finished") / "tuned"
-    with pytest.MonkeyPatch.context() as patch:
-        Machine().put(patch)
-        tune(work_in(folder))
+    folder = tmp_path_factory.getbasetemp() / "finished" / "tuned"
+    # A fixture that several modules import is another one in each of them.
+    if not folder.exists():
+        with pytest.MonkeyPatch.context() as patch:
+            Machine().put(patch)
+            tune(work_in(folder))
     return folder
 
 
