@@ -124,7 +124,8 @@ def test_it_is_translated_and_keeps_what_it_means(page: ExportPage) -> None:
     assert page.check.translate.result.visible
 
 
-def test_what_is_translated_is_not_shifted_as_open_mpi_6_reads_it(page: ExportPage) -> None:
+def test_what_is_translated_is_not_shifted_as_open_mpi_6_reads_it() -> None:
+    page, _ = fresh()
     page.check.version.value = "6.0"
     page.check.give("old.conf", SETS)
     assert "shifted by one" in page.check.faults.object
