@@ -270,18 +270,8 @@ def test_a_library_that_is_not_known_is_measured_as_it_decides(
 
 @pytest.mark.usefixtures("open_mpi")
 def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    asked = (
-        "--nodes",
-        "4",
-        "--tasks-per-node",
-        "1",
-        "--partition",
-        "debug",
-        "--env",
-        "UCX_TLS=rc",
-        "--time-limit",
-        "1:30",
-    )
+    words = "--nodes 4 --tasks-per-node 1 --partition debug --env UCX_TLS=rc --time-limit 1:30"
+    asked = words.split()
     assert cli.main(["bench", "submit", str(tmp_path / "c"), *PLAN, *asked, "--dry-run"]) == 0
     out, err = capsys.readouterr()
     assert out.startswith("#!/bin/bash\n#SBATCH --job-name=colltune-0\n#SBATCH --partition=debug\n#SBATCH --nodes=4\n")

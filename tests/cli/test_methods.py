@@ -86,26 +86,8 @@ def test_text_of_a_schedule(colltune: Run) -> None:
 
 def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltune: Run) -> None:
     said = methods(colltune, "schedule -c bcast --algorithm linear --processes 4 --bytes 8 --parameters grig-tcp").err
-    assert (
-        said
-        == colltune(
-            *[
-                "model",
-                "predict",
-                "-c",
-                "bcast",
-                "--algorithm",
-                "linear",
-                "--model",
-                "loggp",
-                "--comm-size",
-                "4",
-                "--message-size",
-                "8",
-            ],
-            *["--parameters", "grig-tcp"],
-        ).err
-    )
+    words = "model predict -c bcast --algorithm linear --model loggp --comm-size 4 --message-size 8"
+    assert said == colltune(*words.split(), "--parameters", "grig-tcp").err
     assert "g < o as printed" in said
     barrier = methods(colltune, "schedule -c barrier --algorithm flat_tree --processes 2 --bytes 8")
     assert (barrier.status, "--bytes changes nothing" in barrier.err) == (0, True)
