@@ -33,7 +33,7 @@ OPEN_MPI = OpenMpi(
 PLAN = ("--ranks", "4", "-c", "bcast", "--comm-sizes", "2,4", "--message-sizes", "8-8KiB:x32")
 
 
-@pytest.fixture
+@pytest.fixture(autouse=True)
 def open_mpi(monkeypatch: pytest.MonkeyPatch) -> None:
     """An MPI as `find` would find it; nothing can be started with it."""
     monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
@@ -54,7 +54,6 @@ def one_line(capsys: pytest.CaptureFixture[str]) -> Any:
     return run
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "plan", str(tmp_path / "c"), *PLAN, "--segment-sizes", "0,1KiB", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
@@ -72,7 +71,6 @@ def test_a_plan_tells_what_it_costs(tmp_path: Path, capsys: pytest.CaptureFixtur
     assert json.loads(capsys.readouterr().out)["methods"] == {"bcast": 3}
 
 
-@pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
     ("command", "fault"),
     [("mpiexec -n {rank}", "'{rank}'; known are"), ("mpiexec --map-by ppr:{ppn}:node", "asks for {ppn}: say how many")],
@@ -84,7 +82,6 @@ def test_a_start_command_that_cannot_be_right_is_said_before_a_plan_is_written(
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_start_command_that_is_not_here_is_said_with_the_plan(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -92,7 +89,6 @@ def test_a_start_command_that_is_not_here_is_said_with_the_plan(
     assert "note: there is no start command 'slrum' here" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_the_algorithms_that_the_guide_names_beside_grids_are_there(tmp_path: Path) -> None:
     guide = (ROOT / "dashboard/docs/user_guide.md").read_text(encoding="utf-8")
     (words,) = re.findall(r"`(--provider all -c allgather --algorithms [^`]+)`", guide)
@@ -105,7 +101,6 @@ def test_the_algorithms_that_the_guide_names_beside_grids_are_there(tmp_path: Pa
     }
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     sizes = ("--message-sizes", "8", "--memory", "8")
     assert cli.main(["bench", "plan", str(tmp_path), *PLAN[:4], "-c", "barrier", *sizes]) == 0
@@ -116,7 +111,6 @@ def test_a_plan_is_told_as_text(tmp_path: Path, capsys: pytest.CaptureFixture[st
     assert "left out: 2 cells, buffers above the limit of 8 B" in out
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_what_was_planned_is_never_replaced_in_silence(
     tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -137,7 +131,6 @@ def test_what_was_planned_is_never_replaced_in_silence(
     assert Campaign(tmp_path).plan() != planned
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     folder = str(tmp_path / "c")
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0
@@ -154,7 +147,6 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
     assert cost in capsys.readouterr().out
 
 
-@pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
     ("arguments", "fault"),
     [
@@ -177,7 +169,6 @@ def test_a_wrong_plan_is_one_clear_line(tmp_path: Path, one_line: Any, arguments
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_run_that_cannot_start_ends_with_the_reason(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert cli.main(["bench", "run", str(tmp_path), *PLAN]) == 2
     err = capsys.readouterr().err
@@ -192,7 +183,6 @@ def test_a_run_that_cannot_start_ends_with_the_reason(tmp_path: Path, capsys: py
     assert "points, estimated about" in cost
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_orders_that_do_not_fit_the_folder(tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]) -> None:
     for order in ("status", "cancel", "resume"):
         assert "bench plan" in one_line(order, str(tmp_path / "none"))
@@ -204,7 +194,6 @@ def test_orders_that_do_not_fit_the_folder(tmp_path: Path, one_line: Any, capsys
     assert "above 0" in one_line("resume", str(tmp_path), "--time-limit", "0")
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys: pytest.CaptureFixture[str]) -> None:
     folder = tmp_path / "c"
     words = ("bench", "plan", str(folder), *PLAN)
@@ -241,6 +230,8 @@ def test_an_adaptive_plan_ends_at_its_goal(tmp_path: Path, one_line: Any, capsys
 
 
 def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    # Here `find` itself is asked.
+    monkeypatch.undo()
     monkeypatch.setattr(sys, "executable", str(tmp_path / "python"))
     monkeypatch.setenv("PATH", str(tmp_path))
     assert "pip install -c .ci/constraints.txt '.[mpi]'" in one_line("plan", str(tmp_path / "c"), *PLAN)
@@ -268,7 +259,6 @@ def test_a_library_that_is_not_known_is_measured_as_it_decides(
     assert "own decision" in mpi.why
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     words = "--nodes 4 --tasks-per-node 1 --partition debug --env UCX_TLS=rc --time-limit 1:30"
     asked = words.split()
@@ -286,7 +276,6 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, capsys: pytest.Capture
     assert list(tmp_path.iterdir()) == []
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -305,7 +294,6 @@ def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
     assert f"next: colltune info {campaign.results}" in err
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_what_was_submitted_before_is_kept_but_for_what_is_given(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -328,7 +316,6 @@ def test_what_was_submitted_before_is_kept_but_for_what_is_given(
     assert "--nodes is 1, was 2: what is measured from now on is placed otherwise" in capsys.readouterr().err
 
 
-@pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize("dry", [(), ("--dry-run",)])
 def test_of_what_is_refused_or_only_shown_nothing_stays_but_what_was_planned(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], dry: tuple[str, ...]
@@ -345,7 +332,6 @@ def test_of_what_is_refused_or_only_shown_nothing_stays_but_what_was_planned(
     assert [path.name for path in folder.iterdir()] == ["plan.json"]
 
 
-@pytest.mark.usefixtures("open_mpi")
 def test_a_campaign_that_cannot_be_launched_goes_with_its_folder(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -361,7 +347,6 @@ def test_a_campaign_that_cannot_be_launched_goes_with_its_folder(
     assert list(tmp_path.iterdir()) == [planned]
 
 
-@pytest.mark.usefixtures("open_mpi")
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
