@@ -59,14 +59,10 @@ class Vector(Uniform):
 class Greedy(Vector):
     """The best, but in a share of the calls any method."""
 
-    def __init__(self, choice: Choice, epsilon: float = _EPSILON) -> None:
-        super().__init__(choice, best=True)
-        self._epsilon = epsilon
-
     def choose(self, calls: Calls, draw: FloatArray, allowed: BoolArray) -> IntArray:
         """A draw below ε decides, what is left of it, among all."""
-        trying = draw < self._epsilon
-        other = Uniform.choose(self, calls, np.where(trying, draw / self._epsilon, 0.0), allowed)
+        trying = draw < _EPSILON
+        other = Uniform.choose(self, calls, np.where(trying, draw / _EPSILON, 0.0), allowed)
         return np.where(trying, other, super().choose(calls, draw, allowed))
 
 
@@ -131,7 +127,7 @@ LOGICS: Mapping[str, Callable[[Any], Logic]] = {
     "tuning": Vector,
     "tuned": lambda choice: Vector(choice, best=True),
     "uniform": lambda choice: Uniform(),
-    "epsilon-greedy": Greedy,
+    "epsilon-greedy": lambda choice: Greedy(choice, best=True),
     "ucb": lambda choice: Bound(),
     "star": lambda choice: Star(),
 }

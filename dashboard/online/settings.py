@@ -10,6 +10,8 @@ from typing import Any
 from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 
+#: What the library and the tuner do with calls.
+MODES = ("off", "trace", "tuning", "tuned")
 LEARNERS = ("gamma", "log", "poisson", "xgboost")
 FLOOR, CAP = 0.03, 0.5
 BINS = ("regular", "seen")

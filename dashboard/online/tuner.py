@@ -21,6 +21,7 @@ from dashboard.online.draws import SAMPLED, draws, stream
 from dashboard.online.errors import OnlineError
 from dashboard.online.model_file import load
 from dashboard.online.selection import DEFAULT, Calls, SelectionModel
+from dashboard.online.settings import MODES
 from dashboard.online.table import AlgTable
 from dashboard.online.writing import claim, head
 from loaders import disk
@@ -29,7 +30,6 @@ from loaders.online import RECORD, totals_of
 #: ``function(comm, …)``: a collective call by one method; what follows the communicator is the caller's.
 Called = Callable[..., Any]
 DEFAULT_LABEL = "default"
-MODES = ("off", "trace", "tuning", "tuned")
 _BUFFERED = (1 << 20) // RECORD.itemsize
 
 
@@ -44,7 +44,7 @@ class OnlineTuner:
         By collective, for each method (label, such as ``ring``) the function that makes the call, and under
         ``default`` the one that is called where nothing is chosen.
     mode
-        One of `MODES`, by default what ``COLLTUNE_ONLINE`` says, else ``off``.
+        One of `dashboard.online.settings.MODES`, by default what ``COLLTUNE_ONLINE`` says, else ``off``.
     model
         Model file to look up in, by default that of ``COLLTUNE_ONLINE_MODEL``; the first process's counts.
     out

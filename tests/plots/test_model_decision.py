@@ -10,22 +10,15 @@ from dashboard.models.deciding import Ensemble, model_decision, model_penalties
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.models.decision import chosen_methods, marks_legend, penalties_table
+from dashboard.plots.scene import MapScene
 from tests.models.networks import NETWORKS
 
 NETWORK = ParameterSet("test network", NETWORKS)
 
 
-class Scene:
-    """A measured map."""
-
-    def __init__(self, cube: xr.Dataset) -> None:
-        self.dmap = decision_map(cube)
-        self.key = MethodKey.of(self.dmap["method"].values)
-        self.given: dict[str, object] = {}
-
-
 def test_measured_methods_keep_their_colours_beside_others(fast_ethernet_bcast: xr.Dataset) -> None:
-    scene, problem = Scene(fast_ethernet_bcast), Problem.of(fast_ethernet_bcast)
+    dmap, problem = decision_map(fast_ethernet_bcast), Problem.of(fast_ethernet_bcast)
+    scene = MapScene(fast_ethernet_bcast, dmap, MethodKey.of(dmap["method"].values), "bcast")
     decision = model_decision(problem, Ensemble(NETWORK, "loggp"), methods=["linear", "binomial", "pipeline 3000B"])
     key, chosen = chosen_methods(decision, scene)
     assert key.labels == (*scene.key.labels, "pipeline 3000B")

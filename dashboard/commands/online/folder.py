@@ -12,15 +12,13 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
-from dashboard.online.settings import OPTIONS
+from dashboard.online.settings import MODES, OPTIONS
 
 if TYPE_CHECKING:
     from dashboard.online.selection import Blocked
     from dashboard.online.settings import Learning
     from dashboard.online.state import Folder
     from dashboard.online.table import AlgTable
-
-_MODES = ("off", "trace", "tuning", "tuned")
 
 
 def learning_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -41,7 +39,7 @@ def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[
     _block(init)
     learning(init)
     run = of_folder("run", "Run a program under the library.", answers=False)
-    run.add_argument("--mode", choices=_MODES, default="tuning", help="(default tuning)")
+    run.add_argument("--mode", choices=MODES, default="tuning", help="(default tuning)")
     run.add_argument("--run", dest="run_name", metavar="NAME", help="of the run (default: made up)")
     run.add_argument("words", nargs="+", metavar="COMMAND", help="after --, such as -- mpiexec -n 4 ./program")
     train = of_folder("train", "Take in the traces that programs left, and learn from all of them.")

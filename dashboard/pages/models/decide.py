@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionError, DecisionFunction
 from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.domain.units import format_count, format_names
 from dashboard.export.provenance import unsure
-from dashboard.models import MODEL_TITLES, ModelError
+from dashboard.models import ModelError
 from dashboard.models.deciding import (
     NO_PENALTY,
     TOGETHER,
@@ -42,7 +42,7 @@ from dashboard.session.choice import Choice
 from dashboard.session.state import State
 
 MAPS = {"measured": "Best measured", "model": "By the models", "penalty": "Performance penalty"}
-BY = {**{title: name for name, title in MODEL_TITLES.items()}, "vote of all": "vote", "weight of all": "weight"}
+BY = {title: name for name, title in model_decision.TITLES.items()}
 _SHARES = ("best measured", "chosen by the models")
 _TAKEN = (
     f"The models decide now: the page {page_link('Decisions')} shows their tree, {page_link('Compare')} and "

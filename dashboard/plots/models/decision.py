@@ -3,37 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
 import numpy as np
-import xarray as xr
-from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.units import format_percent
 from dashboard.models import MODEL_TITLES
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.legend import table
+from dashboard.plots.scene import MapScene
 
 if TYPE_CHECKING:
     from dashboard.decisions.judged.penalty import PenaltySummary
 
-IntArray = NDArray[np.int64]
 TITLES: Mapping[str, str] = {**MODEL_TITLES, "vote": "vote of all", "weight": "weight of all"}
 
 
-class Measured(Protocol):
-    """What a measured decision map is drawn from."""
-
-    dmap: xr.Dataset
-    key: MethodKey
-
-    @property
-    def given(self) -> dict[str, Any]:
-        """Attributes that trees may need beside the sizes."""
-
-
-def chosen_methods(decision: DecisionFunction, scene: Measured) -> tuple[MethodKey, IntArray]:
+def chosen_methods(decision: DecisionFunction, scene: MapScene) -> tuple[MethodKey, IntArray]:
     """Colours of all methods, measured or not, and which of them is chosen in each cell.
 
     Returns
@@ -50,7 +38,7 @@ def chosen_methods(decision: DecisionFunction, scene: Measured) -> tuple[MethodK
     return key, places[decision.predict(*sizes, **given)]
 
 
-def marks_legend(marks: NDArray[np.bool_]) -> str:
+def marks_legend(marks: BoolArray) -> str:
     """Say how many cells are dotted, and why."""
     return (
         f"<p>Dotted: {int(marks.sum()):,} of {marks.size:,} cells, where the time of the chosen method was predicted, "
