@@ -110,7 +110,9 @@ def _same(method: Method, measured: Method, collective: str, library: str) -> bo
         # 0 is a choice of its own, not the library's decision.
         return bool(number) and str(number) == str(method.parameters["library_id"])
     same = normal(method.algorithm, collective) == normal(measured.algorithm, collective)
-    return same and is_of_library(measured)
+    # MPICH's files call a radix k; a tree of another is another method.
+    radices = {str(each) for each in (method.parameters.get("k"), measured.parameters.get("radix")) if each is not None}
+    return same and len(radices) < 2 and is_of_library(measured)
 
 
 def _choice(method: Method, collective: str, version: str) -> Choice | None:

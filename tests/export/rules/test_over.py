@@ -114,3 +114,12 @@ def test_blocks_that_cost_as_much_as_totals_are_not_called_a_mistake() -> None:
     assert cost.as_blocks is not None
     assert cost.as_blocks.mean == cost.meant.mean == pytest.approx(100)
     assert faults == []
+
+
+def test_a_tree_of_mpich_is_the_measured_one_of_its_radix_or_none() -> None:
+    cube = named(cube_of(np.array([[[1.0]], [[2.0]]]), [4], [8], collective="bcast"), ["tree", "tree"])
+    cube = cube.assign_coords(method=["tree radix=2", "tree radix=4"], radix=("method", [2, 4]))
+    methods = [Method(f"tree k={k}", "tree", 0, {"k": k}) for k in ("4", "2", "8")]
+    tree = Split((Test("message_size", 8),), (Leaf(0), Split((Test("message_size", 64),), (Leaf(1), Leaf(2)))))
+    rules = DecisionFunction("bcast", methods, tree, provenance={"library": "MPICH"})
+    assert [each.label for each in fitted(rules, cube, "5.0").methods] == ["tree radix=4", "tree radix=2", "tree k=8"]
