@@ -32,7 +32,7 @@ class Curves(Part):
             description="Both axes in powers, so that small and large sizes are seen at once. Off: in proportion.",
         )
         self.log.link(choice, value="log", bidirectional=True)
-        self.axis.param.watch(self._set_axis, "value")
+        self.choosing(self.axis, lambda axis: choice.param.update(axis=axis))
         self.held = Held(choice)
         self._points: tuple[Points, ...] | None = None
         self._seen: Any = None
@@ -75,10 +75,6 @@ class Curves(Part):
                 self._drawn = key
             self.below.visible = any(points.at.size for points in lines.points)
         self.rested.ask()
-
-    def _set_axis(self, event: Any) -> None:
-        if not self._filling:
-            self._choice.axis = event.new
 
     def commands(self) -> list[list[str]]:
         """One for each curve: its time at the sizes that are held."""

@@ -130,8 +130,8 @@ class Deciding(Part):
         self.rested = Rested(self._decide, REST)
         for name in ("by", "encode", "fill"):
             getattr(self, name).link(choice, value=name, bidirectional=True)
-        self.trust.param.watch(self._set_trust, "value")
-        self.candidates.param.watch(self._set_candidates, "value")
+        self.choosing(self.trust, self._set_trust)
+        self.choosing(self.candidates, lambda labels: choice.param.update(candidates=tuple(labels)))
 
     def __panel__(self) -> pn.viewable.Viewable:
         body = [self.bar, self.taken, self.growing, self.message, self.coming, self.results]
@@ -163,19 +163,13 @@ class Deciding(Part):
     def _measured(self) -> bool:
         return self._choice.cube() is not None and self._choice.collective == self._state.collective
 
-    def _set_trust(self, event: Any) -> None:
-        if self._filling:
-            return
+    def _set_trust(self, text: str) -> None:
         try:
-            read_trust(event.new)
+            read_trust(text)
         except ModelError as error:
             self.tell(str(error))
         else:
-            self._choice.trust = event.new
-
-    def _set_candidates(self, event: Any) -> None:
-        if not self._filling:
-            self._choice.candidates = tuple(event.new)
+            self._choice.trust = text
 
     def _decide(self, _: Any = None) -> None:
         try:

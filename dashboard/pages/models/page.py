@@ -1,5 +1,6 @@
 """Page *Models*: what the communication models say, beside what was measured."""
 
+from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any
 
@@ -84,12 +85,14 @@ class ModelsPage(Page):
         self.saying = Rested(self._say, REST)
         for part in self.parts:
             part.begin(self._own)
-        self.collective.param.watch(self._set_collective, "value")
-        self.methods.param.watch(self._set_methods, "value")
-        self.models.param.watch(self._set_models, "value")
+        self.choosing(self.collective, self._set_collective)
+        self.choosing(self.methods, self._set_methods)
+        self.choosing(
+            self.models, lambda names: choice.param.update(models=tuple(n for n in MODEL_NAMES if n in names))
+        )
         self.variant.link(choice, value="variant", bidirectional=True)
-        self.best.param.watch(self._set_case, "value")
-        self.tabs.param.watch(self._set_tab, "active")
+        self.choosing(self.best, lambda best: choice.param.update(case="best" if best else "worst"))
+        self.choosing(self.tabs, lambda tab: choice.param.update(tab=tab), "active")
         choice.param.watch(self._changed, [name for name in choice.param if name != "name"])
         state.param.watch(self._follow, [*DRAWN, "page"])
         state.param.watch(self._follow_address, "model_view")
@@ -150,30 +153,17 @@ class ModelsPage(Page):
             sizing_mode="stretch_width",
         )
 
-    def _set_collective(self, event: Any) -> None:
-        if self._filling or event.new is None:
+    def _set_collective(self, name: str | None) -> None:
+        if name is None:
             return
-        self.choice.show(event.new)
-        if event.new in self.state.param.collective.objects:
-            self.state.collective = event.new
+        self.choice.show(name)
+        if name in self.state.param.collective.objects:
+            self.state.collective = name
         self._refresh()
 
-    def _set_methods(self, event: Any) -> None:
-        if not self._filling:
-            known = {each.label: each for each in self.choice.offered()}
-            self.choice.methods = tuple(known[label] for label in event.new if label in known)
-
-    def _set_models(self, event: Any) -> None:
-        if not self._filling:
-            self.choice.models = tuple(name for name in MODEL_NAMES if name in event.new)
-
-    def _set_case(self, event: Any) -> None:
-        if not self._filling:
-            self.choice.case = "best" if event.new else "worst"
-
-    def _set_tab(self, event: Any) -> None:
-        if not self._filling:
-            self.choice.tab = event.new
+    def _set_methods(self, labels: Sequence[str]) -> None:
+        known = {each.label: each for each in self.choice.offered()}
+        self.choice.methods = tuple(known[label] for label in labels if label in known)
 
     def _changed(self, *_: Any) -> None:
         self.redraw.ask()

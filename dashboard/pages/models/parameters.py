@@ -95,7 +95,7 @@ class ParameterPanel(Filling):
         self.typed = {name: self._text(name) for name in MODEL_NAMES}
         self.notes = {name: pn.pane.HTML("", width=WIDTH, margin=(4, 10, 0, 10)) for name in MODEL_NAMES}
         self.groups = {name: pn.Column(*self._group(name), margin=0) for name in MODEL_NAMES}
-        self.machine.param.watch(self._choose, "value")
+        self.choosing(self.machine, self._choose)
         self.rested = Rested(self.refresh, REST)
         choice.param.watch(self.rested.ask, ["parameters", "models", "name_of_set", "collective"])
         self.refresh()
@@ -238,11 +238,11 @@ class ParameterPanel(Filling):
             self._base = None
         self._guarded(lambda: self.choice.put(_typed_over(known, text, model)))
 
-    def _choose(self, event: Any) -> None:
-        if not self._filling and event.new in self.choice.sets:
+    def _choose(self, name: str) -> None:
+        if name in self.choice.sets:
             self._base = None
             self.message.visible = False
-            self.choice.take(event.new)
+            self.choice.take(name)
 
     def _load(self, event: Any) -> None:
         name, content = str(self.file.filename or "parameters.json"), event.new

@@ -112,7 +112,7 @@ class OnlinePage(Page):
         self.rhythm = Rhythm(lambda: self.shown, self._look, self._follow_folder, EVERY, self._failed)
         for field in (self.seed, self.iterations, self.blocked):
             field.param.watch(lambda _: self._changed(), "value")
-        self.source.param.watch(self._set_source, "value")
+        self.choosing(self.source, self._set_source)
         state.param.watch(self._follow, "page")
         state.param.watch(self._follow_address, "online")
         once_loaded(self._open)
@@ -201,9 +201,9 @@ class OnlinePage(Page):
         except ValueError:
             return Learning()
 
-    def _set_source(self, event: Any) -> None:
-        if not self._filling and event.new is not None:
-            kind, name = event.new
+    def _set_source(self, source: tuple[str, str] | None) -> None:
+        if source is not None:
+            kind, name = source
             self.shown = replace(Shown(), kind=kind, name=name)
             self._fill()
             self._take()

@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import panel as pn
 from panel.viewable import Viewer
@@ -24,6 +25,10 @@ class Filling(Viewer):
             yield
         finally:
             self._filling = before
+
+    def choosing(self, widget: Any, put: Callable[[Any], object], name: str = "value") -> None:
+        """Call with what is chosen in a widget, unless it is the view itself that sets it."""
+        widget.param.watch(lambda event: None if self._filling else put(event.new), name)
 
 
 class Section(Viewer):
