@@ -11,9 +11,9 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.schedules import REDUCING, Call, algorithm_of, schedule
+from dashboard.schedules import Call, algorithm_of, schedule
 from loaders import open_results
-from loaders.collectives import COLLECTIVES
+from loaders.collectives import COLLECTIVES, REDUCING
 from tests.bench import message_graphs
 from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of
