@@ -5,7 +5,8 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -143,12 +144,14 @@ def test_a_search_shows_how_far_it_is_on_a_terminal(
     assert not shown[-2].strip()
 
 
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+@pytest.mark.parametrize(
+    "end", [partial(signal.raise_signal, signal.SIGTERM), partial(signal.default_int_handler, signal.SIGINT, None)]
+)
 def test_a_command_that_is_told_to_end_or_interrupted_ends_in_one_line(
-    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch, number: signal.Signals
+    colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[[], None]
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", lambda *_, **__: signal.raise_signal(number))
+    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", lambda *_, **__: end())
     answer = colltune("frontier", results, "-c", "reduce")
     assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) == before

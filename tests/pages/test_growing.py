@@ -14,7 +14,7 @@ from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.pages.parts import growing as _growing
 from dashboard.pages.parts.growing import Background, Growing
-from dashboard.session import prepared, registry
+from dashboard.session import registry, treated
 from dashboard.session import view as viewed
 from dashboard.session.choice import Choice
 from dashboard.session.registry import Bounded
@@ -175,7 +175,7 @@ def treating(loop: Loop, monkeypatch: pytest.MonkeyPatch) -> tuple[State, Growin
     monkeypatch.setattr(viewed, "COMPUTED", fresh)
     threads: list[threading.Thread] = []
     for name in ("outliers", "simplest", "indistinguishable"):
-        monkeypatch.setattr(prepared, name, partial(_noted, threads, getattr(prepared, name)))
+        monkeypatch.setattr(treated, name, partial(_noted, threads, getattr(treated, name)))
     state = sample_state()
     return state, Growing(state), threads
 
