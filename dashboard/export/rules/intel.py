@@ -15,9 +15,9 @@ from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import NamedTuple, TypeVar
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, search_tree
+from dashboard.decisions.function.nodes import Method
+from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.targets.settings import INTEL_COMPARED, INTEL_LONGEST
 from loaders.collectives import COLLECTIVES, plain_name
@@ -210,14 +210,9 @@ def _decision(
     numbers = sorted({box.algorithm for group in groups for box in group.acting})
     names = [labels.get((collective, number), f"algorithm {number}") for number in numbers]
     methods = [Method(name, name, 0, {"library_id": number}) for name, number in zip(names, numbers, strict=True)]
-    attribute = "total_size" if INTEL_COMPARED.get(plain_name(collective)) == "total" else MESSAGE_SIZE
-    rows = [
-        search_tree(
-            [sizes.start for sizes in group.acting.values()],
-            [Leaf(numbers.index(box.algorithm)) for box in group.acting],
-            attribute,
-        )
-        for group in groups
+    bands = [
+        Band(processes.start, tuple((at.start, numbers.index(box.algorithm)) for box, at in group.acting.items()))
+        for group, processes in groups.items()
     ]
-    root = search_tree([processes.start for processes in groups.values()], rows, COMM_SIZE)
-    return DecisionFunction(collective, methods, root, kind="intel", provenance={"library": "Intel MPI"}).simplified()
+    rules = Bands(INTEL_COMPARED.get(plain_name(collective), "message"), tuple(bands))
+    return rules.decision(collective, methods, kind="intel", provenance={"library": "Intel MPI"}).simplified()

@@ -10,8 +10,10 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
+import numpy as np
+
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, Split, search_tree
+from dashboard.decisions.function.nodes import Leaf, Method, Node, search_tree
 from dashboard.export.bands import Band
 from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT, split_word
 from dashboard.export.rules import openmpi_json, openmpi_text
@@ -94,7 +96,9 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
         if name in tuned and TUNED in han.names:
             own = methods[han.names.index(TUNED)]
             further = [own if each.algorithm == "default" else each for each in tuned[name].methods]
-            nodes[han.names.index(TUNED)] = _shifted(tuned[name], len(methods))
+            tree = tuned[name].tree
+            codes = np.where(tree.codes < 0, tree.codes, tree.codes + len(methods))
+            nodes[han.names.index(TUNED)] = replace(tree, codes=codes).to_node()
             methods, facts = [*methods, *further], tuned[name].provenance
         root = _root(bands, nodes)
         provenance = {**facts, "library": "Open MPI"}
@@ -105,17 +109,6 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
 def _only_han(name: str) -> DecisionFunction:
     """Of a collective of which HAN's rules say nothing HAN asks nobody, and answers by itself."""
     return DecisionFunction(name, [Method(HAN, HAN)], Leaf(0), kind="openmpi-nodes", provenance=_FACTS)
-
-
-def _shifted(decision: DecisionFunction, by: int) -> Node:
-    """The tree of a decision function with its methods' numbers raised."""
-
-    def raised(node: Node) -> Node:
-        if isinstance(node, Leaf):
-            return Leaf(node.method + by)
-        return Split(node.tests, tuple(raised(child) for child in node.children))
-
-    return raised(decision.tree.to_node())
 
 
 def _method(word: str) -> Method:

@@ -12,9 +12,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, search_tree
+from dashboard.decisions.function.nodes import Method
+from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from loaders.ucc import ALGORITHMS, NAME, OF_RADIX_2, radix_variable
 
@@ -198,16 +198,14 @@ def _decision(collective: str, parts: list[Part], section: str, settings: Mappin
     places = {"": 0, **{word: methods.index(method) for word, method in meant.items()}}
     team_edges = _edges([ends for part in mine for ends in part.teams], 1, closed=True)
     message_edges = _edges([ends for part in mine for ends in part.messages], 0, closed=False)
-    # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
-    attribute = "total_size" if collective in ("allgather", "allgatherv", "alltoall") else MESSAGE_SIZE
-    rows = []
+    bands = []
     for team in team_edges:
         here = [part for part in mine if any(low <= team <= high for low, high in part.teams)]
-        leaves = [Leaf(places[_winner(here, message)]) for message in message_edges]
-        rows.append(search_tree(message_edges, leaves, attribute))
-    root = search_tree(team_edges, rows, COMM_SIZE)
+        bands.append(Band(team, tuple((message, places[_winner(here, message)]) for message in message_edges)))
+    # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
+    rules = Bands("total" if collective in ("allgather", "allgatherv", "alltoall") else "message", tuple(bands))
     facts = {"library": NAME, **({"section": section} if section else {})}
-    return DecisionFunction(collective, methods, root, kind="ucc", provenance=facts).simplified()
+    return rules.decision(collective, methods, kind="ucc", provenance=facts).simplified()
 
 
 def _method(collective: str, word: str, settings: Mapping[str, str]) -> Method:
@@ -228,10 +226,6 @@ def _edges(ranges: list[tuple[int, int]], least: int, *, closed: bool) -> list[i
 
 
 def _winner(parts: list[Part], message: int) -> str:
+    """Algorithm of the part with the highest score, of equal ones of the last; empty where no part fits."""
     fitting = [part for part in parts if any(low <= message < high for low, high in part.messages)]
-    best = ""
-    score = -1.0
-    for part in fitting:
-        if part.score >= score:
-            best, score = part.algorithm, part.score
-    return best
+    return max(reversed(fitting), key=lambda part: part.score, default=Part()).algorithm
