@@ -65,6 +65,9 @@ class Choice:
     component: str = ""
 
 
+#: The library's own decision.
+NOTHING = Choice(0)
+
 #: Targets of libraries' rules, by the names of the libraries in results; of all others it is Open MPI's.
 RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl"}
 #: Open MPI by its names in results, as `measured_with` compares them.
@@ -150,13 +153,18 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
     number = int(number)
     if method.segment_size > INT_MAX:
         raise LookupError(f"Open MPI has no segments of {method.segment_size:,} bytes; {INT_MAX:,} are the most")
-    requests = _first(method.parameters, _REQUESTS)
-    fan_out = _first(method.parameters, _FAN_OUTS)
+    fan_out, requests = (_first(method.parameters, names) for names in (_FAN_OUTS, _REQUESTS))
+    given = Choice(number, FORCED_FAN_OUT if fan_out is None else fan_out, method.segment_size, requests)
+    return plain(given, collective)
+
+
+def plain(choice: Choice, collective: str) -> Choice:
+    """The choice without what the algorithm takes no notice of."""
     return Choice(
-        number,
-        (FORCED_FAN_OUT if fan_out is None else fan_out) if number in _FANNED.get(collective, ()) else 0,
-        method.segment_size if number in _SEGMENTED.get(collective, ()) else 0,
-        requests if (collective, number) == ("alltoall", 4) else None,
+        choice.algorithm,
+        choice.fan_out if takes_fan_out(collective, choice.algorithm) else 0,
+        choice.segment_size if takes_segments(collective, choice.algorithm) else 0,
+        choice.requests if (collective, choice.algorithm) == ("alltoall", 4) else None,
     )
 
 

@@ -14,9 +14,8 @@ from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.algorithm_names import normal
 from dashboard.domain.errors import DecisionError
 from dashboard.export.components import HAN, SERVES, TUNED, module_settings, named
-from dashboard.export.library_names import Choice, choice_of, is_of_library
+from dashboard.export.library_names import NOTHING, Choice, choice_of, is_of_library
 from dashboard.export.rules.fault import Fault, RulesFile
-from dashboard.export.rules.rows import NOTHING, plain
 from dashboard.export.targets.openmpi.nodes import word_of
 from dashboard.export.targets.settings import intel_named, ucc_choice
 from loaders import ucc
@@ -117,7 +116,7 @@ def _same(method: Method, measured: Method, collective: str, library: str) -> bo
 
 def _choice(method: Method, collective: str, version: str) -> Choice | None:
     try:
-        return plain(choice_of(method, collective, version), collective)
+        return choice_of(method, collective, version)
     except LookupError:
         return None
 

@@ -7,7 +7,7 @@ from typing import TypeVar
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
-from dashboard.export.library_names import COMPARED, Choice, takes_fan_out, takes_segments
+from dashboard.export.library_names import COMPARED, NOTHING, Choice, plain, takes_fan_out
 from loaders.openmpi import algorithms
 
 Item = TypeVar("Item")
@@ -95,7 +95,6 @@ def first_match(
 
 
 Picked = list[tuple[int, list[tuple[int, Choice]]]]
-NOTHING = Choice(0)
 
 
 def picked_classic(rules: Rules) -> Picked:
@@ -169,18 +168,6 @@ def decision_of(rules: Rules, version: str, pick: Callable[[Rules], Picked], kin
 
 def _at_zero(rows: Sequence[tuple[int, Choice]]) -> Choice:
     return [choice for size, choice in rows if size <= 0][-1] if rows[0][0] <= 0 else rows[0][1]
-
-
-def plain(choice: Choice, collective: str) -> Choice:
-    """The choice without what the algorithm takes no notice of."""
-    if not choice.algorithm:
-        return NOTHING
-    return Choice(
-        choice.algorithm,
-        choice.fan_out if takes_fan_out(collective, choice.algorithm) else 0,
-        choice.segment_size if takes_segments(collective, choice.algorithm) else 0,
-        choice.requests if (collective, choice.algorithm) == ("alltoall", 4) else None,
-    )
 
 
 def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:

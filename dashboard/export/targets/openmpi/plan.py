@@ -24,6 +24,7 @@ from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import (
     COMPARED,
     NEAREST,
+    NOTHING,
     OPEN_MPI,
     Choice,
     choice_of,
@@ -40,7 +41,6 @@ from loaders.openmpi import TWO_PROCESSES, algorithms
 
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
-_DEFAULT = Choice(0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -189,9 +189,9 @@ def _searched(
     if is_within_measured(decision):
         if compared == "nothing" and decision.collective != "barrier":
             raise ExportError(f"{decision.collective}: {why}; nor can they leave what lies beyond to it: {NEAREST}")
-        beyond = next((place for place, choice in choices.items() if choice == _DEFAULT), len(methods))
+        beyond = next((place for place, choice in choices.items() if choice == NOTHING), len(methods))
         methods = methods if beyond in choices else (*methods, LEFT_ALONE)
-        choices[beyond] = _DEFAULT
+        choices[beyond] = NOTHING
         left = "leave what lies beyond to the library, and measured sizes beside it where they must"
         lines = [f"Among them are those that {left}."]
         if compared == "total":
@@ -246,7 +246,7 @@ def _translated(
 ) -> Plan:
     """Bands of methods that the library has, or of its own decision."""
     used = sorted({method for band in bands.bands for _, method in band.rules})
-    offered = {place: _offered(decision, methods[place], version, measured) or _DEFAULT for place in used}
+    offered = {place: _offered(decision, methods[place], version, measured) or NOTHING for place in used}
     named_choices = _one_default(offered, methods, measured)
     kept = list(dict.fromkeys(named_choices.values()))
     order = {place: kept.index(each) for place, each in named_choices.items()}
@@ -260,10 +260,10 @@ def _one_default(
 ) -> dict[int, tuple[Choice, Method]]:
     """Choices with their methods; of several that leave the decision to the library, all are the one measured first."""
     order = methods_of(measured.cube) if measured is not None else ()
-    own = [methods[place] for place, choice in choices.items() if choice == _DEFAULT]
+    own = [methods[place] for place, choice in choices.items() if choice == NOTHING]
     first = next((method for method in order if method in own), own[0] if own else None)
     return {
-        place: (choice, first if first is not None and choice == _DEFAULT else methods[place])
+        place: (choice, first if first is not None and choice == NOTHING else methods[place])
         for place, choice in choices.items()
     }
 
@@ -342,10 +342,10 @@ def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]
         if not (wide and any(method in twos for _, method in band.rules)):
             safe_bands.append(band)
             continue
-        if _DEFAULT not in choices:
-            choices.append(_DEFAULT)
+        if NOTHING not in choices:
+            choices.append(NOTHING)
             methods.append(OWN_DECISION)
-        safe = tuple((size, choices.index(_DEFAULT) if method in twos else method) for size, method in band.rules)
+        safe = tuple((size, choices.index(NOTHING) if method in twos else method) for size, method in band.rules)
         safe_bands += [band] if band.start < 3 else []
         safe_bands.append(Band(max(band.start, 3), safe))
         notes.append("The algorithm for two processes is written for two only; beyond, the library decides by itself.")
