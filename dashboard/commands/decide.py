@@ -16,7 +16,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
 from dashboard.commands.output import answer, say, show
-from dashboard.commands.treatment import grown, held_out, preparation, preparations, sources_of
+from dashboard.commands.treatment import grown, held_out, preparation, preparations
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
 from dashboard.domain.units import format_count
@@ -24,7 +24,6 @@ from dashboard.domain.units import format_count
 if TYPE_CHECKING:
     import pandas as pd
 
-    from dashboard.decisions import DecisionFunction
     from dashboard.decisions.measured.problem import Problem
     from dashboard.export.writing import Order, Written
     from dashboard.session.prepared import Decided, Prepared
@@ -69,24 +68,25 @@ def decide(args: argparse.Namespace) -> None:
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
     from dashboard.decisions import select_ppn
+    from dashboard.export.writing import Order
 
     target = cli_arguments.target(args.to)
     cli_beside.check(args)
-    decisions, statistics, sources = [], {}, {}
+    decisions, statistics = [], {}
     given = _given(args, target.options)
     made = preparations(args, cli_naming.named(args, given))
     for prepared in made:
         decided = grown(prepared, args.tree, cli_trees.chosen(args))
         statistics[decided.decision.collective] = decided.statistics
-        sources.update(sources_of(prepared))
         decisions.append(decided.decision)
-    provenance = {"statistics": statistics, "sources": sources}
-    order = _order(args, given, made, cli_beyond.bounded(args, decisions), provenance)
+    parts = [part for prepared in made for part in prepared.problem.slices]
+    bounded = cli_beyond.bounded(args, decisions)
+    order = Order.of(args.to, bounded, parts, provenance={"statistics": statistics}, **given)
     # What a file that knows no processes per node is for.
     args.written_for = {select_ppn(cube)[1] for cube in order.cubes.values()}
     loses = deliver(order, args.output, args.allow_loss)
     if args.output != "-":
-        cli_beside.write(args, order.decisions, provenance)
+        cli_beside.write(args, order.decisions, order.provenance)
     if loses:
         raise SystemExit(LOSES)
 
@@ -136,20 +136,6 @@ def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
     if "base" in known and "base" not in given and (text := kept(args.paths)) is not None:
         given["base"] = text
     return given
-
-
-def _order(
-    args: argparse.Namespace,
-    given: Mapping[str, Any],
-    made: Sequence[Prepared],
-    decisions: Sequence[DecisionFunction],
-    provenance: Mapping[str, Any],
-) -> Order:
-    """What is to be written."""
-    from dashboard.export.writing import Order
-
-    parts = [part for prepared in made for part in prepared.problem.slices]
-    return Order.of(args.to, decisions, parts, provenance=provenance, **given)
 
 
 def _sweep(args: argparse.Namespace) -> None:

@@ -152,11 +152,6 @@ def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:
         )
 
 
-def sources_of(prepared: Prepared) -> dict[str, Any]:
-    """The files of each collective, as the cubes tell them."""
-    return {name: cube.attrs.get("sources") for name, cube in prepared.measured.items()}
-
-
 def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[str, ...]:
     """What ``--without`` names."""
     from dashboard.decisions.measured import selection

@@ -119,11 +119,6 @@ def has_substitutes(target: Target, cube: xr.Dataset, options: Mapping[str, Any]
     return any(said(target, collective, method, cube.attrs, options or {}) for method in methods_of(measured))
 
 
-def takes_substitutes(target: Target) -> bool:
-    """Whether methods that a target lacks are replaced here: its own writer does not, and refuses them."""
-    return target.own_methods
-
-
 def _key(method: Method) -> tuple[Any, ...]:
     """What a target goes by."""
     return method.algorithm, bool(method.segment_size), method.parameters.get("library_id")

@@ -65,7 +65,8 @@ class Target:
     readable
         Whether ``colltune lint`` reads it.
     own_methods
-        Whether it takes methods by names that are its own, so that others are replaced by the best of these.
+        Whether it takes methods by names that are its own, and its writer refuses others, so that before it these are
+        replaced by the best of its own (`dashboard.export.substitute`).
     says
         What of `dashboard.export.holds` a file says of where its decisions hold, such as ``device``.
     runs_own

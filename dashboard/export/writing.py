@@ -29,7 +29,7 @@ from dashboard.export.rules import Fault, RulesFile
 from dashboard.export.rules.given import of_collective
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.over import fitted
-from dashboard.export.substitute import takes_substitutes, with_substitutes
+from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
 from dashboard.export.targets.mpich.base import borrowed, standing
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
@@ -79,14 +79,18 @@ class Order:
         """What is to be written of decisions, judged by the tables of measurements that they were made of.
 
         Of a collective at several numbers of processes per node the table is that of the most, which is what a file
-        that knows none of them says. Without a ``version`` it is written for the one measured, else `DEFAULT_VERSION`.
+        that knows none of them says. Without a ``version`` it is written for the one measured, else
+        `DEFAULT_VERSION`; the ``sources`` are those that the tables name.
         """
         parts = list(parts)
         given["version"] = given.get("version") or measured_series(part.cube.attrs for part in parts) or DEFAULT_VERSION
         tables = sorted(parts, key=lambda part: part.given.get("ppn") or 0)
         named = {str(part.cube.attrs.get("collective")): part for part in tables}
+        cubes = {name: part.cube for name, part in named.items()}
         weights = {name: part.weights for name, part in named.items() if part.weights is not None}
-        return cls(target, tuple(decisions), {name: part.cube for name, part in named.items()}, weights, **given)
+        sources = {name: cube.attrs.get("sources") for name, cube in cubes.items()}
+        given["provenance"] = {"sources": sources, **given.get("provenance", {})}
+        return cls(target, tuple(decisions), cubes, weights, **given)
 
     @property
     def reader_version(self) -> str:
@@ -287,7 +291,7 @@ def _sayable(
         name, said = decision.collective, decision
         cube = order.cubes.get(name)
         try:
-            if cube is not None and takes_substitutes(target):
+            if cube is not None and target.own_methods:
                 said, substitutes[name] = with_substitutes(target, decision, cube, order.weights.get(name), options)
             said = safe(said, order.target, options)
             # What is left alone needs no file by itself, and stands beside the others as that.
@@ -324,7 +328,7 @@ def _part(
         return part
     before = penalty(cube, decision, weights=weights)
     target = TARGETS[order.target]
-    as_written = said if takes_substitutes(target) and not target.readable else read
+    as_written = said if target.own_methods and not target.readable else read
     if as_written is None:
         return replace(part, read=None, before=summarise(before))
     after = penalty(cube, as_written, weights=weights)

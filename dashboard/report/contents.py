@@ -246,10 +246,7 @@ def _written(view: View, decision: DecisionFunction, target: Target) -> Part:
     problem = view.problem()
     if problem is None:
         return Part(title)
-    provenance = {
-        "statistics": {decision.collective: view.statistics()},
-        "sources": {decision.collective: problem.slices[0].cube.attrs.get("sources")},
-    }
+    provenance = {"statistics": {decision.collective: view.statistics()}}
     try:
         written = write(Order.of(target.name, [decision], problem.slices, provenance=provenance))
     except ExportError as error:

@@ -71,10 +71,8 @@ def version_of(work: Work) -> str:
 def order_of(work: Work, decisions: Sequence[DecisionFunction], target: str) -> writing.Order:
     """What is to be written of decision functions, with the measurements they are judged by."""
     made = prepared_of(work)
-    parts = {decision.collective: made[decision.collective].problem.slices[0] for decision in decisions}
-    sources = {name: part.cube.attrs.get("sources") for name, part in parts.items()}
-    given = {"provenance": {"sources": sources}, "version": version_of(work)}
-    return writing.Order.of(target, decisions, parts.values(), **given)
+    parts = [made[decision.collective].problem.slices[0] for decision in decisions]
+    return writing.Order.of(target, decisions, parts, version=version_of(work))
 
 
 def written(work: Work, decisions: Sequence[DecisionFunction], file: Path) -> tuple[Rules | None, dict[str, Any]]:

@@ -18,7 +18,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import bundle, provenance_of, report
 from dashboard.export.rules.lint import read_text
-from dashboard.export.substitute import apart, has_substitutes, takes_substitutes, with_substitutes
+from dashboard.export.substitute import apart, has_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, Part, write
 from tests.cubes import cube_of, named
@@ -211,8 +211,8 @@ def test_rules_are_read_back_by_the_linter_for_every_target_it_reads() -> None:
         written = write(Order(target, (decided(),), {"bcast": cube()}))
         version = written.order.reader_version
         assert read_text(written.text, version=version).meant.keys() == {"bcast"}
-    assert takes_substitutes(TARGETS["mpich"])
-    assert not takes_substitutes(TARGETS["openmpi"])
+    assert TARGETS["mpich"].own_methods
+    assert not TARGETS["openmpi"].own_methods
 
 
 def test_what_is_left_to_an_mpich_costs_what_it_was_measured_to_take_by_itself() -> None:

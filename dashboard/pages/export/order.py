@@ -77,12 +77,11 @@ def _still(say: Progress, share: float, name: str, _share: float, _text: str) ->
 
 
 def _order(views: dict[str, View], grown: list[DecisionFunction], given: dict[str, Any]) -> Order:
-    parts, statistics, sources = [], {}, {}
+    parts, statistics = [], {}
     for decision in grown:
         problem = views[decision.collective].problem()
         if problem is None:
             raise DecisionError(f"nothing is measured of {decision.collective}")
         parts += problem.slices
         statistics[decision.collective] = statistics_of(decision, problem.penalties(decision))
-        sources[decision.collective] = problem.slices[0].cube.attrs.get("sources")
-    return Order.of(decisions=grown, parts=parts, provenance={"statistics": statistics, "sources": sources}, **given)
+    return Order.of(decisions=grown, parts=parts, provenance={"statistics": statistics}, **given)
