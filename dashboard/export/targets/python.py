@@ -5,13 +5,11 @@ from within an ``if``, the other one goes on after it. However deep a tree, its 
 deeper than the binary logarithm of its leaves.
 """
 
-import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import ATTRIBUTES
-from dashboard.decisions.function.nodes import Leaf, Node
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.parts import per_collective, usual_ppn
@@ -101,54 +99,31 @@ def _methods(decision: DecisionFunction, name: str) -> list[str]:
 
 
 def _function(decision: DecisionFunction, name: str) -> list[str]:
-    body, tested = _body(decision)
+    merged = decision.simplified()
     ppn = f", ppn={usual_ppn(decision)}" if "ppn" in decision.needs else ""
-    derived = [ATTRIBUTES[attribute] for attribute in ATTRIBUTES if attribute in tested and ATTRIBUTES[attribute].base]
-    top = [f"    {quantity.name} = {quantity.python.replace('product(', '_product(')}" for quantity in derived]
-    return [f"def {name}(comm_size, message_size{ppn}):", *top, *body]
+    derived = [ATTRIBUTES[attribute] for attribute in ATTRIBUTES if attribute in merged.attributes]
+    top = [f"    {each.name} = {each.python.replace('product(', '_product(')}" for each in derived if each.base]
+    return [f"def {name}(comm_size, message_size{ppn}):", *top, *(f"    {line}" for line in _body(merged))]
 
 
-def _body(decision: DecisionFunction) -> tuple[list[str], set[str]]:
-    """Lines of the tests, and the attributes they test; no recursion, so that any depth of tree goes."""
-    root = decision.simplified().root
-    leaves = _leaves(root)
-    lines: list[str] = []
-    tested: set[str] = set()
-    todo: list[tuple[Node, int, str]] = [(root, 1, "")]
-    while todo:
-        node, level, before = todo.pop()
-        pad = "    " * level
-        if before:
-            lines.append(f"{pad[4:]}{before}")
-        if isinstance(node, Leaf):
-            lines.append(
-                f"{pad}return {node.method}  # {comment_text(decision.methods[node.method].label)}".rstrip(" #")
-            )
-            continue
-        (test,), (below, above) = node.tests, node.children
-        tested.add(test.attribute)
-        first = leaves[id(below)] <= leaves[id(above)]
-        condition = f"if {test.attribute} {'<=' if first else '>'} {math.floor(test.cut)}:"
-        inside, after = (below, above) if first else (above, below)
-        todo += [(after, level, ""), (inside, level + 1, condition)]
-    return lines, tested
+def _body(decision: DecisionFunction) -> list[str]:
+    """Lines of the tests of a simplified tree, from its leaves up: no recursion, so that any depth of tree goes."""
+    names = decision.tree.attributes
 
+    def leaf(_: int, method: int) -> tuple[int, list[str]]:
+        """Number of leaves, and lines, the last one first: so more lines before them take no time."""
+        return 1, [f"return {method}  # {comment_text(decision.methods[method].label)}".rstrip(" #")]
 
-def _leaves(root: Node) -> dict[int, int]:
-    """Number of leaves below each node, by its identity."""
-    counts: dict[int, int] = {}
-    waiting = [root]
-    while waiting:
-        node = waiting[-1]
-        if isinstance(node, Leaf):
-            counts[id(node)] = 1
-        elif all(id(child) in counts for child in node.children):
-            counts[id(node)] = sum(counts[id(child)] for child in node.children)
-        else:
-            waiting += [child for child in node.children if id(child) not in counts]
-            continue
-        waiting.pop()
-    return counts
+    def split(_: int, tests: list[tuple[int, int]], children: list[tuple[int, list[str]]]) -> tuple[int, list[str]]:
+        """The lighter side within an ``if``, and the other one after it."""
+        ((attribute, cut),), (below, above) = tests, children
+        first = below[0] <= above[0]
+        (_, inside), (_, lines) = (below, above) if first else (above, below)
+        lines += [f"    {line}" for line in inside]
+        lines.append(f"if {names[attribute]} {'<=' if first else '>'} {cut}:")
+        return below[0] + above[0], lines
+
+    return decision.tree.folded(leaf, split)[1][::-1]
 
 
 TARGET = Target("python", "Python source", ".py", to_python, use=usage.PYTHON)
