@@ -4,11 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import panel as pn
-from panel.viewable import Viewer
 
 from dashboard.decisions.grown.family import Progress
 from dashboard.export import TARGETS
-from dashboard.export.bundle import bundle, files_of
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.over import by_blocks, fitted
 from dashboard.export.substitute import has_substitutes
@@ -16,11 +14,11 @@ from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich.base import known
 from dashboard.export.translation import Taken, base_of, lacking, of_section, sections_of, taken
 from dashboard.export.writing import Order, Written, write
+from dashboard.pages.export.written import Downloads
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import mpich_menu, mpich_versions
 from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, FileDownload, Select, Switch
-from dashboard.plots import exported, legend, source
+from dashboard.pages.parts.widgets import Alert, Button, Select, Switch
 from dashboard.session.state import State
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -29,7 +27,7 @@ _TOLD = 6
 _FIRST = {"the first that can be said": ""}
 
 
-class Translate(Viewer):
+class Translate(Downloads):
     """Writes a rules file that was checked for another target, as it is meant.
 
     Parameters
@@ -41,10 +39,8 @@ class Translate(Viewer):
     """
 
     def __init__(self, state: State, changed: Callable[[], None]) -> None:
-        super().__init__()
-        self._state = state
+        super().__init__(state)
         self._given: tuple[str, str, RulesFile] | None = None
-        self.written: Written | None = None
         titles = {target.title: name for name, target in TARGETS.items()}
         self.target = Select(
             label="Translate for",
@@ -80,12 +76,6 @@ class Translate(Viewer):
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
         self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
-        self.file = FileDownload(lambda: self.written.text, label="Download the file", filename="rules.conf")
-        self.bundle = FileDownload(
-            lambda: bundle(self.written), variant="outlined", label="Download the bundle", filename="rules.zip"
-        )
-        html = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
-        self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **html) for _ in range(3))
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
@@ -146,25 +136,18 @@ class Translate(Viewer):
         work = translate_job(
             self._state, name, rules, section=self.section.value, as_blocks=self.blocks.value, **options
         )
-        self.working.start("Translating", work, self._show)
+        self.working.start("Translating", work, self._take)
 
-    def _show(self, made: tuple[Written, Taken] | str) -> None:
+    def _take(self, made: tuple[Written, Taken] | str) -> None:
         self.result.visible = not isinstance(made, str)
         if isinstance(made, str):
             self.message.param.update(object=plain(made), severity="error", visible=True)
             return
-        self.written = written = made[0]
-        left = [f"Left out: {line}" for line in made[1].left_out("Section", most=_TOLD)]
+        written, kept = made
+        self.show(written)
+        left = [f"Left out: {line}" for line in kept.left_out("Section", most=_TOLD)]
         left += [f"{name} is left out: {why}" for name, why in written.left_out.items()]
         self.message.param.update(object=plain("\n".join(left)), severity="warning", visible=bool(left))
-        ending = TARGETS[written.order.target].extension
-        self.file.filename = written.name
-        # Two files are in the bundle alone.
-        self.file.visible = len(files_of(written.name, written.text)) == 1
-        self.bundle.filename = written.name.removesuffix(ending) + ".zip"
-        self.costs.object = exported.parts_table(written.parts)
-        self.notes.object = exported.notes_list(written.parts)
-        self.preview.object = source.highlighted(written.text, source.LANGUAGES.get(ending, "bash"))
 
 
 def translate_job(

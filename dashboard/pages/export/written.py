@@ -21,17 +21,11 @@ MAPS = {"a": "A: as decided", "b": "B: the file, read back", "gap": "B against A
 MANY_RULES = 1000
 _NO_READER = "There is no independent reader of this target here; its own self-test answers for it."
 _CHANGED = "The measurements, or how they are treated, have changed since this file was written."
-_HTML = [legend.STYLE + exported.STYLE]
+_HTML = {"stylesheets": [legend.STYLE + exported.STYLE + source.STYLE], "sizing_mode": "stretch_width"}
 
 
-class WrittenFile(Section):
-    """Shows one written file.
-
-    Parameters
-    ----------
-    state
-        Choices, for the maps.
-    """
+class Downloads(Section):
+    """A written file and its bundle to download, with its text, what it costs and what it does not say."""
 
     def __init__(self, state: State) -> None:
         super().__init__(state)
@@ -45,10 +39,34 @@ class WrittenFile(Section):
             label="Download the bundle",
             filename="colltune.zip",
         )
+        self.costs, self.notes, self.preview = (pn.pane.HTML("", margin=(4, 8), **_HTML) for _ in range(3))
+
+    def show(self, written: Written) -> None:
+        """Show a file."""
+        self.written = written
+        ending = TARGETS[written.order.target].extension
+        self.file.filename = written.name
+        # Two files are in the bundle alone.
+        self.file.visible = len(files_of(written.name, written.text)) == 1
+        self.bundle.filename = written.name.removesuffix(ending) + ".zip"
+        self.preview.object = source.highlighted(written.text, source.LANGUAGES.get(ending, "bash"))
+        self.costs.object = exported.parts_table(written.parts, weighted=bool(written.order.weights))
+        self.notes.object = exported.notes_list(written.parts)
+
+
+class WrittenFile(Downloads):
+    """Shows one written file.
+
+    Parameters
+    ----------
+    state
+        Choices, for the maps.
+    """
+
+    def __init__(self, state: State) -> None:
+        super().__init__(state)
         self.size = pn.pane.HTML("", margin=(14, 10))
-        self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
-        table = {"stylesheets": _HTML, "sizing_mode": "stretch_width", "margin": (4, 8)}
-        self.costs, self.notes, self.faults, self.steps = (pn.pane.HTML("", **table) for _ in range(4))
+        self.faults, self.steps = (pn.pane.HTML("", margin=(4, 8), **_HTML) for _ in range(2))
         self.part = Select(
             label="Maps of",
             options=[],
@@ -83,17 +101,10 @@ class WrittenFile(Section):
 
     def show(self, written: Written) -> None:
         """Show a file."""
-        self.written, self._of = written, self._state.view.data_key
+        super().show(written)
+        self._of = self._state.view.data_key
         order, text = written.order, written.text
-        ending = written.name[written.name.rindex(".") :]
-        self.file.filename = written.name
-        # Two files are in the bundle alone.
-        self.file.visible = len(files_of(written.name, written.text)) == 1
-        self.bundle.filename = written.name.removesuffix(ending) + ".zip"
         self.size.object = f"{text.count(chr(10)):,} lines, {format_room(len(text.encode()))}"
-        self.preview.object = source.highlighted(text, source.LANGUAGES.get(ending, "bash"))
-        self.costs.object = exported.parts_table(written.parts, weighted=bool(order.weights))
-        self.notes.object = exported.notes_list(written.parts)
         read = any(part.read is not None for part in written.parts)
         self.faults.object = exported.faults_table(written.faults, text.split("\n")) if read else f"<p>{_NO_READER}</p>"
         self.steps.object = exported.steps_html(TARGETS[order.target].steps(written.name, written.ruled))
