@@ -4,7 +4,6 @@ import itertools
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -58,9 +57,7 @@ def with_substitutes(
         # In its own words.
         target.write([decision], None, **target_options)
     ways = [without(problem, decision, labels, OWN_DECISION) for labels in together]
-    costs = [problem.summary(reduced) for reduced, _ in ways]
-    order = [(cost.unmeasured, np.nan_to_num(cost.mean, nan=np.inf)) for cost in costs]
-    reduced, replaced = ways[order.index(min(order))]
+    reduced, replaced = min(ways, key=lambda way: problem.summary(way[0]).order)
     alike: dict[tuple[str, str], list[str]] = {}
     for old, new in replaced.items():
         alike.setdefault((" beside others" if old in allowed else "", instead(new)), []).append(repr(old))

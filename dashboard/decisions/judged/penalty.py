@@ -41,6 +41,11 @@ class PenaltySummary(NamedTuple):
     unmeasured: int
     cells: int
 
+    @property
+    def order(self) -> tuple[int, float]:
+        """What the better of two decisions has less of: cells without a measured time, then the mean penalty."""
+        return self.unmeasured, float(np.nan_to_num(self.mean, nan=np.inf))
+
 
 def penalty(
     cube: xr.Dataset,

@@ -143,20 +143,13 @@ def _single(
             f"{decision.collective}: {len(used)} methods are decided, one can be forced; the best single one is found "
             "from the measurements only"
         )
-    offered = [(method, library.options(decision, method, version)) for method in methods_of(cube)]
-    candidates = [
-        _Single(method, said, _cost(decision, method, cube, weights)) for method, said in offered if said is not None
-    ]
-    if not candidates:
+    offered = {method: library.options(decision, method, version) for method in methods_of(cube)}
+    costs = {method: _cost(decision, method, cube, weights) for method, said in offered.items() if said is not None}
+    if not costs:
         return None, "it has none of the measured methods"
-    best = min(candidates, key=_order)
-    return best, f", the best single one of the {len(candidates)} measured that it has"
-
-
-def _order(single: _Single) -> tuple[int, float]:
-    """Methods that were measured everywhere first, then by their mean penalty."""
-    cost = single.cost
-    return (0, 0.0) if cost is None else (cost.unmeasured, cost.mean if cost.mean == cost.mean else float("inf"))
+    best = min(costs, key=lambda method: costs[method].order)
+    single = _Single(best, offered[best] or {}, costs[best])
+    return single, f", the best single one of the {len(costs)} measured that it has"
 
 
 def _cost(decision: DecisionFunction, method: Method, cube: xr.Dataset, weights: Any) -> PenaltySummary:

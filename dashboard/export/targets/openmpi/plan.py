@@ -156,13 +156,7 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
     if is_within_measured(plan.source):
         raise ExportError(f"{name}: {why}, and no sizes can be left to the library alone; {NEAREST}")
     plans = [_searched(plan.source, version, measured, most_rules, why, way) for way in sorted(ways)]
-    return min(plans, key=lambda candidate: _mean(measured.penalty(candidate.decision)))
-
-
-def _mean(penalties: xr.Dataset) -> tuple[int, float]:
-    """Penalty to compare plans by: what leaves fewer cells without a measured time first."""
-    summary = summarise(penalties)
-    return summary.unmeasured, summary.mean
+    return min(plans, key=lambda candidate: summarise(measured.penalty(candidate.decision)).order)
 
 
 def known_ppn(decision: DecisionFunction) -> int | None:
