@@ -8,7 +8,6 @@ Three ways, the first that fits:
 - others: a binary search of a fixed number of steps.
 """
 
-import struct
 import textwrap
 
 import numpy as np
@@ -129,5 +128,4 @@ def _digits(cuts: IntArray) -> int | None:
 
 def _octave(values: IntArray, digits: int) -> IntArray:
     """What ``colltune_octave`` computes, for values from 0 to below `EXACT` - 1."""
-    numbers = [struct.unpack("<Q", struct.pack("<d", float(value + 1)))[0] for value in values.tolist()]
-    return np.array([(number >> (52 - digits)) - (1023 << digits) for number in numbers], dtype=np.int64)
+    return ((values + 1).astype(np.float64).view(np.int64) >> (52 - digits)) - (1023 << digits)

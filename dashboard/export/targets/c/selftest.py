@@ -113,11 +113,9 @@ def borders(tree: FlatTree) -> tuple[IntArray, IntArray, IntArray]:
 
 def _near(cuts: Sequence[Any], low: int, high: int) -> IntArray:
     """Each cut and what comes after it, within the range, with both of its ends."""
-    points = {low, high}
-    for values in cuts:
-        for value in np.asarray(values).tolist():
-            points |= {point for point in (int(value), int(value) + 1) if low <= point <= high}
-    return np.array(sorted(points), dtype=np.int64)
+    points = np.concatenate([np.asarray(values, dtype=np.int64) for values in cuts])
+    points = np.concatenate([[low, high], points, points + 1])
+    return np.unique(points[(low <= points) & (points <= high)])
 
 
 def _table(name: str, columns: tuple[IntArray, ...]) -> list[str]:
