@@ -15,7 +15,7 @@ import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, search_tree
+from dashboard.decisions.function.nodes import Leaf, Method, Node, search_tree
 from dashboard.domain.arrays import IntArray
 from dashboard.export.library_names import Compared
 from dashboard.export.parts import usual_ppn
@@ -92,13 +92,17 @@ class Bands:
 
     def decision(self, collective: str, methods: Sequence[Method], **facts: Any) -> DecisionFunction:
         """Give the decision function that decides as these bands do."""
+        root = self.tree([Leaf(method) for method in range(len(methods))])
+        return DecisionFunction(collective, methods, root, **{"kind": "rules", **facts})
+
+    def tree(self, nodes: Sequence[Node]) -> Node:
+        """Give the tree of these bands, with a node in the place of each method."""
         attribute = "total_size" if self.compared == "total" else MESSAGE_SIZE
         rows = [
-            search_tree([size for size, _ in band.rules], [Leaf(method) for _, method in band.rules], attribute)
+            search_tree([size for size, _ in band.rules], [nodes[method] for _, method in band.rules], attribute)
             for band in self.bands
         ]
-        root = search_tree([band.start for band in self.bands], rows, COMM_SIZE)
-        return DecisionFunction(collective, methods, root, **{"kind": "rules", **facts})
+        return search_tree([band.start for band in self.bands], rows, COMM_SIZE)
 
 
 def _ends(starts: Sequence[int]) -> list[int | None]:

@@ -6,15 +6,15 @@ acts.
 """
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
 import numpy as np
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Leaf, Method, Node, search_tree
-from dashboard.export.bands import Band
+from dashboard.decisions.function.nodes import Leaf, Method, Node
+from dashboard.export.bands import Band, Bands
 from dashboard.export.components import HAN, HAN_VARIANTS, NUMBERS, SERVES, TUNED, VARIANT, split_word
 from dashboard.export.rules import openmpi_json, openmpi_text
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
@@ -58,9 +58,8 @@ def read(text: str) -> RulesFile:
     """Read HAN's rules alone: which component answers."""
     reading = _simulated(text)
     methods = [_method(each) for each in reading.names]
-    nodes: list[Node] = [Leaf(place) for place in range(len(methods))]
     decisions = {
-        name: DecisionFunction(name, methods, _root(bands, nodes), kind="openmpi-han", provenance=_FACTS)
+        name: Bands("message", tuple(bands)).decision(name, methods, kind="openmpi-han", provenance=_FACTS)
         for name, bands in reading.bands.items()
     }
     return RulesFile("openmpi-han", "HAN's rules of Open MPI 5.0", decisions, decisions, in_order(reading.faults))
@@ -100,7 +99,7 @@ def _both(tuned: Mapping[str, DecisionFunction], han: _Read) -> dict[str, Decisi
             codes = np.where(tree.codes < 0, tree.codes, tree.codes + len(methods))
             nodes[han.names.index(TUNED)] = replace(tree, codes=codes).to_node()
             methods, facts = [*methods, *further], tuned[name].provenance
-        root = _root(bands, nodes)
+        root = Bands("message", tuple(bands)).tree(nodes)
         provenance = {**facts, "library": "Open MPI"}
         decisions[name] = DecisionFunction(name, methods, root, kind="openmpi-nodes", provenance=provenance)
     return decisions
@@ -117,14 +116,6 @@ def _method(word: str) -> Method:
     return (
         Method(f"{component} {VARIANT}={variant}", component, 0, {VARIANT: variant}) if variant else Method(word, word)
     )
-
-
-def _root(bands: Sequence[Band], nodes: Sequence[Node]) -> Node:
-    rows = [
-        search_tree([size for size, _ in band.rules], [nodes[place] for _, place in band.rules], "message_size")
-        for band in bands
-    ]
-    return search_tree([band.start for band in bands], rows, "comm_size")
 
 
 def _simulated(text: str) -> _Read:
