@@ -66,7 +66,7 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     for text in in_words(weighed):
         say(f"note: {text}")
     if treatment.fills:
-        for part in prepared.filled(prepared.problem).slices:
+        for part in prepared.filled.slices:
             notes = {"interpolated": "interpolation", "completed": "completion", "predicted": "surfaces"}
             for what, attribute in notes.items():
                 if attribute in part.cube.attrs:

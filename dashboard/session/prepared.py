@@ -113,23 +113,14 @@ class Prepared(Treated):
         """Grow the tree of a choice; from all of these measurements, or as they treat it from a part or others."""
         if part is None and progress is not None and "learnt" not in vars(self):
             progress(0.0, "the measurements as trees learn them")
-        learner = self.learner(choice)
-        learnt = learner.learnt if part is None else learner.learn(part)
+        learnt = self.learnt if part is None else self.learn(part)
         check_tables(FAMILIES[choice.family], learnt)
         decision = FAMILIES[choice.family].grow(learnt, progress=progress, **choice.options)
-        words = learner.treatment.words_of_trees(by_labels=choice.by_labels)
+        predicts = FAMILIES[choice.family].predicts
+        words = self.treatment.words_of_trees(by_labels=choice.by_labels, predicts=predicts)
         if not words or choice.family in GIVEN:
             return decision
         return decision.changed(provenance={**decision.provenance, "treatment": " ".join(words)})
-
-    def learner(self, choice: Choice) -> Prepared:
-        """Those measurements that a choice learns: families that predict times by themselves are given none."""
-        predicts = self.treatment.surfaces and FAMILIES[choice.family].predicts
-        return self._without_surfaces if predicts else self
-
-    @cached_property
-    def _without_surfaces(self) -> Prepared:
-        return Prepared(self.measured, replace(self.treatment, surfaces=False), self.joint)
 
     def held_out(
         self,
@@ -222,7 +213,7 @@ class Decided:
 
         Wrong are other labels than those learnt; where times are weighed, methods that do not tie with the best.
         """
-        learnt = self.prepared.learner(self.choice).learnt
+        learnt = self.prepared.learnt
         if self.choice.by_labels:
             return learnt.counts(merged)
         tests = self.prepared.tests_of(learnt)

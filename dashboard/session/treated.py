@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -114,7 +114,7 @@ class Treated:
 
     def learn(self, problem: Problem) -> Problem:
         """Fill in what is missing and settle ties, of these measurements or of a part of them such as a fold."""
-        problem = self.filled(problem)
+        problem = self.filled if problem is self.problem else self._fill(problem)
         if not self.treatment.resolves_ties:
             return problem
         if self.treatment.statistical is None:
@@ -132,15 +132,21 @@ class Treated:
         level = self.treatment.statistical
         return [] if level is None else [indistinguishable(part.cube, level) for part in problem.slices]
 
-    def filled(self, problem: Problem) -> Problem:
-        """Fill in what was not measured, as far as the treatment asks for it."""
+    @cached_property
+    def filled(self) -> Problem:
+        """The problem with what was not measured filled in, as far as the treatment asks for it."""
+        return self._fill(self.problem)
+
+    def _fill(self, problem: Problem) -> Problem:
         if self.treatment.interpolate:
             problem = with_cubes(problem, [interpolated(part.cube) for part in problem.slices])
         if self.treatment.complete:
             problem = with_cubes(problem, [self._completed(part.cube) for part in problem.slices])
         if self.treatment.surfaces:
             cubes, weights = zip(*map(dense.with_sizes_between, problem.slices), strict=True)
-            problem = with_cubes(problem, cubes, weights)
+            between = with_cubes(problem, cubes, weights)
+            pairs = zip(between.slices, problem.slices, strict=True)
+            problem = replace(between, slices=tuple(replace(part, measured=old) for part, old in pairs))
         return problem
 
     def _completed(self, cube: xr.Dataset) -> xr.Dataset:

@@ -208,10 +208,14 @@ class Treatment:
         changed = used.changed()
         return [word for option in OPTIONS if option.name in changed for word in option.typed(changed[option.name])]
 
-    def words_of_trees(self, *, by_labels: bool) -> list[str]:
-        """Those of them by which trees come out otherwise: of ties only where trees learn labels that settle them."""
-        untied = replace(self, tolerance=0.0, statistical=None, ties=DEFAULTS["ties"])
-        return (self if by_labels and self.resolves_ties else untied).words()
+    def words_of_trees(self, *, by_labels: bool, predicts: bool = False) -> list[str]:
+        """Those of them by which trees come out otherwise: of ties only where trees learn labels that settle them.
+
+        Of sizes between only where trees do not predict these by themselves (`predicts`).
+        """
+        used = replace(self, surfaces=self.surfaces and not predicts)
+        untied = replace(used, tolerance=0.0, statistical=None, ties=DEFAULTS["ties"])
+        return (used if by_labels and self.resolves_ties else untied).words()
 
     @property
     def fills(self) -> bool:

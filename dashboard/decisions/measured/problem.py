@@ -55,6 +55,8 @@ class Slice:
     window
         Where this is a part that is judged by only: what methods count where they were not measured, known of
         more than this part. None: it is known of this one.
+    measured
+        Of a table with predicted times between its sizes that without them. None: there are none.
     """
 
     cube: xr.Dataset
@@ -63,6 +65,7 @@ class Slice:
     weights: FloatArray | None
     methods: IntArray
     window: Window | None = None
+    measured: Slice | None = None
 
     @classmethod
     def of(

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.decisions.judged.frontier import frontier
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.dense import with_sizes_between
 from dashboard.session.prepared import Choice, Prepared, prepare
@@ -58,9 +59,15 @@ def test_nothing_is_judged_by_what_is_predicted() -> None:
 
 
 def test_the_recommended_tree_predicts_by_itself() -> None:
-    plain, dense = (prepare(CUBE, surfaces=chosen).decide("recommended") for chosen in (False, True))
-    assert dense.decision.root == plain.decision.root
-    assert dense.decision.provenance == plain.decision.provenance
+    plain, dense = (prepare(CUBE, surfaces=chosen) for chosen in (False, True))
+    decided, again = (each.decide("recommended").decision for each in (plain, dense))
+    assert again.root == decided.root
+    assert again.provenance == decided.provenance
+    # On the frontier, too.
+    first, second = (
+        frontier(each.problem, families=["recommended"], prepare=each.learn).decisions for each in (plain, dense)
+    )
+    assert all(any(tree.root == known.root for known in first) for tree in second)
 
 
 def test_a_method_that_ran_as_another_wins_no_size_between_either() -> None:
