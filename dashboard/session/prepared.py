@@ -214,6 +214,8 @@ class Decided:
         Wrong are other labels than those learnt; where times are weighed, methods that do not tie with the best.
         """
         learnt = self.prepared.learnt
+        if FAMILIES[self.choice.family].predicts:
+            learnt = learnt.measured
         if self.choice.by_labels:
             return learnt.counts(merged)
         tests = self.prepared.tests_of(learnt)

@@ -220,6 +220,11 @@ class Problem:
             _provenance(slices, measured),
         )
 
+    @property
+    def measured(self) -> Problem:
+        """Without what is predicted between the measured sizes (`Slice.measured`)."""
+        return replace(self, slices=tuple(part.measured or part for part in self.slices))
+
     def single(self, what: str) -> Slice:
         """The only slice; `OptionError` that names `what` where there are several."""
         if len(self.slices) == 1:

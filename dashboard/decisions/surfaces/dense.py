@@ -48,7 +48,8 @@ def with_sizes_between(part: Slice) -> tuple[xr.Dataset, FloatArray]:
     count = int(predicted.sum())
     dense = dense.assign(time=(times.dims, filled, time.attrs), predicted=(times.dims, predicted))
     dense["predicted"].attrs["long_name"] = "whether the time was predicted between measured sizes"
-    attrs = {NOTE: f"{count:,} times at {wanted[0].size:,} × {wanted[1].size:,} sizes, {slicing.predictor.name}"}
+    sizes = f"{count:,} times at {wanted[0].size:,} × {wanted[1].size:,} sizes"
+    attrs = {NOTE: f"{sizes}, {slicing.predictor.name}; not for the recommended tree, which predicts by itself"}
     if "digest" in cube.attrs:
         attrs["digest"] = f"{cube.attrs['digest']}-{NOTE}{count}"
     return dense.assign_attrs(attrs), weights_between(wanted, (measured[0], measured[1]), part.weights)

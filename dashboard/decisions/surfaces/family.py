@@ -65,8 +65,7 @@ def recommended_many(
     problem: Problem, settings: Sequence[Mapping[str, Any]], *, progress: Progress | None = None
 ) -> list[DecisionFunction]:
     """Grow a tree for each of several settings: surfaces, and trees without some sizes, only once."""
-    # What is between the sizes is predicted here.
-    problem = replace(problem, slices=tuple(part.measured or part for part in problem.slices))
+    problem = problem.measured
     mosts = [FAMILY.checked(options)["leaves"] for options in settings]
     tables = []
     for number, part in enumerate(problem.slices):

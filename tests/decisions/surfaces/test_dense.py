@@ -60,9 +60,10 @@ def test_nothing_is_judged_by_what_is_predicted() -> None:
 
 def test_the_recommended_tree_predicts_by_itself() -> None:
     plain, dense = (prepare(CUBE, surfaces=chosen) for chosen in (False, True))
-    decided, again = (each.decide("recommended").decision for each in (plain, dense))
-    assert again.root == decided.root
-    assert again.provenance == decided.provenance
+    decided, again = (each.decide("recommended") for each in (plain, dense))
+    assert again.decision.root == decided.decision.root
+    assert again.decision.provenance == decided.decision.provenance
+    assert again.counts(again.decision) == decided.counts(decided.decision)
     # On the frontier, too.
     first, second = (
         frontier(each.problem, families=["recommended"], prepare=each.learn).decisions for each in (plain, dense)
