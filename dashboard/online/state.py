@@ -193,7 +193,20 @@ class Folder:
         new = pd.concat(parts, ignore_index=True)
         everything = pd.concat([former, new], ignore_index=True) if len(former) else new
         write_data(self.data, everything, self.table.listed, self.table.digest)
+        report.notes.extend(self._beyond(new))
         return Collected(report.runs, len(new), report.skipped, report.waiting, report.notes)
+
+    def _beyond(self, calls: pd.DataFrame) -> Iterator[str]:
+        """Say where calls are of more nodes, or processes on a node, than regular bins tell apart."""
+        if self.learning.bins != "regular":
+            return
+        words = {"nodes": ("nodes", "--nodes"), "ppn": ("processes per node", "--cores")}
+        for (name, (what, option)), most in zip(words.items(), self.machine, strict=True):
+            if (largest := int(calls[name].max())) > most:
+                yield (
+                    f"calls with up to {largest} {what}, of which this folder tells no more than {most} apart: they "
+                    f"get the method of {most}; 'colltune online init' makes a folder with {option} {largest}"
+                )
 
     def _taken(self, first: Path, known: set[str], settled: float, report: Collected) -> pd.DataFrame | None:
         """The calls of a run; None where it cannot be taken, or not yet, which the report says."""

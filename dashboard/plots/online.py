@@ -213,7 +213,8 @@ def fits_chart(
             "told": np.array([format_time(each) for each in own["time"]], dtype=object),
             "count": own["count"].to_numpy(),
         }
-        heights.append(columns[y.name])
+        measured = line["message_size"].between(axis.sizes[0], axis.sizes[-1])
+        heights += [columns[y.name], np.log10(line["time"][measured].to_numpy(dtype=float))]
         tips = [("", escape(name)), (axis.title, "@size"), ("mean", "@told"), ("timings", "@count")]
         scatter = hv.Scatter(columns, x, [y, "size", "told", "count"])
         layers.append(

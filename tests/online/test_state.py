@@ -53,6 +53,16 @@ def test_a_run_is_taken_in_once(folder: Folder) -> None:
     assert folder.calls().groupby("run").size().to_dict() == {"one": 240, "two": 240}
 
 
+@pytest.mark.parametrize(("bins", "options"), [("regular", ["--nodes 2", "--cores 4"]), ("seen", [])])
+def test_calls_beyond_the_bins_are_told(bins: str, options: list[str], tmp_path: Path) -> None:
+    """The last bins hold them: they get the method of the machine that the folder was made for."""
+    folder = Folder(tmp_path, TABLE, (1, 1), Learning(bins=bins))
+    folder.save()
+    write_run(folder.traces, "one", [call | {"ppn": 4} for call in calls(8)], TABLE)
+    notes = folder.collect(0.0).notes
+    assert [note.rpartition(" with ")[2] for note in notes] == options
+
+
 def test_a_new_run_has_a_name_of_its_own(folder: Folder) -> None:
     write_run(folder.traces, "one", calls(), TABLE)
     write_run(folder.traces, "two", calls(), TABLE, ended=False)

@@ -68,6 +68,9 @@ def test_means_and_regressions_of_the_methods_chosen_are_drawn() -> None:
     (scatter,) = (layer for layer in drawn if isinstance(layer, hv.Scatter))
     assert list(scatter["height"]) == pytest.approx([-5, -4])
     assert list(scatter["size"]) == ["64 B", "1 KiB"]
+    # What is looked up elsewhere is on show, too.
+    low, high = online.fits_chart(points, lines.assign(time=1e-7), ["ring"], key, "2 nodes").opts.get().kwargs["ylim"]
+    assert low < -7 < -4 < high
     hv.render(drawn)
     hv.render(online.fits_chart(points, lines, [], key, "2 nodes"))
     assert re.search(r">R</span> ring", online.fits_legend(["ring"], key))

@@ -12,6 +12,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_count
 from dashboard.online.settings import MODES, OPTIONS
 
 if TYPE_CHECKING:
@@ -260,7 +261,8 @@ def _train(args: argparse.Namespace) -> None:
         say(f"note: {text}")
     result = {**vars(collected), "iteration": model.provenance["iteration"], "in_all": model.provenance["timings"]}
     result["learnt"] = folder.progress[-1]["learnt"]
-    text = f"{len(collected.runs)} runs, {collected.timings:,} timings taken in; {result['in_all']:,} in all"
+    taken_in = f"{format_count(len(collected.runs), 'run')}, {format_count(collected.timings, 'timing')} taken in"
+    text = f"{taken_in}; {result['in_all']:,} in all"
     show(args, result, lambda: [text, *_learnt_lines(folder, result["learnt"])])
 
 
