@@ -1,11 +1,10 @@
 """What runs a schedule on a communicator: the native interpreter where it could be built, else mpi4py."""
 
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.ranks.native import Native
+from dashboard.benchmarks.ranks.native import Native, NativeBound
 from dashboard.domain.arrays import Array
 from dashboard.schedules import Program
 from dashboard.schedules.over_mpi import Bound
@@ -37,9 +36,16 @@ class Executor:
         self.name = MPI4PY if self._native is None else NATIVE
 
     def bind(
-        self, comm: Any, program: Program, memory: tuple[Array, Array], element: Any, op: Any
-    ) -> tuple[Callable[[], None], Callable[[], None]]:
-        """Bind a program; what runs it once, and what gives its requests back.
+        self,
+        comm: Any,
+        program: Program,
+        memory: tuple[Array, Array],
+        element: Any,
+        op: Any,
+        *,
+        traced: bool = False,
+    ) -> NativeBound | Bound:
+        """Bind a program: what is called to run it once.
 
         Parameters
         ----------
@@ -47,21 +53,13 @@ class Executor:
             Input and output, an element each along the first axis.
         element, op
             MPI's type of an element, and its operation of a reduction.
+        traced
+            Whether its ``traced`` will be called instead.
         """
         if self._native is not None:
-            return self._native.bind(comm, program, memory, element, op), lambda: None
-        bound = Bound(comm, program, memory, element, partial(_combine, element, op))
-        return bound, bound.free
-
-    def traced(
-        self, comm: Any, program: Program, memory: tuple[Array, Array], element: Any, op: Any
-    ) -> Callable[[], Array]:
-        """Bind a program; what runs it once and gives begin and end of each row in seconds of `time.perf_counter`."""
-        if self._native is not None:
-            return self._native.bind(comm, program, memory, element, op).traced
-        return Bound(
-            comm, program, memory, element, partial(_combine, element, op), persistent=False, apart=True
-        ).traced
+            return NativeBound(self._native, comm, program, memory, element, op)
+        combine = partial(_combine, element, op)
+        return Bound(comm, program, memory, element, combine, persistent=not traced, apart=traced)
 
 
 def _combine(element: Any, op: Any, lower: Array, into: Array) -> None:

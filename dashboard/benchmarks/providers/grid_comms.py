@@ -1,10 +1,11 @@
 """Grids over communicators of their rows and columns, made once: phases may be the library's own calls there."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method
-from dashboard.benchmarks.providers.bound import Bound
+from dashboard.benchmarks.providers.bound import Bound, when_needed
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.domain.arrays import Array
@@ -34,7 +35,7 @@ class Caller:
     def __init__(self, executor: Executor, element: Any, op: Any) -> None:
         self._executor, self._element, self._op = executor, element, op
         self._commutes = op is None or bool(op.Is_commutative())
-        self._frees: list[Callable[[], None]] = []
+        self._made = ExitStack()
 
     def bound(self, step: Step[Array], comm: Any, inner: str) -> Callable[[], None]:
         """What makes a step's call on the communicator of its group.
@@ -48,15 +49,13 @@ class Caller:
             return library_call(step, comm, self._element, self._op, self._executor.in_place)
         size, rank = int(comm.Get_size()), int(comm.Get_rank())
         made, memory = step_program(step, size, rank, inner, commutative=self._commutes)
-        run, free = self._executor.bind(comm, made, memory, self._element, self._op)
-        self._frees.append(free)
+        run = self._executor.bind(comm, made, memory, self._element, self._op)
+        self._made.callback(run.free)
         return run
 
     def free(self) -> None:
         """Give back what was made for calls; they cannot be made any more."""
-        for free in self._frees:
-            free()
-        self._frees.clear()
+        self._made.close()
 
 
 class GridComms:
@@ -81,30 +80,24 @@ class GridComms:
         for each in self.comms:
             each.Free()
 
-    def bound(self, operation: Operation, method: Method, executor: Executor) -> tuple[Bound, Callable[[], None]]:
-        """Bind a method to the buffers of an operation, and what frees it; memory is made at a root's first call."""
+    def bound(self, operation: Operation, method: Method, executor: Executor) -> Bound:
+        """Bind a method to the buffers of an operation."""
         caller = Caller(executor, operation.handle, operation.sum)
         inner = inner_of(str(dict(method.parameters)["inner"]), len(self.comms))
-        made: dict[tuple[int, int], list[Callable[[], None]]] = {}
 
-        def calls(copy: int, root: int) -> list[Callable[[], None]]:
-            if (copy, root) not in made:
-                sent, received = operation.pairs[copy]
-                name = operation.cell.collective
-                parts = steps(name, self.grid, self.rank, sent, received, operation.counts, root)
-                made[copy, root] = [caller.bound(step, self.comms[step.phase], inner[step.phase]) for step in parts]
-            return made[copy, root]
+        def make(copy: int, root: int) -> Callable[[], None]:
+            name, (sent, received) = operation.cell.collective, operation.pairs[copy]
+            parts = steps(name, self.grid, self.rank, sent, received, operation.counts, root)
+            calls = [caller.bound(step, self.comms[step.phase], inner[step.phase]) for step in parts]
 
-        def call(turn: int, root: int) -> None:
-            for each in calls(turn % operation.copies, root):
-                each()
+            def run() -> None:
+                for call in calls:
+                    call()
 
-        def ready(first: int, number: int, roots: int) -> None:
-            for turn in range(first, first + min(number, operation.copies * roots)):
-                calls(turn % operation.copies, turn % roots)
+            return run
 
         named = " ".join(f"{name}={value}" for name, value in method.parameters)
-        return Bound(call, (f"{method.provider} {named}",), ready=ready), caller.free
+        return when_needed(make, operation.copies, (f"{method.provider} {named}",), caller.free)
 
 
 def forced_of(method: Method) -> str:

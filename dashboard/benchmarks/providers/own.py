@@ -1,13 +1,12 @@
 """Own methods as a provider: every algorithm of `dashboard.schedules`, run by an executor over the library."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from contextlib import ExitStack
+from functools import cache
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers.bound import Bound, Sent
+from dashboard.benchmarks.providers.bound import Bound, Sent, when_needed
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.grid_comms import GridComms, forced_of
 from dashboard.benchmarks.ranks.operations import Operation
@@ -96,61 +95,6 @@ def given(method: Method) -> dict[str, Any]:
     return {**dict(method.parameters), **size}
 
 
-@dataclass(eq=False)
-class _Programs:
-    """The programs of a method for one operation: one for each root, bound to each pair of buffers when needed."""
-
-    owner: Own
-    operation: Operation
-    method: Method
-    programs: dict[int, Program] = field(default_factory=dict)
-    runs: dict[tuple[int, int], Any] = field(default_factory=dict)
-    frees: list[Any] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        # Refused here, the same on all ranks, before the first message.
-        call = call_of(self.operation)
-        self.algorithm, self.values = resolve(call, self.method.algorithm, given(self.method), fallback=True)
-
-    def program(self, root: int) -> Program:
-        if root not in self.programs:
-            call = call_of(self.operation, root)
-            self.programs[root] = program(call, self.algorithm, self.values, self.operation.rank)
-        return self.programs[root]
-
-    def make(self, copy: int, root: int) -> Any:
-        """What runs it with a pair of buffers and a root."""
-        if (copy, root) not in self.runs:
-            op = self.operation
-            run, free = self.owner.executor.bind(
-                self.owner.comm, self.program(root), memory_of(op, copy), op.handle, op.sum
-            )
-            self.runs[copy, root] = run
-            self.frees.append(free)
-        return self.runs[copy, root]
-
-    def call(self, turn: int, root: int) -> None:
-        key = (turn % self.operation.copies, root)
-        (self.runs.get(key) or self.make(*key))()
-
-    def ready(self, first: int, number: int, roots: int) -> None:
-        for turn in range(first, first + min(number, self.operation.copies * roots)):
-            self.make(turn % self.operation.copies, turn % roots)
-
-    def bound(self) -> Bound:
-        title = " ".join([self.algorithm.name, *(f"{name}={value}" for name, value in sorted(self.values.items()))])
-        size = self.operation.dtype.itemsize
-
-        def sent(root: int) -> Sent:
-            return [(to, *counted) for to, counted in sent_by(self.program(root), size).items()]
-
-        return Bound(self.call, (f"{self.method.provider} {title}",), sent, self.ready)
-
-    def free(self) -> None:
-        for free in self.frees:
-            free()
-
-
 def memory_of(operation: Operation, copy: int) -> tuple[Array, Array]:
     """Input and output of a pair of buffers; what is broadcast is both."""
     sent, received = operation.pairs[copy]
@@ -167,9 +111,9 @@ class Own:
     """
 
     def __init__(self, comm: Any, executor: Executor) -> None:
-        self.comm, self.executor = comm.Dup(), executor
+        self._comm, self._executor = comm.Dup(), executor
         self._operation: Operation | None = None
-        self._made: dict[Method, tuple[Bound, Callable[[], None]]] = {}
+        self._made: dict[Method, Bound] = {}
         self._grids: dict[tuple[str, str], GridComms] = {}
 
     def bind(self, operation: Operation, method: Method) -> Bound:
@@ -184,27 +128,43 @@ class Own:
             self._release()
             self._operation = operation
         if method not in self._made:
-            self._made[method] = self._bound(operation, method)
-        return self._made[method][0]
+            inner = str(dict(method.parameters).get("inner", ""))
+            self._made[method] = (self._in_phases if by_library(inner) else self._scheduled)(operation, method)
+        return self._made[method]
 
-    def _bound(self, operation: Operation, method: Method) -> tuple[Bound, Callable[[], None]]:
-        """A method that is ready, and what gives back what was made for it."""
-        if by_library(str(dict(method.parameters).get("inner", ""))):
-            grid = self._grid(str(dict(method.parameters)["grid"]), forced_of(method) and str(method))
-            return grid.bound(operation, method, self.executor)
-        programs = _Programs(self, operation, method)
-        return programs.bound(), programs.free
+    def _in_phases(self, operation: Operation, method: Method) -> Bound:
+        """Over communicators of a grid, made once, of a forced method under the variables that force it; collective."""
+        key = str(dict(method.parameters)["grid"]), forced_of(method) and str(method)
+        if key not in self._grids:
+            self._grids[key] = GridComms(self._comm, Grid.of(key[0]))
+        return self._grids[key].bound(operation, method, self._executor)
 
-    def _grid(self, name: str, forced: str) -> GridComms:
-        """Communicators of a grid, made once, of a forced method under the variables that force it; collective."""
-        if (name, forced) not in self._grids:
-            self._grids[name, forced] = GridComms(self.comm, Grid.of(name))
-        return self._grids[name, forced]
+    def _scheduled(self, operation: Operation, method: Method) -> Bound:
+        """By a program for each root."""
+        # Refused here, the same on all ranks, before the first message.
+        algorithm, values = resolve(call_of(operation), method.algorithm, given(method), fallback=True)
+        requests = ExitStack()
+
+        @cache
+        def of_root(root: int) -> Program:
+            return program(call_of(operation, root), algorithm, values, operation.rank)
+
+        def make(copy: int, root: int) -> Callable[[], None]:
+            memory = memory_of(operation, copy)
+            run = self._executor.bind(self._comm, of_root(root), memory, operation.handle, operation.sum)
+            requests.callback(run.free)
+            return run
+
+        def sent(root: int) -> Sent:
+            return [(to, *counted) for to, counted in sent_by(of_root(root), operation.dtype.itemsize).items()]
+
+        title = " ".join([algorithm.name, *(f"{name}={value}" for name, value in sorted(values.items()))])
+        return when_needed(make, operation.copies, (f"{method.provider} {title}",), requests.close, sent)
 
     def _release(self) -> None:
         """Give back what was made for the operation before."""
-        for _, free in self._made.values():
-            free()
+        for each in self._made.values():
+            each.free()
         self._made.clear()
 
     def free(self) -> None:
@@ -212,4 +172,4 @@ class Own:
         self._release()
         for each in self._grids.values():
             each.free()
-        self.comm.Free()
+        self._comm.Free()

@@ -3,8 +3,6 @@
 What it is given are mpi4py's communicators, types and operations; mpi4py is not imported here.
 """
 
-from __future__ import annotations
-
 import ctypes
 from collections.abc import Sequence
 from pathlib import Path
@@ -39,16 +37,6 @@ class Native:
         self.mpi, built = mpi, ctypes.CDLL(str(library))
         self.run, self.request_size = built.colltune_run, int(built.colltune_request_size())
 
-    def bind(self, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any) -> NativeBound:
-        """Bind a program to its buffers, as `dashboard.schedules.over_mpi.Bound` does; `op` is mpi4py's operation.
-
-        Raises
-        ------
-        BenchError
-            When a message is longer than MPI's counts reach.
-        """
-        return NativeBound(self, comm, program, memory, element, op)
-
 
 def _extent(memory: Any) -> int:
     """Bytes from an element to the next."""
@@ -58,7 +46,13 @@ def _extent(memory: Any) -> int:
 
 
 class NativeBound:
-    """A program with its buffers on a communicator, which is called as often as wanted; see `Native.bind`."""
+    """A program with its buffers on a communicator, as `dashboard.schedules.over_mpi.Bound` is; `op` is mpi4py's.
+
+    Raises
+    ------
+    BenchError
+        When a message is longer than MPI's counts reach.
+    """
 
     def __init__(
         self, native: Native, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any
@@ -94,6 +88,9 @@ class NativeBound:
         times = np.zeros((len(self._kept[0]), 2))
         self._called(ctypes.c_void_p(times.ctypes.data))
         return times
+
+    def free(self) -> None:
+        """Give nothing back: its requests are MPI's own in each run."""
 
     def _called(self, times: ctypes.c_void_p | None) -> None:
         if code := self._run(*self._arguments, times):

@@ -37,7 +37,7 @@ def main(argv: Sequence[str]) -> None:
     lengths = (call.input_length(comm.Get_rank()), call.output_length(comm.Get_rank()))
     source, target = (np.ones(length, dtype) for length in lengths)
     op = mpi.SUM if call.commutative else mpi.Op.Create(keep_first, commute=False)
-    run = executor.traced(comm.Dup(), made, (source, target), element, op)
+    run = executor.bind(comm.Dup(), made, (source, target), element, op, traced=True).traced
     times = comm.gather(_repeated(mpi, comm, run, order["repetitions"]))
     if times is not None:
         facts = {**order["facts"], "executor": executor.name, "system": surroundings.system()}

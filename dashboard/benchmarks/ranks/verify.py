@@ -18,7 +18,7 @@ import numpy as np
 
 from dashboard.benchmarks.ranks.counting import Counters, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
-from dashboard.benchmarks.ranks.native import Native
+from dashboard.benchmarks.ranks.native import Native, NativeBound
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
@@ -121,7 +121,7 @@ class _Ranks:
             each.free()
         if self._native:
             op = self._ops[DATATYPES.get(case.datatype), call.commutative]
-            self._native.bind(comm, made, turns[2].memory, element, op)()
+            NativeBound(self._native, comm, made, turns[2].memory, element, op)()
         try:
             for turn, buffers in enumerate(turns):
                 buffers.check(self._rank, after(call, turn)[self._rank])
