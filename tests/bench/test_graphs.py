@@ -1,4 +1,7 @@
-"""Forcing is real: what every algorithm of the installed Open MPI sends is what its definition says, pair by pair."""
+"""Forcing is real: what every algorithm of the installed Open MPI sends is what its definition says, pair by pair.
+
+Where the definition is an own method's schedule (`message_graphs.SAME`), that sends what the library's algorithm does.
+"""
 
 from typing import Any
 
@@ -11,10 +14,8 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Variants
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.schedules import Call, algorithm_of, schedule
 from loaders import open_results
-from loaders.collectives import COLLECTIVES, REDUCING
-from tests.bench import message_graphs
+from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import campaign_of, double, points, run
 from tests.bench.message_graphs import FOR_TWO, graphs_of
 
@@ -110,53 +111,3 @@ def test_the_same_messages_in_another_order_are_no_double(forced: Campaign) -> N
     results = open_results([forced.results])
     assert double(results["alltoall"], "linear", RANKS, SIZE) is None
     assert double(results["alltoall"], "pairwise", RANKS, SIZE) is None
-
-
-#: Own methods that send what the library's algorithm of another name, or the same, sends.
-SAME = {
-    "barrier": {
-        "flat_tree": "linear",
-        "binomial": "tree",
-        **{n: n for n in ("double_ring", "recursive_doubling", "bruck")},
-    },
-    "bcast": {
-        "linear": "basic_linear",
-        "k_chain": "chain",
-        "binary": "binary_tree",
-        "split_binary": "split_binary_tree",
-        **{name: name for name in ("pipeline", "binomial")},
-    },
-    "reduce": {
-        "flat_tree": "linear",
-        "k_chain": "chain",
-        "in_order_binary": "in-order_binary",
-        **{name: name for name in ("pipeline", "binary", "binomial", "rabenseifner")},
-    },
-    "gather": {"linear": "basic_linear", "linear_sync": "linear_sync", "binomial": "binomial"},
-    "scatter": {"linear": "basic_linear", "binomial": "binomial"},
-    "allgather": {"neighbor_exchange": "neighbor", **{n: n for n in ("bruck", "ring", "recursive_doubling")}},
-    "alltoall": {"bruck": "modified_bruck", **{name: name for name in ("linear", "pairwise", "linear_sync")}},
-    "allreduce": {
-        "ring_segmented": "segmented_ring",
-        **{name: name for name in ("recursive_doubling", "ring", "rabenseifner")},
-    },
-    "reduce_scatter": {"recursive_halving": "recursive_halving", "ring": "ring"},
-    "scan": {"linear": "linear"},
-}
-
-
-@pytest.mark.parametrize("collective", SAME)
-def test_own_methods_send_what_the_library_s_algorithm_sends(forced: Campaign, collective: str) -> None:
-    seen = set()
-    for name, segment, graph in sent(forced, collective, RANKS):
-        for own in (each for each, theirs in SAME[collective].items() if theirs == name):
-            known = {each.name for each in algorithm_of(collective, own).parameters}
-            given = {"segment_size": segment, "first_segment": segment} if collective != "barrier" else {}
-            # Reductions are of float32, which blocks are cut along.
-            element = 4 if collective in REDUCING else 1
-            call = Call(collective, RANKS, 0 if collective == "barrier" else SIZE // element, element_size=element)
-            made = schedule(call, own, **{key: value for key, value in given.items() if key in known})
-            rows = message_graphs.rows(iter(map(tuple, made.messages.tolist())), RANKS)
-            assert graph_of(rows)["digest"] == graph["digest"], (own, segment)
-            seen.add(own)
-    assert seen == set(SAME[collective])
