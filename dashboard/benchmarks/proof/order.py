@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from dashboard.benchmarks.campaigns.protocol import Cell
+from dashboard.benchmarks.ranks.counting import Sent
 from loaders import disk
 
 #: What is counted: messages and bytes by the library's own monitoring, or bytes of TCP by Linux.
@@ -126,7 +127,7 @@ class Seen:
         return str(self.graph.get("digest", "")) if not self.error else ""
 
 
-def sum_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> list[int]:
+def sum_of(rows: Sequence[Sent]) -> list[int]:
     """A figure of messages and one of bytes that add up over calls, modulo `PRIME`; `rows` are those of `graph_of`.
 
     What each two processes sent counts by a random number of their own.

@@ -15,21 +15,18 @@ from operator import itemgetter
 from pathlib import Path
 from typing import Any, TextIO
 
-import numpy as np
-
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of, sum_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.benchmarks.ranks.counting import Counters, counted, counters_of
+from dashboard.benchmarks.ranks.counting import Counters, Sent, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.selection import answered, heard
 from dashboard.benchmarks.ranks.subset import subset
+from dashboard.benchmarks.ranks.timing import dissemination
 from dashboard.benchmarks.ranks.world import mpi_of
 
-#: What a process sent in one call: ``(to, messages, bytes)``.
-Sent = list[tuple[int, int, int]]
 Todo = list[tuple[Cell, tuple[Call, ...]]]
 _MOST_TURNS = 6
 
@@ -134,8 +131,7 @@ class Messages:
 
     def around(self, call: Callable[[], None]) -> Sent:
         """Make a call, and tell what this process sent meanwhile."""
-        sent = counted(self._counters, call)
-        return [(int(to), int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])]
+        return counted(self._counters, call)
 
 
 class Sockets:
@@ -158,15 +154,16 @@ class Sockets:
         return [(to, 0, size) for to, size in sorted(both.items()) if size]
 
     def _sent(self, call: Callable[[], None]) -> dict[int, int]:
-        self._together()
+        # By barriers of plain messages: one of the library might be what is being watched.
+        dissemination(self._comm)
         before = bytes_sent()
-        self._together()
+        dissemination(self._comm)
         try:
             call()
         finally:
-            self._together()
+            dissemination(self._comm)
             after = bytes_sent()
-            self._together()
+            dissemination(self._comm)
         return self._by_rank({ends: count - before.get(ends, 0) for ends, count in after.items()})
 
     def _by_rank(self, sent: Mapping[Connection, int]) -> dict[int, int]:
@@ -176,15 +173,6 @@ class Sockets:
             if count and other in owners:
                 counts[owners[other]] = counts.get(owners[other], 0) + count
         return counts
-
-    def _together(self) -> None:
-        """A barrier of plain messages: one of the library might be what is being watched."""
-        rank, size = self._comm.Get_rank(), self._comm.Get_size()
-        distance = 1
-        while distance < size:
-            to, source = (rank + distance) % size, (rank - distance) % size
-            self._comm.Sendrecv(bytearray(1), to, recvbuf=bytearray(1), source=source)
-            distance *= 2
 
 
 def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: Messages | Sockets) -> Seen:

@@ -4,8 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 
-#: Messages and bytes that a process sends in a call, as (to, messages, bytes).
-Sent = list[tuple[int, int, int]]
+from dashboard.benchmarks.ranks.counting import Sent
 
 
 @dataclass(frozen=True)

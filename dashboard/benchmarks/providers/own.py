@@ -6,9 +6,10 @@ from functools import cache
 from typing import Any
 
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers.bound import Bound, Sent, when_needed
+from dashboard.benchmarks.providers.bound import Bound, when_needed
 from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.providers.grid_comms import GridComms, forced_of
+from dashboard.benchmarks.ranks.counting import Sent
 from dashboard.benchmarks.ranks.operations import Operation
 from dashboard.domain.arrays import Array
 from dashboard.schedules import ALGORITHMS, Algorithm, Call, Program, algorithm_of, program, resolve

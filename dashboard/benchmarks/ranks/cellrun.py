@@ -14,10 +14,10 @@ from dashboard.benchmarks.campaigns.plan import ROTATED_BYTES, Plan, buffer_byte
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.campaigns.protocol import Protocol as Way
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
-from dashboard.benchmarks.providers.bound import Bound, Sent
+from dashboard.benchmarks.providers.bound import Bound
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import waiting
-from dashboard.benchmarks.ranks.counting import Counters, counted
+from dashboard.benchmarks.ranks.counting import Counters, Sent, counted
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.statistics import relative_error
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier, looped, synchronised
@@ -160,7 +160,7 @@ def measure(
 def _verified(team: Team, operation: Operation, cell: Cell, method: Method, protocol: Way) -> Outcome:
     """Call a method once with known data; what it sent is counted meanwhile."""
     problem: str = ""
-    sent: list[tuple[int, int, int]] | None = None
+    sent: Sent | None = None
     ran: tuple[str, ...] = ()
     roots = {0, cell.comm_size - 1} if protocol.roots == "rotate" and cell.collective in ROOTED else {0}
     try:
@@ -186,11 +186,12 @@ def _counted(team: Team, bound: Bound, root: int) -> Sent | None:
     if bound.sent is not None or team.counters is None:
         bound.call(0, root)
         return bound.sent(root) if bound.sent is not None else None
-    sent = counted(team.counters, partial(bound.call, 0, root))[:, list(team.members)]
-    return [(to, int(sent[0, to]), int(sent[1, to])) for to in map(int, np.flatnonzero(sent[0]))]
+    places = {rank: place for place, rank in enumerate(team.members)}
+    sent = counted(team.counters, partial(bound.call, 0, root))
+    return [(places[to], messages, size) for to, messages, size in sent if to in places]
 
 
-def graph_of(rows: Sequence[Sequence[tuple[int, int, int]]]) -> dict[str, Any]:
+def graph_of(rows: Sequence[Sent]) -> dict[str, Any]:
     """Messages of one call.
 
     Parameters

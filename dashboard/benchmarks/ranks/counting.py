@@ -19,11 +19,12 @@ from dashboard.benchmarks.libraries.methods import Library
 from dashboard.benchmarks.libraries.mpicc import build
 from dashboard.benchmarks.ranks.handles import address
 from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError
-from dashboard.domain.arrays import IntArray
 
 #: The function, and how its library is called.
 SOURCE, FILE = Path(__file__).with_name("counter.c"), "libcolltune_counter.so"
 _NAMES = ("colltune_messages", "colltune_bytes")
+#: What a process sends to others: to whom, how many messages, bytes in all.
+Sent = list[tuple[int, int, int]]
 
 
 def hidden(library: Library) -> bool:
@@ -93,16 +94,16 @@ class OwnCounters:
 Counters = PeerCounters | OwnCounters
 
 
-def counted(counters: Counters, call: Callable[[], None]) -> IntArray:
-    """Messages and bytes (rows) that this process sends to each other (columns) while something is called."""
+def counted(counters: Counters, call: Callable[[], None]) -> Sent:
+    """What this process sends to each other one, by its rank in the whole job, while something is called."""
     counters.start()
-    before = np.array(counters.read())
+    before = counters.read()
     try:
         call()
     finally:
-        sent: IntArray = np.array(counters.read()) - before
+        messages, sizes = np.subtract(counters.read(), before).tolist()
         counters.stop()
-    return sent
+    return [(to, count, sizes[to]) for to, count in enumerate(messages) if count]
 
 
 def counters_of(tools: ToolInterface, names: Sequence[str], mpi: Any) -> Counters:
@@ -127,5 +128,5 @@ def _try_out(counters: OwnCounters, world: Any) -> None:
     rank, peers = world.Get_rank(), world.Get_size()
     around = {"dest": (rank + 1) % peers, "source": (rank - 1) % peers}
     sent = counted(counters, lambda: world.Sendrecv(bytearray(1), recvbuf=bytearray(1), **around))
-    if peers > 1 and not sent.any():
+    if peers > 1 and not sent:
         raise ToolInterfaceError("this library was built without the layer that counts messages (pml monitoring)")

@@ -136,8 +136,7 @@ class _Ranks:
         if self._counters is None:
             bound()
             return None
-        sent = counted(self._counters, bound)
-        return {int(to): (int(sent[0, to]), int(sent[1, to])) for to in np.flatnonzero(sent[0])}
+        return {to: (messages, size) for to, messages, size in counted(self._counters, bound)}
 
     def _write(self, record: Mapping[str, Any]) -> None:
         if self._rank == 0:
