@@ -1,6 +1,7 @@
 """Campaigns on the real MPI, made, run and read."""
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +11,8 @@ from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
+from loaders import RunWriter
 
 RANKS, SIZE = 4, 4096
 PATIENCE_S = 100.0
@@ -40,6 +43,20 @@ def points(campaign: Campaign) -> list[dict[str, Any]]:
             records = [other for other in records if key_of(other) != key_of(record)]
         records += [record] if "colltune_run" not in record else []
     return records
+
+
+def record(method: Method, comm_size: int, message_size: int, *samples: float, **further: Any) -> dict[str, Any]:
+    """A point as a run file takes it, of a broadcast where nothing else is said; without `samples` not timed."""
+    point = {"collective": "bcast", **method.to_json(), "comm_size": comm_size, "message_size": message_size}
+    return {**point, **({"samples": list(samples)} if samples else {}), **further}
+
+
+def write(results: Path, *records: Mapping[str, Any], **attrs: Any) -> Path:
+    """Append points to a run file, as a campaign of colltune where nothing else is said."""
+    with RunWriter(results, attrs or {"benchmark": "colltune bench, test"}) as writer:
+        for each in records:
+            writer.append(each)
+    return results
 
 
 def double(node: Any, method: str, comm_size: int, size: int) -> str | None:

@@ -23,32 +23,24 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.ranks import again
 from dashboard.decisions.measured.trust import doubtful
-from loaders import RunWriter, open_results
-from tests.bench.campaigns import PATIENCE_S, RANKS, campaign_of, run
+from loaders import open_results
+from tests.bench.campaigns import PATIENCE_S, RANKS, campaign_of, record, run, write
 from tests.conftest import need
 
 SIZES = (8, 1024, 16384)
 BINOMIAL, LINEAR = Method("binomial", library_id=6), Method("basic_linear", library_id=1)
 PLAN = Plan(ranks=4, methods={"bcast": (BINOMIAL, LINEAR)}, comm_sizes=(4,), message_sizes=SIZES, checked=False)
-ATTRS = {"benchmark": "colltune bench, skampi"}
 
 
 def point(method: Method, size: int, time: float, **further: Any) -> dict[str, Any]:
     """A point of a run file whose repetitions are all alike."""
-    sizes = {"collective": "bcast", "comm_size": 4, "message_size": size}
-    return {**sizes, **method.to_json(), "samples": [time, 1.01 * time, 0.99 * time], **further}
+    return record(method, 4, size, time, 1.01 * time, 0.99 * time, **further)
 
 
 def written(path: Path, *records: dict[str, Any]) -> Path:
     """A run file of the points of both methods, one of them a thousand times too long, and further lines."""
-    with RunWriter(path, ATTRS) as writer:
-        for method in (BINOMIAL, LINEAR):
-            for size in SIZES:
-                bad = method == BINOMIAL and size == SIZES[0]
-                writer.append(point(method, size, 8e-3 if bad else 5e-6))
-        for record in records:
-            writer.append(record)
-    return path
+    usual = [point(method, size, 5e-6) for method in (BINOMIAL, LINEAR) for size in SIZES]
+    return write(path, point(BINOMIAL, SIZES[0], 8e-3), *usual[1:], *records)
 
 
 def doubts(results: Path, **further: Any) -> again.Doubts:
@@ -107,12 +99,13 @@ def test_only_what_this_job_can_measure_is_measured_again(tmp_path: Path) -> Non
 def test_of_many_only_a_share_is_measured_again(tmp_path: Path) -> None:
     sizes = tuple(8 << number for number in range(20))
     plan = Plan(ranks=4, methods={"bcast": (BINOMIAL, LINEAR)}, comm_sizes=(2, 3, 4), message_sizes=sizes)
-    with RunWriter(tmp_path / "results.jsonl", ATTRS) as writer:
-        for comm_size in (2, 3, 4):
-            for number, size in enumerate(sizes):
-                writer.append({**point(BINOMIAL, size, 1e-2 if number % 2 else 1e-5), "comm_size": comm_size})
-                writer.append({**point(LINEAR, size, 1e-5, late=9), "comm_size": comm_size})
-    suspects = again.Doubts(tmp_path / "results.jsonl", plan, ("node",) * 4, 1)
+    records = [
+        each | {"comm_size": comm_size}
+        for comm_size in (2, 3, 4)
+        for number, size in enumerate(sizes)
+        for each in (point(BINOMIAL, size, 1e-2 if number % 2 else 1e-5), point(LINEAR, size, 1e-5, late=9))
+    ]
+    suspects = again.Doubts(write(tmp_path / "results.jsonl", *records), plan, ("node",) * 4, 1)
     assert again.FEW < len(suspects.next()) <= 120 // again.SHARE
     # All are, where nothing else was missing, whatever an adaptive campaign would choose of them.
     asked = replace(suspects, asked=True, worth=lambda _: {}, turns=0)
@@ -134,8 +127,7 @@ def test_what_was_measured_again_counts_and_what_it_was_before_is_passed_over(tm
 def test_a_late_point_is_trusted_after_it_was_measured_again_in_time(tmp_path: Path) -> None:
     late = written(tmp_path / "late.jsonl", point(LINEAR, 8, 5e-6, late=7))
     assert any(row["reason"].startswith("7 starts were late") for row in rows(late))
-    with RunWriter(late, ATTRS) as writer:
-        writer.append(point(LINEAR, 8, 5e-6, again="7 starts were late"))
+    write(late, point(LINEAR, 8, 5e-6, again="7 starts were late"))
     assert not any("late" in row["reason"] for row in rows(late))
 
 
@@ -144,15 +136,13 @@ def test_a_point_whose_process_waited_for_its_core_is_named_until_it_was_measure
     results = written(tmp_path / "stolen.jsonl", point(LINEAR, 8, 5e-6, stolen=2, waited=waited))
     reason = "rank 3 on n7 waited for its core for 30 % of the time, and in half of the repetitions or more"
     assert not any("waited" in row["reason"] for row in rows(results))
-    with RunWriter(results, ATTRS) as writer:
-        writer.append(point(LINEAR, 8, 5e-6, stolen=3, waited=waited, again="x"))
+    write(results, point(LINEAR, 8, 5e-6, stolen=3, waited=waited, again="x"))
     assert [row["reason"] for row in rows(results) if row["method"] == "basic_linear"] == [reason]
     tree = open_results([results])
     tree.to_netcdf(tmp_path / "stolen.nc", engine="h5netcdf")
     assert reason in [row["reason"] for row in rows(tmp_path / "stolen.nc")]
     assert "core: 3, points with any: 1, most often for rank 3 on n7" in json.dumps(tree.attrs)
-    with RunWriter(results, ATTRS) as writer:
-        writer.append(point(LINEAR, 8, 5e-6, stolen=1, waited=waited, again=reason))
+    write(results, point(LINEAR, 8, 5e-6, stolen=1, waited=waited, again=reason))
     assert not any("waited" in row["reason"] for row in rows(results))
 
 

@@ -14,7 +14,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, read_done, read_js
 from dashboard.benchmarks.campaigns.plan import Plan, missing
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.libraries.methods import Method
-from loaders import RunWriter, open_results
+from loaders import open_results
+from tests.bench.campaigns import record, write
 
 LINEAR, CHAIN = Method("linear", library_id=1), Method("chain", 64, (("fan_out", 4),), 2)
 PLAN = Plan(4, {"bcast": (LINEAR, CHAIN)}, (2, 3, 4), (8, 128, 1024))
@@ -22,16 +23,13 @@ PLAN = Plan(4, {"bcast": (LINEAR, CHAIN)}, (2, 3, 4), (8, 128, 1024))
 
 def measure(campaign: Campaign, most: int = 10**6) -> list[str]:
     """Append what is missing, as the worker does, up to so many points; the points appended."""
-    written = []
-    with RunWriter(campaign.results, {"library": "test"}) as writer:
-        for cell, methods in missing(PLAN, campaign.done().all):
-            for method in methods[: most - len(written)]:
-                point = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
-                point |= {"message_size": cell.message_size}
-                refused = method == CHAIN and cell.comm_size == 3
-                writer.append({**point, "error": "refused"} if refused else {**point, "samples": [1e-6, 2e-6]})
-                written.append(json.dumps(point))
-    return written
+    done = campaign.done().all
+    points = [key[1:4] for key in PLAN.points() if key not in done][:most]
+    records = [
+        record(*each, error="refused") if each[:2] == (CHAIN, 3) else record(*each, 1e-6, 2e-6) for each in points
+    ]
+    write(campaign.results, *records, library="test")
+    return list(map(json.dumps, records))
 
 
 @pytest.mark.slow
@@ -157,11 +155,8 @@ def test_jobs_of_an_array_share_what_is_measured(tmp_path: Path) -> None:
     # What the whole campaign has measured before, no part measures again.
     measure(campaign, most=5)
     for part in parts:
-        with RunWriter(part.results, {"library": "test"}) as writer:
-            for cell, methods in missing(part.plan(), part.done().all):
-                for method in methods:
-                    point = {**method.to_json(), "comm_size": cell.comm_size, "message_size": cell.message_size}
-                    writer.append({"collective": "bcast", **point, "samples": [1e-6]})
+        left = [key for key in part.plan().points() if key not in part.done().all]
+        write(part.results, *(record(*key[1:4], 1e-6) for key in left))
     assert campaign.done().measured == set(PLAN.points())
     lines = [line for path in campaign.result_files() for line in path.read_text(encoding="utf-8").splitlines()]
     assert len(lines) == len(set(PLAN.points())) + len(campaign.result_files())

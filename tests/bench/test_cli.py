@@ -14,7 +14,6 @@ from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
-from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.launchers.slurm_script import Request
@@ -22,7 +21,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from loaders import RunWriter
+from tests.bench.campaigns import record, write
 from tests.conftest import ROOT
 
 OPEN_MPI = OpenMpi(
@@ -137,10 +136,7 @@ def test_a_plan_of_which_points_are_there_is_told_by_them(tmp_path: Path, capsys
     assert "a guess that knows nothing of the network" in capsys.readouterr().out
     campaign = Campaign(tmp_path / "c")
     points = list(campaign.plan().points())
-    with RunWriter(campaign.results, {}) as writer:
-        for collective, method, comm_size, message_size, *_ in points[::2]:
-            sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
-            writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 30.0})
+    write(campaign.results, *(record(*key[1:4], 1e-6, seconds=30.0) for key in points[::2]))
     assert cli.main(["bench", "plan", folder, *PLAN]) == 0
     measured = len(points[::2])
     cost = f"about {(len(points) - measured) // 2} min (by the {measured} points measured)"
@@ -283,11 +279,7 @@ def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(
     assert cli.main(words) == 0
     assert f"next: colltune bench run {tmp_path / 'c'}" in capsys.readouterr().err
     campaign = Campaign(tmp_path / "c")
-    with RunWriter(campaign.results, {}) as writer:
-        for cell, methods in missing(campaign.plan(), ()):
-            sizes = {"comm_size": cell.comm_size, "message_size": cell.message_size}
-            for method in methods:
-                writer.append({"collective": "bcast", **method.to_json(), **sizes, "samples": [1e-6], "seconds": 1.0})
+    write(campaign.results, *(record(*key[1:4], 1e-6, seconds=1.0) for key in campaign.plan().points()))
     assert cli.main(words) == 0
     out, err = capsys.readouterr()
     assert ": nothing is missing, 4 ranks" in out
@@ -310,8 +302,7 @@ def test_what_was_submitted_before_is_kept_but_for_what_is_given(
     other = ["bench", "submit", str(folder), "--nodes", "1", "--tasks-per-node", "4", "--dry-run"]
     assert cli.main(other) == 0
     assert "placed otherwise" not in capsys.readouterr().err
-    with RunWriter(folder / "results.jsonl", {}):
-        pass
+    write(folder / "results.jsonl")
     assert cli.main(other) == 0
     assert "--nodes is 1, was 2: what is measured from now on is placed otherwise" in capsys.readouterr().err
 

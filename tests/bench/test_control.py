@@ -19,7 +19,7 @@ from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS
-from loaders import RunWriter
+from tests.bench.campaigns import write
 from tests.measuring.played import LIBRARY, Played, start_all_by
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
@@ -41,8 +41,7 @@ def campaign(tmp_path: Path) -> Campaign:
 
 
 def measured(campaign: Campaign, **changes: Any) -> None:
-    with RunWriter(campaign.results, {}) as writer:
-        writer.append({**POINT, "samples": [1e-6], **changes})
+    write(campaign.results, {**POINT, "samples": [1e-6], **changes})
 
 
 def test_what_is_launched_is_an_argument_list_with_a_limit(launcher: Played, campaign: Campaign) -> None:
@@ -126,8 +125,7 @@ def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyo
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     goal = Goal(8.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))
-    with RunWriter(campaign.results, {"benchmark": "colltune bench, test"}) as writer:
-        writer.append({**POINT, "samples": [1e-6] * 3, "late": 9})
+    write(campaign.results, {**POINT, "samples": [1e-6] * 3, "late": 9})
     write_json(campaign.chosen, {"goal": asdict(goal), "ended": "the time is up"})
     assert cli.main(["bench", "resume", str(tmp_path)]) == 0
     said = [line for line in capsys.readouterr().err.splitlines() if "missing" in line]

@@ -17,7 +17,8 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.decisions import decision_map
-from loaders import RunWriter, open_results
+from loaders import open_results
+from tests.bench.campaigns import record, write
 
 METHODS = (Method("default", library_id=0), Method("binomial", 0, (), 6), Method("pipeline", 8, (("fan_out", 4),), 3))
 PLAN = Plan(4, {"bcast": METHODS, "barrier": METHODS[:2]}, (2, 4), (8, 64, 512))
@@ -27,17 +28,6 @@ PLAN = Plan(4, {"bcast": METHODS, "barrier": METHODS[:2]}, (2, 4), (8, 64, 512))
 def campaign(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     return Campaign.create(tmp_path / "one", PLAN)
-
-
-def point(method: Method, comm_size: int, message_size: int, *samples: float, collective: str = "bcast") -> dict:
-    sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
-    return {**method.to_json(), **sizes, "samples": list(samples)}
-
-
-def write(campaign: Campaign, *points: dict) -> None:
-    with RunWriter(campaign.results, {}) as writer:
-        for each in points:
-            writer.append(each)
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=12), st.binary(max_size=400))
@@ -77,9 +67,9 @@ def test_a_file_that_is_another_one_now_is_read_from_its_start(tmp_path: Path, h
 
 def test_the_cube_is_the_one_that_the_loader_makes(campaign: Campaign) -> None:
     following = Following(campaign)
-    write(campaign, point(METHODS[0], 2, 8, 3e-6, 1e-6, 2e-6), point(METHODS[1], 2, 8, 4e-6))
+    write(campaign.results, record(METHODS[0], 2, 8, 3e-6, 1e-6, 2e-6), record(METHODS[1], 2, 8, 4e-6))
     following.look()
-    write(campaign, point(METHODS[2], 4, 512, 9e-6, 7e-6), point(METHODS[1], 2, 8, 8e-6, 6e-6))
+    write(campaign.results, record(METHODS[2], 4, 512, 9e-6, 7e-6), record(METHODS[1], 2, 8, 8e-6, 6e-6))
     sight = following.look()
     assert (sight.status["measured"], sight.status["points"]) == (3, len(list(PLAN.points())))
     mine, loaded = following.cube("bcast"), open_results([str(campaign.results)])["bcast"].to_dataset()
@@ -97,7 +87,7 @@ def test_the_cube_has_no_methods_without_any_point(tmp_path: Path) -> None:
 
 
 def test_a_barrier_has_one_column(campaign: Campaign) -> None:
-    write(campaign, point(METHODS[1], 4, 0, 2e-6, collective="barrier"))
+    write(campaign.results, record(METHODS[1], 4, 0, 2e-6, collective="barrier"))
     following = Following(campaign)
     following.look()
     dmap = decision_map(following.cube("barrier"))
@@ -106,7 +96,7 @@ def test_a_barrier_has_one_column(campaign: Campaign) -> None:
 
 def test_numbers_of_processes_per_node_are_kept_apart(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "ppn", Plan(4, {"bcast": METHODS[:2]}, (4,), (8,), ppns=(1, 2)))
-    write(campaign, *({**point(METHODS[1], 4, 8, time), "ppn": ppn} for ppn, time in ((1, 5e-6), (2, 3e-6))))
+    write(campaign.results, *(record(METHODS[1], 4, 8, time, ppn=ppn) for ppn, time in ((1, 5e-6), (2, 3e-6))))
     following = Following(campaign)
     following.look()
     cube = following.cube("bcast")
@@ -116,9 +106,9 @@ def test_numbers_of_processes_per_node_are_kept_apart(tmp_path: Path) -> None:
 def test_a_method_that_ran_as_another_one_wins_nothing(campaign: Campaign) -> None:
     graph = {"digest": "d", "messages": 3, "bytes": 24, "busiest": 3}
     write(
-        campaign,
-        {**point(METHODS[1], 4, 8, 5e-6), "graph": {**graph, "programs": ["tree"]}},
-        {**point(METHODS[2], 4, 8, 4e-6), "graph": {**graph, "programs": ["chain", "tree"]}},
+        campaign.results,
+        record(METHODS[1], 4, 8, 5e-6, graph={**graph, "programs": ["tree"]}),
+        record(METHODS[2], 4, 8, 4e-6, graph={**graph, "programs": ["chain", "tree"]}),
     )
     following = Following(campaign)
     following.look()
@@ -131,13 +121,10 @@ def test_a_method_that_ran_as_another_one_wins_nothing(campaign: Campaign) -> No
 
 
 def test_refused_points_are_told_with_their_reasons_until_they_are_measured(campaign: Campaign) -> None:
-    def refuse(size: int) -> dict:
-        return {**{k: v for k, v in point(METHODS[1], 2, size).items() if k != "samples"}, "error": "wrong result"}
-
-    write(campaign, refuse(8), refuse(64))
+    write(campaign.results, *(record(METHODS[1], 2, size, error="wrong result") for size in (8, 64)))
     following = Following(campaign)
     assert following.look().refused == (("bcast binomial: wrong result", 2),)
-    write(campaign, point(METHODS[1], 2, 8, 1e-6))
+    write(campaign.results, record(METHODS[1], 2, 8, 1e-6))
     sight = following.look()
     assert (sight.status["refused"], sight.refused) == (1, (("bcast binomial: wrong result", 1),))
     assert campaign.retry_refused()
@@ -150,7 +137,7 @@ def test_lines_that_are_no_points_are_passed_over(campaign: Campaign) -> None:
     following = Following(campaign)
     assert following.look().status["measured"] == 0
     with campaign.results.open("a", encoding="utf-8") as stream:
-        stream.write("\n" + json.dumps(point(METHODS[1], 2, 8, 1e-6)) + "\n")
+        stream.write("\n" + json.dumps(record(METHODS[1], 2, 8, 1e-6)) + "\n")
     assert following.look().status["measured"] == 1
 
 

@@ -21,7 +21,7 @@ from dashboard.benchmarks.launchers.launch import Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.commands.bench.plan import cost
-from loaders import RunWriter
+from tests.bench.campaigns import record, write
 from tests.measuring.played import LIBRARY, Played, start_all_by
 
 FAST_ETHERNET = Path(__file__).parents[2] / "sample_data" / "fast-ethernet-own" / "results.jsonl"
@@ -109,11 +109,8 @@ def stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Campaign:
     monkeypatch.setattr(follow_module, "_FRESH_S", 0.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, protocol=Protocol(seconds=10.0)))
     control.start(campaign, launcher, Installation(Path("/nowhere/mpiexec"), LIBRARY), 100.0)
-    with RunWriter(campaign.results, {}) as writer:
-        for collective, method, comm_size, message_size, *_ in PLAN.points():
-            if method == METHODS[0]:
-                sizes = {"collective": collective, "comm_size": comm_size, "message_size": message_size}
-                writer.append({**method.to_json(), **sizes, "samples": [1e-6], "seconds": 7.0})
+    points = [key[1:4] for key in PLAN.points() if key[1] == METHODS[0]]
+    write(campaign.results, *(record(*point, 1e-6, seconds=7.0) for point in points))
     return campaign
 
 
@@ -189,9 +186,7 @@ def test_what_is_left_follows_the_points_that_have_come(stopped: Campaign) -> No
     following = Following(stopped)
     before = following.look().status["remaining"]
     key = next(key for key in PLAN.points() if key[1] == METHODS[1])
-    with RunWriter(stopped.results, {}) as writer:
-        sizes = {"collective": key[0], "comm_size": key[2], "message_size": key[3]}
-        writer.append({**key[1].to_json(), **sizes, "samples": [1e-6], "seconds": 7.0})
+    write(stopped.results, record(*key[1:4], 1e-6, seconds=7.0))
     assert following.look().status["remaining"] == pytest.approx(before - 7.0)
 
 

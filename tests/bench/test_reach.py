@@ -18,7 +18,7 @@ from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
-from loaders import RunWriter
+from tests.bench.campaigns import record, write
 from tests.measuring.played import LIBRARY, Played
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
@@ -69,10 +69,7 @@ def test_what_is_beyond_says_what_it_needs() -> None:
 
 def test_a_resume_that_could_measure_nothing_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     campaign, launcher = Campaign.create(tmp_path, PLAN), Played()
-    with RunWriter(campaign.results, {}) as writer:
-        for name in ("a", "b"):
-            sizes = {"collective": "bcast", "comm_size": 2, "message_size": 8, "ppn": 2}
-            writer.append({**sizes, "algorithm": name, "segment_size": 0, "samples": [1e-6]})
+    write(campaign.results, *(record(Method(name), 2, 8, 1e-6, ppn=2) for name in ("a", "b")))
     with pytest.raises(CampaignError, match="nothing that is missing can be measured so: 6 points at 2 × 1"):
         control.start(campaign, launcher, HERE, 100.0)
     assert launcher.jobs == []

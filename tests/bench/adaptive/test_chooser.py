@@ -19,7 +19,8 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import Plan, point_key
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
-from loaders import RunWriter
+from tests.bench.campaigns import record
+from tests.bench.campaigns import write as append
 
 METHODS = (Method(DEFAULT, library_id=0), Method("linear", library_id=1), Method("pipeline", 1024, library_id=3))
 SIZES = tuple(4 * 4**n for n in range(8))
@@ -45,17 +46,9 @@ def seconds(method: Method, comm_size: int, message_size: int) -> float:
 
 
 def write(campaign: Campaign, todo: Todo, **further: Any) -> None:
-    with RunWriter(campaign.results, {"library": "test", "benchmark": "colltune bench, test"}) as writer:
-        for cell, methods in todo:
-            for method in methods:
-                time = seconds(method, cell.comm_size, cell.message_size)
-                point = {"collective": cell.collective, **method.to_json(), "comm_size": cell.comm_size}
-                point |= {
-                    "message_size": cell.message_size,
-                    "samples": [time, 1.01 * time, 0.99 * time],
-                    "seconds": 0.5,
-                }
-                writer.append(point | further)
+    points = [(method, cell.comm_size, cell.message_size) for cell, methods in todo for method in methods]
+    records = [record(*point, *(seconds(*point) * each for each in (1, 1.01, 0.99)), seconds=0.5) for point in points]
+    append(campaign.results, *(each | further for each in records))
 
 
 def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
@@ -88,8 +81,7 @@ def test_of_doubtful_points_those_are_measured_again_that_tell_most_and_in_a_par
 
 
 def line(samples: list[float], took: float, comm_size: int = 4) -> bytes:
-    point = {"collective": "bcast", **METHODS[1].to_json(), "comm_size": comm_size, "message_size": 4}
-    return json.dumps(point | {"samples": samples, "seconds": took}).encode()
+    return json.dumps(record(METHODS[1], comm_size, 4, *samples, seconds=took)).encode()
 
 
 def test_what_was_spent_is_that_of_its_own_sizes_and_of_a_point_measured_again_both_times(tmp_path: Path) -> None:
@@ -300,14 +292,14 @@ def test_at_its_end_the_loss_is_that_of_the_times_that_decide_and_no_less_than_r
     doubtful = [(cell, methods) for cell, methods in every if SIZES.index(cell.message_size) in (1, 3, 5)]
     write(campaign, doubtful, late=9, again="late")
     job.close(9)
-    record = campaign.choices()
-    assert record["loss"]["bcast"] > max(2.0, before["loss"]["bcast"])
-    assert "(9 times that cannot be trusted)" in record["ended"] or "but 9 times" in record["ended"]
-    assert record["way"][-1] == [pytest.approx(record["spent"], abs=0.01), record["loss"]["bcast"]]
-    assert f"expected loss of the decision: bcast {record['loss']['bcast']:.3g} %" in words_of(record)[-1]
+    chosen = campaign.choices()
+    assert chosen["loss"]["bcast"] > max(2.0, before["loss"]["bcast"])
+    assert "(9 times that cannot be trusted)" in chosen["ended"] or "but 9 times" in chosen["ended"]
+    assert chosen["way"][-1] == [pytest.approx(chosen["spent"], abs=0.01), chosen["loss"]["bcast"]]
+    assert f"expected loss of the decision: bcast {chosen['loss']['bcast']:.3g} %" in words_of(chosen)[-1]
     sizes = ["--comm-sizes", "2,3,4,5,6", "--message-sizes", ",".join(map(str, SIZES))]
     assert cli.main(["bench", "refine", str(campaign.results), *sizes, "--points", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["loss"]["bcast"] <= record["loss"]["bcast"]
+    assert json.loads(capsys.readouterr().out)["loss"]["bcast"] <= chosen["loss"]["bcast"]
 
 
 def test_measuring_again_is_a_part_of_the_time(tmp_path: Path) -> None:
@@ -346,13 +338,7 @@ def test_what_is_refused_is_not_chosen_again(tmp_path: Path) -> None:
     chooser = Chooser(campaign.plan())
     todo, _ = chooser.next()
     cell, methods = todo[0]
-    record = {
-        "collective": "bcast",
-        **methods[1].to_json(),
-        "comm_size": cell.comm_size,
-        "message_size": cell.message_size,
-    }
-    chooser.take([json.dumps({**record, "error": "refused"})])
+    chooser.take([json.dumps(record(methods[1], cell.comm_size, cell.message_size, error="refused"))])
     write(campaign, [(cell, [methods[0]])])
     chooser.read(campaign.results)
     again = chooser.next()[0]
@@ -368,8 +354,8 @@ def test_a_goal_and_several_launches_exclude_each_other() -> None:
 
 
 def test_that_no_time_can_be_trusted_is_said_where_all_has_ended() -> None:
-    record = {"loss": {"bcast": None}, "decided": True, "spent": 13.9, "ended": "the time is up", "why": ""}
-    (line,) = words_of(record)
+    chosen = {"loss": {"bcast": None}, "decided": True, "spent": 13.9, "ended": "the time is up", "why": ""}
+    (line,) = words_of(chosen)
     assert line.startswith("expected loss of the decision: bcast unknown (no time can be trusted)")
     assert line.endswith("; ended: the time is up")
-    assert words_of({**record, "decided": False}) == []
+    assert words_of({**chosen, "decided": False}) == []

@@ -16,8 +16,9 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from loaders import RunWriter
+from tests.bench.campaigns import record, write
 from tests.cubes import cube_of
 
 COMM, MESSAGE = (2, 4, 8, 16), (64, 1024, 16384, 262144)
@@ -128,16 +129,13 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
     path = tmp_path / "results.jsonl"
     names = [("basic_linear", 0), ("pipeline", 1024), ("unheard_of", 0)]
-    with RunWriter(path, {"library": "test"}) as writer:
-        for row, comm_size in enumerate(COMM):
-            for column, size in enumerate(MESSAGE):
-                for (algorithm, segment), time in zip(
-                    names, [*(1000 * times()[:2, row, column]).tolist(), 3e-3], strict=True
-                ):
-                    point = {"collective": "bcast", "algorithm": algorithm, "segment_size": segment}
-                    samples = [time, 1.01 * time, 0.99 * time]
-                    writer.append({**point, "comm_size": comm_size, "message_size": size, "samples": samples})
-    return path
+    records = [
+        record(Method(*name), comm_size, size, time, 1.01 * time, 0.99 * time)
+        for row, comm_size in enumerate(COMM)
+        for column, size in enumerate(MESSAGE)
+        for name, time in zip(names, [*(1000 * times()[:2, row, column]).tolist(), 3e-3], strict=True)
+    ]
+    return write(path, *records, library="test")
 
 
 def test_components_that_were_measured_are_measured_again(
@@ -231,10 +229,7 @@ def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[
 def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first(
     results: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    with RunWriter(results, {"benchmark": "colltune bench, test"}) as writer:
-        for size in MESSAGE:
-            point = {"collective": "allreduce", "algorithm": "ring", "segment_size": 0, "comm_size": 4, "late": 9}
-            writer.append({**point, "message_size": size, "samples": [1e-6]})
+    write(results, *(record(Method("ring"), 4, size, 1e-6, collective="allreduce", late=9) for size in MESSAGE))
     assert cli.main(["bench", "refine", str(results), "--points", "9", "--json"]) == 0
     answer = json.loads(capsys.readouterr().out)
     assert answer["loss"]["allreduce"] is None
@@ -250,9 +245,7 @@ def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first
 
 
 def test_the_plan_says_that_its_points_stand_for_times_that_cannot_be_trusted(results: Path, tmp_path: Path) -> None:
-    with RunWriter(results, {"benchmark": "colltune bench, test"}) as writer:
-        point = {"collective": "bcast", "algorithm": "basic_linear", "comm_size": 4, "message_size": 64}
-        writer.append({**point, "samples": [1e-6], "late": 9})
+    write(results, record(Method("basic_linear"), 4, 64, 1e-6, late=9))
     folder = tmp_path / "next"
     assert cli.main(["bench", "refine", str(results), "--points", "1", "-o", str(folder)]) == 0
     assert Campaign(folder).plan().anew
