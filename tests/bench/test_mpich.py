@@ -15,6 +15,13 @@ from loaders.collectives import COLLECTIVES
 
 MPIVARS = """\
 466 MPI Control Variables
+\tMPIR_CVAR_BARRIER_INTRA_ALGORITHM=0@INT Variable to select barrier algorithm
+auto - Internal algorithm selection (can be overridden with MPIR_CVAR_COLL_SELECTION_TUNING_JSON_FILE)
+nb            - Force nonblocking algorithm
+smp           - Force smp algorithm
+k_dissemination - Force high radix dissemination algorithm
+recexch       - Force recursive exchange algorithm
+\tMPIR_CVAR_BARRIER_DISSEM_KVAL   =2@INT k value for dissemination barrier
 \tMPIR_CVAR_BCAST_TREE_KVAL       =2@INT k value for tree based bcast
 \tMPIR_CVAR_BCAST_TREE_TYPE       =kary@CHAR Tree type for tree based bcast kary
 kary      - kary tree type
@@ -61,7 +68,7 @@ def test_algorithms_have_their_places_in_the_list_as_numbers(read: mpich.Mpich) 
         4: "pipelined_tree",
         5: "tree",
     }
-    assert set(read.algorithms) == {"bcast", "reduce_scatter"}
+    assert set(read.algorithms) == {"barrier", "bcast", "reduce_scatter"}
 
 
 def test_methods_have_radix_and_segments_where_the_algorithm_takes_them(read: mpich.Mpich) -> None:
