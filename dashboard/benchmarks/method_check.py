@@ -4,13 +4,13 @@ import json
 import sys
 import tempfile
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
-from dashboard.benchmarks.launchers.launch import ONE_THREAD, Job, Progress, complaints, finish_job
+from dashboard.benchmarks.launchers.launch import ONE_THREAD, Far, Job, Progress, complaints, finish_job
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library, mpicc
 from dashboard.benchmarks.libraries.library import Installation
@@ -87,12 +87,11 @@ def check_methods(
         job = job_of(folder, max(processes), environment, seconds, watched=(results,), quiet=QUIET_S)
         total = len(algorithms) * len(processes)
 
-        def look() -> None:
-            if progress is not None and results.exists():
-                done = results.read_text(encoding="utf-8").count('"done"')
-                progress(done / total, f"{done} of {total} methods and numbers of processes")
+        def far() -> tuple[float, str]:
+            done = sum(b'"done"' in line for line in disk.read_lines(results))
+            return done / total, f"{done} of {total} methods and numbers of processes"
 
-        reason, words = run_ranks(installation, _RANKS, order, job, look)
+        reason, words = run_ranks(installation, _RANKS, order, job, progress, far)
         answer = _read(results, reason)
         if reason and not answer["cases"] and not answer["failed"]:
             raise BenchError(f"no ranks can be run with {installation.mpiexec}: {words[-1] if words else reason}")
@@ -108,13 +107,18 @@ def job_of(folder: Path, ranks: int, environment: Mapping[str, str], seconds: fl
 
 
 def run_ranks(
-    installation: Installation, module: str, order: Mapping[str, Any], job: Job, look: Callable[[], None] = lambda: None
+    installation: Installation,
+    module: str,
+    order: Mapping[str, Any],
+    job: Job,
+    progress: Progress | None = None,
+    far: Far | str = "",
 ) -> tuple[str, list[str]]:
     """Have ranks of this machine run a module by an order; why they did not finish, and what they complain of."""
     file = job.folder / "order.json"
     disk.write_text(file, json.dumps(order))
     program = (sys.executable, "-m", "mpi4py", "-m", module, str(file))
-    status = finish_job(LocalLauncher((str(installation.mpiexec),)), replace(job, program=program), look)
+    status = finish_job(LocalLauncher((str(installation.mpiexec),)), replace(job, program=program), progress, far)
     return "" if status.state == "finished" else status.reason or status.state, complaints(job.log)
 
 

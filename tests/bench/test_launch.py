@@ -227,11 +227,12 @@ def test_who_waits_for_a_job_in_the_queue_is_told_why(tmp_path: Path, monkeypatc
 
     def begins(share: float, words: str) -> None:
         said.append((share, words))
-        launcher.now = Status("running")
+        launcher.now = Status("running") if not share else launcher.now
 
-    def ends() -> None:
+    def ends() -> tuple[float, str]:
         launcher.now = Status("finished")
+        return 1.0, "done"
 
     job = job_in(tmp_path)
-    assert finish_job(launcher, job, ends, begins) == Status("finished")
-    assert said == [(0.0, "queued: waits for resources (Resources)")]
+    assert finish_job(launcher, job, begins, ends) == Status("finished")
+    assert said == [(0.0, "queued: waits for resources (Resources)"), (1.0, "done")]

@@ -2,7 +2,6 @@
 
 import json
 import sys
-import time
 from typing import Any
 
 from dashboard.benchmarks.applications.order import Order
@@ -59,14 +58,7 @@ def run(
         own = installation.library.environment(one_node=launcher.one_node(order.processes), graphs=False)
         program = (sys.executable, *_RANKS, str(record), str(result), *([str(native)] if native else []))
         job = Job(folder, order.processes, program, {**ONE_THREAD, **added(own)}, seconds, log)
-        began = time.monotonic()
-
-        def look() -> None:
-            """Tell of the time that goes by."""
-            if progress is not None:
-                progress(min(0.99, (time.monotonic() - began) / seconds), f"{order.application} in turns")
-
-        ended = finish_job(launcher, job, look, progress)
+        ended = finish_job(launcher, job, progress, f"{order.application} in turns")
         if ended.state != "finished" or not result.exists():
             raise BenchError(f"{order.application}: {ended.state}: {[ended.reason, *complaints(log)][-1]}")
         answer: dict[str, Any] = json.loads(result.read_text(encoding="utf-8"))

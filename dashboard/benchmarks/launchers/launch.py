@@ -24,6 +24,8 @@ from loaders import disk
 
 #: Told of how far something is (0 to 1), and of what is under way.
 Progress = Callable[[float, str], None]
+#: Gives both.
+Far = Callable[[], tuple[float, str]]
 State = Literal["queued", "running", "finished", "failed", "cancelled", "timed out"]
 #: Seconds that the ranks have to end by themselves, and that the supervisor then has to write down the end.
 PATIENCE = 2.0
@@ -34,6 +36,8 @@ CANNOT_SWITCH = 4
 #: Ranks share their machine's cores: none is to start threads beside itself.
 ONE_THREAD: Mapping[str, str] = {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"}
 _LOOK_S = 0.05
+#: Not at every look: all that was written may be read for it.
+_TELL_S = 0.5
 #: Words of a line of the log that says what went wrong.
 _TELLING = ("Assertion", "Error:", "Exception:", "Fatal error", "Signal:", "Abort(")
 
@@ -182,20 +186,26 @@ def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
     return handle
 
 
-def finish_job(
-    launcher: Launcher, job: Job, look: Callable[[], None] = lambda: None, progress: Progress | None = None
-) -> Status:
-    """Run such a job to its end, and look from time to time; what interrupts that ends the job as well.
+def finish_job(launcher: Launcher, job: Job, progress: Progress | None = None, far: Far | str = "") -> Status:
+    """Run such a job to its end; what interrupts that ends the job as well.
 
-    `progress` is told why it waits, as long as it does.
+    Parameters
+    ----------
+    progress
+        Told why it waits, as long as it does, and then how far it is.
+    far
+        What it is told; of a job that does not say how far it is, what it does, and the part of its time that is gone.
     """
     handle = start_job(launcher, job)
+    began = told_at = time.monotonic()
     try:
         while (status := launcher.status(handle)).state in ("queued", "running"):
+            now = time.monotonic()
             if progress is not None and status.state == "queued":
                 progress(0.0, f"{status.state}: {status.reason}")
-            else:
-                look()
+            elif progress is not None and now >= told_at:
+                progress(*((min(0.99, (now - began) / job.seconds), far) if isinstance(far, str) else far()))
+                told_at = now + _TELL_S
             time.sleep(_LOOK_S)
     except BaseException:
         launcher.cancel(handle)

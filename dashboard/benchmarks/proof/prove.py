@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.plan import buffer_bytes
@@ -32,6 +33,7 @@ from dashboard.export.rules.given import notes_alone, read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.targets.mpich.base import installed
 from dashboard.export.targets.openmpi.nodes import component_of, word_of
+from loaders import disk
 from loaders.collectives import COLLECTIVES
 from loaders.openmpi import DEFAULT_VERSION, series
 
@@ -375,11 +377,11 @@ class _Runner:
         with counting.preloaded(folder, needed=self._target.preloads) as preloaded:
             environment |= preloaded
             job = Job(folder, order.ranks, program, environment, seconds, log, watched=(results,), quiet=_QUIET_S)
-            status = finish_job(self.launcher, job, lambda: self._tell(results, done), self._progress)
+            status = finish_job(self.launcher, job, self._progress, partial(_far, results, *done))
         return "" if status.state == "finished" else [*complaints(log), status.reason][0]
 
-    def _tell(self, results: Path, done: tuple[int, int]) -> None:
-        if self._progress is None or not results.exists():
-            return
-        lines = results.read_text(encoding="utf-8").count("\n") // 2
-        self._progress((done[0] + lines) / max(1, done[1]), f"{done[0] + lines:,} of {done[1]:,} calls")
+
+def _far(results: Path, before: int, total: int) -> tuple[float, str]:
+    """How many calls were made, with those of jobs before."""
+    done = before + sum(1 for _ in disk.read_lines(results)) // 2
+    return done / max(1, total), f"{done:,} of {total:,} calls"

@@ -28,7 +28,6 @@ VARIANTS = Variants(segment_sizes=(0, 1024), components=(ALL_COMPONENTS,))
 MOST_RANKS = 9
 #: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
 HANGS_S, AGAIN = 20.0, 40
-_TELL_S = 0.5
 
 
 @dataclass(frozen=True)
@@ -190,11 +189,17 @@ def check(
         said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
-        reason = _run(launcher, job, records, order, progress)
+        total = len(order.steps)
+
+        def far() -> tuple[float, str]:
+            done = len(Records.read(records).done)
+            return done / total, f"{done} of {total} methods and communicator sizes"
+
+        status = finish_job(launcher, job, progress, far)
         seen = Records.read(records)
-        if reason and not seen.done and not seen.faults:
+        if status.state != "finished" and not seen.done and not seen.faults:
             last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
-            raise BenchError(f"no job can be run with {installation.mpiexec}: {reason} ({last})")
+            raise BenchError(f"no job can be run with {installation.mpiexec}: {status.reason} ({last})")
     title = f"{library.name} {library.version}".strip()
     return report_of(order, seen, title, time.monotonic() - began)
 
@@ -221,19 +226,3 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
         len({step[:2] for step in records.missing(order)}),
         seconds,
     )
-
-
-def _run(launcher: Launcher, job: Job, records: Path, order: Order, progress: Progress | None) -> str:
-    """Run the job to its end; why it ended badly, empty when it did not."""
-    total, said = len(order.steps), 0.0
-
-    def look() -> None:
-        """Say how far it is, not at every look: all records are read for it."""
-        nonlocal said
-        if progress is not None and time.monotonic() - said > _TELL_S:
-            said = time.monotonic()
-            done = len(Records.read(records).done)
-            progress(done / total, f"{done} of {total} methods and communicator sizes")
-
-    status = finish_job(launcher, job, look, progress)
-    return "" if status.state == "finished" else status.reason

@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import sys
 import tempfile
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from dashboard.domain.units import format_bytes
 from loaders import disk
 
 if TYPE_CHECKING:
-    from dashboard.benchmarks.launchers.launch import Job, Launcher, Status
+    from dashboard.benchmarks.launchers.launch import Job
 
 _ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.parameters")
@@ -53,7 +52,7 @@ def run(args: argparse.Namespace) -> None:
     with writing(output), tempfile.TemporaryFile(dir=output.resolve().parent):
         # Said before anything is measured.
         pass
-    from dashboard.benchmarks.launchers.launch import workplace
+    from dashboard.benchmarks.launchers.launch import finish_job, workplace
     from dashboard.benchmarks.libraries.library import find
 
     ranks = args.ranks or 2
@@ -65,7 +64,8 @@ def run(args: argparse.Namespace) -> None:
         own = installation.library.environment(one_node=launcher.one_node(ranks), graphs=False)
         table = folder / output.name
         job = _job(args, folder, table, ranks, own)
-        ended = _watched(launcher, job)
+        with Working() as progress:
+            ended = finish_job(launcher, job, progress, "messages between two processes")
         if ended.state != "finished":
             raise Usage(f"{ended.state}: {_reason(job.log) or ended.reason}")
         write(output, disk.read_bytes(table))
@@ -85,20 +85,6 @@ def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: 
     program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
     program += ("--sizes", *map(str, sizes))
     return Job(folder, ranks, program, added(own), args.time_limit or _LIMIT_S, folder / "log.txt")
-
-
-def _watched(launcher: Launcher, job: Job) -> Status:
-    """Wait for the end; an interrupt ends the job."""
-    from dashboard.benchmarks.launchers.launch import finish_job
-
-    began = time.monotonic()
-    with Working() as progress:
-
-        def look() -> None:
-            """Tell of the time that goes by."""
-            progress(min(0.99, (time.monotonic() - began) / job.seconds), "messages between two processes")
-
-        return finish_job(launcher, job, look, progress)
 
 
 def _reason(log: Path) -> str:
