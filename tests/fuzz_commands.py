@@ -188,8 +188,6 @@ def _campaign(folder: Path) -> Iterator[Kind]:
     campaign = Campaign.create(_room(folder, "campaign"), plan)
     handle = {
         "order": "o",
-        "end": "e",
-        "supervisor": "s",
         "host": "nowhere",
         "mark": "m",
         "prepared": 1.0,

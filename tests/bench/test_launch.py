@@ -122,7 +122,7 @@ def test_cancelled_before_its_supervisor_came_up_it_never_runs(tmp_path: Path) -
     assert launcher.status(handle).state == "queued"
     assert launcher.cancel(handle).state == "cancelled"
     launcher.launch(handle)
-    pid = read_json(Path(handle["supervisor"]))["pid"]
+    pid = read_json(launch_module.supervisor_of(Path(handle["order"])))["pid"]
     until(lambda: processes.started_at(pid) is None)
     assert launcher.status(handle).state == "cancelled"
     assert not list(tmp_path.glob("rank-*"))
@@ -166,7 +166,7 @@ def test_a_launcher_of_another_process_can_watch_and_cancel(tmp_path: Path) -> N
 
 def test_when_the_supervisor_is_killed_the_ranks_end_and_the_job_has_failed(tmp_path: Path) -> None:
     job = launch(tmp_path, "deaf")
-    os.kill(read_json(Path(job.handle["supervisor"]))["pid"], signal.SIGKILL)
+    os.kill(read_json(launch_module.supervisor_of(Path(job.handle["order"])))["pid"], signal.SIGKILL)
     ended = job.end()
     assert ended.state == "failed"
     assert "killed" in ended.reason

@@ -4,6 +4,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -12,8 +13,10 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_j
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import leftovers
+from dashboard.benchmarks.launchers.launch import Job
 from dashboard.benchmarks.launchers.local import LocalLauncher, supervisor_alive
 from dashboard.benchmarks.launchers.processes import started_at
+from dashboard.benchmarks.launchers.slurm import SlurmLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.cli import main
@@ -74,23 +77,38 @@ def _record(**handle: object) -> dict[str, object]:
 
 
 def test_a_state_that_names_files_elsewhere_reads_and_writes_its_own(campaign: Campaign, outside: Path) -> None:
-    files = [outside.with_name(f"{name}.json") for name in ("order", "end", "supervisor")]
+    files = [outside.with_name(f"order{name}.json") for name in ("", "-end", "-supervisor")]
     for file in files:
         file.write_text(THEIRS)
-    write_json(campaign.state_file, _record(**{file.stem: str(file) for file in files}))
+    write_json(campaign.state_file, _record(order=str(files[0])))
     (campaign.folder / "jobs").mkdir()
     assert control.status(campaign)["state"] == "failed"
     assert {file.read_text() for file in files} == {THEIRS}
-    assert [path.name for path in (campaign.folder / "jobs").iterdir()] == ["end.json"]
+    assert [path.name for path in (campaign.folder / "jobs").iterdir()] == ["order-end.json"]
+
+
+@pytest.mark.parametrize(("launcher", "file"), [(LocalLauncher(FAKE), "end"), (SlurmLauncher(), "final")])
+def test_how_a_job_ended_is_neither_read_nor_written_through_a_link_that_leads_out(
+    campaign: Campaign, outside: Path, monkeypatch: pytest.MonkeyPatch, launcher: Any, file: str
+) -> None:
+    monkeypatch.setenv("PATH", "")
+    handle = launcher.prepare([Job(campaign.folder, 2, ("program",), {}, 5.0, campaign.log)])
+    order = Path(handle["order"] if file == "end" else handle["groups"][0]["tasks"][0]["order"])
+    order.with_name(f"{order.stem}-{file}.json").symlink_to(outside)
+    write_json(campaign.state_file, {"launcher": launcher.record(), "handle": handle | {"prepared": 0.0}})
+    with pytest.raises(CampaignError, match="leads out"):
+        control.status(campaign)
+    assert outside.read_text() == THEIRS
 
 
 def test_a_process_that_watches_over_no_job_is_not_ended(campaign: Campaign) -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
-        names = {name: str(campaign.folder / "jobs" / f"{name}.json") for name in ("order", "end", "supervisor")}
+        order = {"order": str(campaign.folder / "jobs" / "order.json")}
         (campaign.folder / "jobs").mkdir()
-        write_json(Path(names["supervisor"]), {"pid": other.pid, "started": started_at(other.pid)})
-        write_json(campaign.state_file, _record(**names))
-        assert not supervisor_alive(names)
+        supervisor = campaign.folder / "jobs" / "order-supervisor.json"
+        write_json(supervisor, {"pid": other.pid, "started": started_at(other.pid)})
+        write_json(campaign.state_file, _record(**order))
+        assert not supervisor_alive(order)
         assert control.cancel(campaign)["state"] == "cancelled"
         assert other.poll() is None
         other.kill()

@@ -13,7 +13,7 @@ from dashboard.benchmarks.errors import CampaignError
 JOBS = "jobs"
 PARTS = "parts"
 #: What a launcher's handle names files by.
-_FILES = ("order", "end", "supervisor", "script", "submitted")
+_FILES = ("order", "script", "submitted")
 
 
 def own_path(folder: Path, *names: str) -> Path:

@@ -19,8 +19,8 @@ from pathlib import Path
 from typing import Any, Literal, Protocol
 
 from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import CampaignError
-from loaders import disk
 
 #: Told of how far something is (0 to 1), and of what is under way.
 Progress = Callable[[float, str], None]
@@ -265,8 +265,6 @@ def write_order(path: Path, job: Job, mark: str) -> Path:
             "otherwise": [asdict(start) for start in job.otherwise],
             "watched": [str(file) for file in job.watched],
             "log": str(job.log),
-            "end": str(end_of(path)),
-            "supervisor": str(supervisor_of(path)),
         },
     )
     return path
@@ -274,17 +272,22 @@ def write_order(path: Path, job: Job, mark: str) -> Path:
 
 def end_of(order: Path) -> Path:
     """Where a supervisor writes down how the job of an order ended."""
-    return order.with_name(f"{order.stem}-end.json")
+    return _beside(order, "end")
 
 
 def final_of(order: Path) -> Path:
     """Where a launcher writes down how the job of an order ended, when it knows more than its supervisor."""
-    return order.with_name(f"{order.stem}-final.json")
+    return _beside(order, "final")
 
 
 def supervisor_of(order: Path) -> Path:
     """Where a supervisor writes down who it is, when it begins."""
-    return order.with_name(f"{order.stem}-supervisor.json")
+    return _beside(order, "supervisor")
+
+
+def _beside(order: Path, what: str) -> Path:
+    """A file of the job of an order; CampaignError when it is a link that leads out of their folder."""
+    return own_path(order.parent, f"{order.stem}-{what}.json")
 
 
 def supervised(order: Path, command: Sequence[str]) -> list[str]:
@@ -297,9 +300,3 @@ def own_environment() -> dict[str, str]:
     root = str(Path(__file__).resolve().parents[3])
     paths = [root, *filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))]
     return {**os.environ, "PYTHONPATH": os.pathsep.join(dict.fromkeys(paths))}
-
-
-def read_order(path: Path) -> dict[str, Any]:
-    """What a supervisor was told to run."""
-    order: dict[str, Any] = disk.read_json(path)
-    return order

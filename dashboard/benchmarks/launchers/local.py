@@ -27,7 +27,6 @@ from dashboard.benchmarks.launchers.launch import (
     end_of,
     own_environment,
     read_end,
-    read_order,
     supervised,
     supervisor_of,
     write_order,
@@ -108,8 +107,6 @@ class LocalLauncher:
             "mark": mark,
             "order": str(order),
             "command": self.command(job),
-            "end": str(end_of(order)),
-            "supervisor": str(supervisor_of(order)),
             "host": platform.node(),
             "prepared": time.time(),
         }
@@ -126,8 +123,8 @@ class LocalLauncher:
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Start a supervisor in a session of its own, so that it outlives this process."""
         # No Popen: nobody may be there any more to wait for it when it ends.
-        command = supervised(Path(handle["order"]), handle["command"])
-        log_file = Path(read_order(Path(handle["order"]))["log"])
+        order = Path(handle["order"])
+        command, log_file = supervised(order, handle["command"]), Path(disk.read_json(order)["log"])
         try:
             with disk.appended(log_file) as log, Path(os.devnull).open("r+b") as nothing:
                 to = enumerate((nothing, nothing, log))
@@ -137,12 +134,12 @@ class LocalLauncher:
             raise NotLaunchedError(f"{log_file} cannot be written: {error.strerror or error}") from error
         reap(pid)
         try:
-            write_json(Path(handle["supervisor"]), {"pid": pid, "started": processes.started_at(pid)})
+            write_json(supervisor_of(order), {"pid": pid, "started": processes.started_at(pid)})
         except OSError as error:
             # A job that cannot be written down could not be found again.
             processes.send([pid], signal.SIGKILL)
             processes.end_marked(handle["mark"], PATIENCE)
-            raise NotLaunchedError(f"{handle['supervisor']} cannot be written: {error.strerror or error}") from error
+            raise NotLaunchedError(f"{supervisor_of(order)} cannot be written: {error.strerror or error}") from error
 
     def status(self, handle: Mapping[str, Any]) -> Status:
         """State by what the supervisor wrote; a supervisor that is gone without a word has failed."""
@@ -156,7 +153,7 @@ class LocalLauncher:
         # It may have written its last word between the two looks.
         if ended := _ended(handle):
             return ended
-        if not Path(handle["supervisor"]).exists() and time.time() - handle["prepared"] < _START_S:
+        if not _supervisor(handle) and time.time() - handle["prepared"] < _START_S:
             return Status("queued", "is being started")
         ended = Status("failed", "what watched over the job was killed, or had no room to say how it ended")
         # Where the disk is full this is found out anew by who asks next.
@@ -180,13 +177,13 @@ class LocalLauncher:
     def _end(self, handle: Mapping[str, Any]) -> None:
         """End supervisor and ranks, as far as they are there."""
         if supervisor_alive(handle):
-            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGTERM)
+            processes.send([_supervisor(handle)["pid"]], signal.SIGTERM)
         until = time.monotonic() + _SUPERVISOR_PATIENCE
         while supervisor_alive(handle) and time.monotonic() < until:
             reap()
             time.sleep(_POLL_S)
         if supervisor_alive(handle):
-            processes.send([read_json(Path(handle["supervisor"]))["pid"]], signal.SIGKILL)
+            processes.send([_supervisor(handle)["pid"]], signal.SIGKILL)
         if left := processes.end_marked(handle["mark"], PATIENCE):
             raise CampaignError(f"processes {left} of the job cannot be ended; end them by hand")
 
@@ -205,11 +202,14 @@ def _spawned(command: list[str], streams: Sequence[tuple[int, int, int]]) -> int
 
 def supervisor_alive(handle: Mapping[str, Any]) -> bool:
     """Whether what watches over a local job still runs."""
-    record = read_json(Path(handle["supervisor"]))
-    if not record:
-        return False
+    record = _supervisor(handle)
     # Whoever may write into the folder could name any process of this user.
-    return processes.alive(record["pid"], record["started"]) and processes.was_told(record["pid"], SUPERVISOR)
+    alive = bool(record) and processes.alive(record["pid"], record["started"])
+    return alive and processes.was_told(record["pid"], SUPERVISOR)
+
+
+def _supervisor(handle: Mapping[str, Any]) -> dict[str, Any]:
+    return read_json(supervisor_of(Path(handle["order"])))
 
 
 #: Supervisors and the like that this process started: they must be waited for, or they stay as zombies.
@@ -229,9 +229,9 @@ def reap(*started: int) -> None:
 
 
 def _ended(handle: Mapping[str, Any]) -> Status | None:
-    return read_end(Path(handle["end"]))
+    return read_end(end_of(Path(handle["order"])))
 
 
 def _write_end(handle: Mapping[str, Any], status: Status) -> Status:
-    write_json(Path(handle["end"]), asdict(status))
+    write_json(end_of(Path(handle["order"])), asdict(status))
     return status

@@ -17,9 +17,10 @@ from types import FrameType
 from typing import Any
 
 from dashboard.benchmarks.campaigns.campaign import read_json, write_json
-from dashboard.benchmarks.launchers import processes
-from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PATIENCE, end_of, final_of, own_environment, read_order
+from dashboard.benchmarks.launchers import launch, processes
+from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH, PATIENCE, own_environment
 from dashboard.benchmarks.safety.order import ENDED
+from loaders import disk
 
 _LOOK_S = 0.1
 #: Stands for the exit code of ranks that were ended because they hung.
@@ -182,17 +183,18 @@ def _end(state: str, reason: str, code: int | None = None) -> dict[str, Any]:
 
 def main(arguments: Sequence[str]) -> int:
     """Run a job; exit status 0 when it finished, its own or 1 when it did not, so that a scheduler sees it too."""
-    order = read_order(Path(arguments[0]))
-    first = read_json(Path(order["supervisor"]))
+    file = Path(arguments[0])
+    order, supervisor = disk.read_json(file), launch.supervisor_of(file)
+    first = read_json(supervisor)
     if first and first["pid"] != os.getpid() and processes.alive(first["pid"], first["started"]):
         # A scheduler that lost its memory may start a job anew that runs already.
         return 1
-    write_json(Path(order["supervisor"]), {"pid": os.getpid(), "started": processes.started_at(os.getpid())})
-    if any(path.exists() for path in (end_of(Path(arguments[0])), final_of(Path(arguments[0])))):
+    write_json(supervisor, {"pid": os.getpid(), "started": processes.started_at(os.getpid())})
+    if launch.end_of(file).exists() or launch.final_of(file).exists():
         # It was cancelled, or given up, before this came up.
         return 1
     ended = run(order, arguments[1:])
-    write_json(Path(order["end"]), ended)
+    write_json(launch.end_of(file), ended)
     code = ended["exit_code"]
     return 0 if ended["state"] == "finished" else code if isinstance(code, int) and 0 < code < 128 else 1
 
