@@ -15,15 +15,13 @@ from dashboard.benchmarks.adaptive.expected import Calibration, Known, standard_
 from dashboard.benchmarks.adaptive.goal import Goal
 from dashboard.benchmarks.campaigns.campaign import Done, points_of, samples_of, seconds_of
 from dashboard.benchmarks.campaigns.pace import Pace
-from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.plan import Plan, Todo
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.errors import PlanError
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method
+from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_duration
 from loaders import disk
-
-Todo = list[tuple[Cell, list[Method]]]
 
 #: Seconds that no clock tells apart from none.
 _TICK = 1e-9

@@ -7,9 +7,9 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
-from dashboard.benchmarks.adaptive.chooser import Chooser, Todo, ending
+from dashboard.benchmarks.adaptive.chooser import Chooser, ending
 from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
-from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
+from dashboard.benchmarks.campaigns.plan import Plan, Todo, placed, point_key
 from dashboard.benchmarks.campaigns.protocol import PointKey
 
 _DIGITS = 4

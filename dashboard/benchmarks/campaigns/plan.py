@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from functools import cached_property
 from itertools import product
@@ -27,6 +27,8 @@ ROTATED_BYTES = 64 << 20
 _MOST, _GRIDS = 2**62, ("comm_sizes", "message_sizes", "ppns")
 #: Communicator size, message size and places of methods.
 Only = tuple[int, int, tuple[int, ...]]
+#: Cells with methods to measure there.
+Todo = list[tuple[Cell, list[Method]]]
 
 
 @dataclass(frozen=True)
@@ -331,10 +333,15 @@ def point_key(cell: Cell, method: Method) -> PointKey:
     return (cell.collective, method, cell.comm_size, cell.message_size, cell.ppn, cell.datatype, cell.launch)
 
 
-def missing(plan: Plan, done: Collection[PointKey]) -> list[tuple[Cell, list[Method]]]:
+def todo_of(plan: Plan, wanted: Callable[[PointKey], bool]) -> Todo:
+    """Cells with the methods whose points are wanted, in order."""
+    cells = [(cell, [m for m in plan.methods_of(cell) if wanted(point_key(cell, m))]) for cell in plan.cells()]
+    return [(cell, methods) for cell, methods in cells if methods]
+
+
+def missing(plan: Plan, done: Collection[PointKey]) -> Todo:
     """Cells with the methods that are still to be measured there, in order."""
-    remaining = [(cell, [m for m in plan.methods_of(cell) if point_key(cell, m) not in done]) for cell in plan.cells()]
-    return [(cell, methods) for cell, methods in remaining if methods]
+    return todo_of(plan, lambda key: key not in done)
 
 
 def buffer_bytes(cell: Cell) -> int:

@@ -12,7 +12,7 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns.campaign import points_of
 from dashboard.benchmarks.campaigns.plan import Plan, placed, point_key
-from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
+from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.domain.units import format_count
 from loaders import disk
@@ -21,7 +21,6 @@ from loaders.collectives import REDUCING
 #: So often a job comes back to what is still doubtful; and to one point of so many at most, if these are more than few.
 ROUNDS, SHARE, FEW = 2, 4, 12
 _NAMED = 3
-Todo = list[tuple[Cell, list[Method]]]
 
 
 @dataclass
@@ -166,12 +165,3 @@ def _reasons(results: Path, datatype: str) -> dict[tuple[Any, ...], str]:
         for name, node in tree.children.items()
         for row in doubtful(node.to_dataset()).to_dict("records")
     }
-
-
-def todo_of(plan: Plan, points: Mapping[PointKey, str]) -> Todo:
-    """These points by cells, in the order of the plan."""
-    todo = [
-        (cell, [method for method in plan.methods_of(cell) if point_key(cell, method) in points])
-        for cell in plan.cells()
-    ]
-    return [(cell, methods) for cell, methods in todo if methods]

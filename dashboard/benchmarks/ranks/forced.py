@@ -5,10 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from dashboard.benchmarks.campaigns.plan import Plan
-from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.libraries.methods import Method
-
-Todo = list[tuple[Cell, list[Method]]]
 
 
 @dataclass(frozen=True)
@@ -22,16 +19,6 @@ class Forced:
     def methods(self, plan: Plan) -> set[tuple[str, Method]]:
         """The methods themselves, each with its collective."""
         return {(collective, plan.methods[collective][number]) for collective, number in self.numbers}
-
-    def of(self, todo: Todo, plan: Plan) -> Todo:
-        """Of cells to measure those of these methods."""
-        forced = self.methods(plan)
-        here = [
-            (cell, [method for method in methods if (cell.collective, method) in forced])
-            for cell, methods in todo
-            if cell.launch == self.launch
-        ]
-        return [(cell, methods) for cell, methods in here if methods]
 
     def lost(self, rank: int) -> str:
         """Say which of the variables did not reach this process; nothing when all did."""

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
-from dashboard.benchmarks.campaigns.plan import Plan, missing, placed, point_key
+from dashboard.benchmarks.campaigns.plan import Plan, Todo, missing, placed, point_key, todo_of
 from dashboard.benchmarks.campaigns.protocol import Cell, PointKey
 from dashboard.benchmarks.launchers import leftovers
 from dashboard.benchmarks.launchers.launch import CANNOT_SWITCH
@@ -31,7 +31,7 @@ from dashboard.benchmarks.providers import executor
 from dashboard.benchmarks.providers.team import Methods
 from dashboard.benchmarks.ranks import again, cellrun, header, selection, surroundings
 from dashboard.benchmarks.ranks.counting import Counters, counters_of
-from dashboard.benchmarks.ranks.forced import Forced, Todo
+from dashboard.benchmarks.ranks.forced import Forced
 from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError
 from dashboard.benchmarks.ranks.operations import MPI_TYPES, Types, keep_first
 from dashboard.benchmarks.ranks.plain import Plain
@@ -89,12 +89,15 @@ def main(argv: Sequence[str] | None = None) -> int:
         if worker.rank == 0:
             say(fault)
         return CANNOT_SWITCH if worker.cannot_switch else FAILED
-    if args.selection:
-        worker.listen()
-    elif args.safety:
-        worker.check()
-    else:
-        worker.run()
+    try:
+        if args.selection:
+            worker.listen()
+        elif args.safety:
+            worker.check()
+        else:
+            worker.run()
+    finally:
+        worker.close()
     return 0
 
 
@@ -208,14 +211,15 @@ class Worker:
         self._progress.say("calling every method in every way, to leave out what is unsafe")
         if order is not None:
             checking.Worker(self._mpi, order, self._campaign.safety).run()
-        if self._tools is not None:
-            self._tools.close()
 
     def listen(self) -> None:
         """Have the library say who answers; it is written into the campaign's folder."""
         selected = selection.listen(self._mpi, self._plan, self._nodes)
         if self.rank == 0:
             selected.save(self._campaign.folder)
+
+    def close(self) -> None:
+        """Give the tool interface back."""
         if self._tools is not None:
             self._tools.close()
 
@@ -238,8 +242,6 @@ class Worker:
         finally:
             if writer is not None:
                 writer.close()
-            if self._tools is not None:
-                self._tools.close()
 
     def _all_of(self, todo: Todo, writer: RunWriter | None) -> str:
         """Measure these cells; how that ended."""
@@ -287,7 +289,7 @@ class Worker:
             self._progress.points += len(self._again)
             if not self._again:
                 break
-            if self._all_of(again.todo_of(self._plan, self._again), writer) != _COMPLETE:
+            if self._all_of(todo_of(self._plan, self._again.__contains__), writer) != _COMPLETE:
                 if self.rank == 0:
                     doubts.look()
                 break
@@ -328,13 +330,19 @@ class Worker:
     def _todo(self) -> tuple[Todo, dict[tuple[Any, ...], str]]:
         """Cells to measure in this launch, and points that were refused in an earlier one, without its number."""
         done = self._campaign.done()
-        every = missing(self._plan, done.all)
+        known = done.all
+        every = missing(self._plan, known)
         self._nothing_missing = self._campaign.settled(self._plan.goal) or not every
         self._progress.points = sum(len(methods) for _, methods in every)
         self._progress.nodes = list(Counter(self._nodes).values())
         # The cells of the next launch are left to ranks started anew.
-        launch = every[0][0].launch if every else 0
-        todo = self._only.of(every, self._plan) if self._only else [item for item in every if item[0].launch == launch]
+        launch = self._only.launch if self._only else every[0][0].launch if every else 0
+        forced = self._only and self._only.methods(self._plan)
+
+        def here(key: PointKey) -> bool:
+            return key not in known and key[-1] == launch and (not forced or key[:2] in forced)
+
+        todo = todo_of(self._plan, here)
         able = [item for item in todo if placed(self._nodes, item[0].comm_size, item[0].ppn)]
         if len(able) < len(todo):
             there = format_count(len(self._progress.nodes), "node")
