@@ -1,5 +1,6 @@
 """Transport and nodes are what the site says; settings of colltune's own come only where nothing is said."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -14,18 +15,26 @@ from tests.bench.campaigns import campaign_of, run
 OWN = open_mpi("5.0").environment(one_node=True, graphs=True)
 
 
+@pytest.fixture(autouse=True)
+def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, str]:
+    """Variables of a process of which nothing is known."""
+    monkeypatch.setattr(os, "environ", variables := {"HOME": "/root", "PATH": os.environ["PATH"]})
+    return variables
+
+
 def test_where_nothing_is_said_all_is_added() -> None:
-    assert added(OWN, {}) == OWN
-    assert kept(OWN, {"HOME": "/root"}) == {}
+    assert added(OWN) == OWN
+    assert kept(OWN) == {}
 
 
 @pytest.mark.parametrize("name", ["OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS"])
-def test_a_transport_that_is_said_is_kept_as_a_whole(name: str) -> None:
-    environment = added(OWN, {name: "x"})
+def test_a_transport_that_is_said_is_kept_as_a_whole(name: str, said: dict[str, str]) -> None:
+    said[name] = "x"
+    environment = added(OWN)
     assert not {"OMPI_MCA_btl", "OMPI_MCA_pml"} & set(environment)
     assert environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
     assert "PRTE_MCA_rmaps_default_mapping_policy" in environment
-    assert kept(OWN, {name: "x"}) == {name: "x"}
+    assert kept(OWN) == {name: "x"}
 
 
 def test_a_mapping_that_is_said_is_kept() -> None:
@@ -34,18 +43,17 @@ def test_a_mapping_that_is_said_is_kept() -> None:
     assert environment["OMPI_MCA_btl"] == "self,sm"
 
 
-def test_an_allocation_tells_its_nodes(tmp_path: Path) -> None:
-    assert allocated_nodes({}) == 1
-    assert allocated_nodes({"SLURM_JOB_NUM_NODES": "4"}) == 4
+def test_an_allocation_tells_its_nodes(tmp_path: Path, said: dict[str, str]) -> None:
+    assert allocated_nodes() == 1
     nodes = tmp_path / "nodes"
     nodes.write_text("a\na\nb\n\nc 2 slots\n")
-    assert allocated_nodes({"PBS_NODEFILE": str(nodes)}) == 3
-    assert allocated_nodes({"PBS_NODEFILE": str(tmp_path / "none")}) == 1
-
-
-def test_in_an_allocation_of_several_nodes_ranks_are_not_kept_on_the_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    for file, count in ((nodes, 3), (tmp_path / "none", 1)):
+        said["PBS_NODEFILE"] = str(file)
+        assert allocated_nodes() == count
     assert LocalLauncher().one_node(8)
-    monkeypatch.setenv("SLURM_JOB_NUM_NODES", "4")
+    said["SLURM_JOB_NUM_NODES"] = "4"
+    assert allocated_nodes() == 4
+    # Ranks are not kept on the first.
     assert not LocalLauncher().one_node(8)
     spread = open_mpi("5.0").environment(one_node=False, graphs=False)
     assert not [name for name in spread if "rmaps" in name or "btl" in name]
@@ -53,9 +61,9 @@ def test_in_an_allocation_of_several_nodes_ranks_are_not_kept_on_the_first(monke
 
 @pytest.mark.slow
 def test_a_site_that_gives_tcp_measures_tcp_and_the_record_says_so(
-    tmp_path: Path, installation: Installation, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, installation: Installation, said: dict[str, str]
 ) -> None:
-    monkeypatch.setenv("OMPI_MCA_btl", "self,tcp")
+    said["OMPI_MCA_btl"] = "self,tcp"
     campaign = campaign_of(tmp_path / "tcp", installation, collectives=("barrier",), algorithms=("default",))
     assert run(campaign, installation)["state"] == "finished"
     attrs = open_results([campaign.results])["barrier"].attrs

@@ -2,7 +2,7 @@
 
 import math
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, get_args, get_type_hints
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method
@@ -80,12 +80,8 @@ class Protocol:
             raise PlanError(f"seconds: {self.seconds!r}; allowed is a time above 0")
 
 
-_ALLOWED = {
-    "name": ("skampi", "occ"),
-    "buffers": ("reuse", "rotate"),
-    "roots": ("first", "rotate"),
-    "counts": ("equal", "skewed"),
-}
+#: Words that a field may be.
+_ALLOWED = {name: get_args(kind) for name, kind in get_type_hints(Protocol).items() if get_args(kind)}
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 from dashboard.benchmarks.errors import PlanError
@@ -205,7 +205,6 @@ class Fixed(Plain):
     name: str
     version: str
     why: str
-    extra: Mapping[str, str] = field(default_factory=dict)
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Its own decision needs none."""
@@ -214,10 +213,6 @@ class Fixed(Plain):
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """Only the library's own decision."""
         return [Method(DEFAULT, library_id=0)]
-
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
-        """What it was given."""
-        return dict(self.extra)
 
 
 def serves(method: Method, comm_size: int) -> bool:

@@ -30,21 +30,14 @@ ADDED = "COLLTUNE_ADDED"
 UNCOUNTED = "COLLTUNE_UNCOUNTED"
 
 
-def allocated_nodes(environment: Mapping[str, str] | None = None) -> int:
-    """Nodes of the allocation that this process runs in; 1 outside of any.
-
-    Parameters
-    ----------
-    environment
-        Default: that of this process.
-    """
-    known = os.environ if environment is None else environment
+def allocated_nodes() -> int:
+    """Nodes of the allocation that this process runs in; 1 outside of any."""
     for name in _COUNTS:
-        if known.get(name, "").isdecimal():
-            return max(1, int(known[name]))
+        if os.environ.get(name, "").isdecimal():
+            return max(1, int(os.environ[name]))
     for name in _FILES:
         try:
-            lines = disk.read_text(known[name]).splitlines() if name in known else []
+            lines = disk.read_text(os.environ[name]).splitlines() if name in os.environ else []
         except (OSError, ValueError):
             continue
         if nodes := {line.split()[0] for line in lines if line.strip()}:
@@ -75,12 +68,11 @@ def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None) 
     return {name: value for name, value in own.items() if name not in known and name not in taken}
 
 
-def kept(own: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def kept(own: Mapping[str, str]) -> dict[str, str]:
     """What is said instead of settings of colltune's own, by the names of the variables."""
-    known = os.environ if environment is None else environment
-    left = set(own) - set(added(own, known))
+    left = set(own) - set(added(own))
     names = left | {name for group in _GROUPS if group & left for name in group}
-    return {name: known[name] for name in sorted(names) if name in known}
+    return {name: os.environ[name] for name in sorted(names) if name in os.environ}
 
 
 def words(settings: Mapping[str, str]) -> str:

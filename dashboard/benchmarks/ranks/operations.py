@@ -113,12 +113,6 @@ class Operation:
         else:
             getattr(comm, self.entry.call)(*arguments)
 
-    def verify(self, comm: Any, root: int = 0) -> bool:
-        """Call it once with a known pattern, and tell whether this process holds the right result."""
-        self.prepare(root)
-        self.call(comm, 0, root)
-        return self.right(root)
-
     def prepare(self, root: int) -> None:
         """Fill the buffers of the first turn: the pattern to send, poison where something is to arrive."""
         sent, received = self.pairs[0]

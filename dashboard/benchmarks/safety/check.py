@@ -18,7 +18,7 @@ from dashboard.benchmarks.libraries.mpich import MAKE_ROOM
 from dashboard.benchmarks.libraries.mpich import NAME as MPICH
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.safety.order import Forced, Order, Records
-from dashboard.benchmarks.safety.verdict import Finding, findings, label
+from dashboard.benchmarks.safety.verdict import Finding, findings
 from loaders.collectives import COLLECTIVES
 
 WORKER = ("-m", "mpi4py", "-m", "dashboard.benchmarks.safety.worker")
@@ -208,8 +208,8 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
     """What records come to."""
     not_for: dict[tuple[str, int], dict[str, Any]] = {}
     for (name, number, size), why in records.refused.items():
-        method = order.methods[name][number].method
-        entry = {"collective": name, "label": label(method), "comm_sizes": [], "why": why}
+        label = order.methods[name][number].method.label
+        entry = {"collective": name, "label": label, "comm_sizes": [], "why": why}
         not_for.setdefault((name, number), entry)["comm_sizes"].append(size)
     return Report(
         library,
@@ -219,7 +219,7 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
         findings(order, records),
         tuple(not_for.values()),
         tuple(
-            {"collective": name, "label": label(order.methods[name][number].method), "case": words, "effect": text}
+            {"collective": name, "label": order.methods[name][number].method.label, "case": words, "effect": text}
             for (name, number), (words, text) in records.died.items()
             if (name, number) not in records.dead
         ),

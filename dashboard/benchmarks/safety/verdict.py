@@ -8,7 +8,6 @@ from typing import Any
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE
 from dashboard.benchmarks.safety.order import Order, Records
-from loaders.methods import MethodKey, method_label
 
 #: Of a cube and of a run's header: methods that must not be chosen, as JSON.
 UNSAFE = "unsafe_methods"
@@ -59,7 +58,7 @@ class Finding:
         return {
             "collective": self.collective,
             **self.method.to_json(),
-            "label": label(self.method),
+            "label": self.method.label,
             "excluded": self.excluded,
             "only_commutative": self.only_commutative,
             "kinds": list(self.kinds),
@@ -71,12 +70,7 @@ class Finding:
 
     def __str__(self) -> str:
         number = f" ({self.method.library_id})" if self.method.library_id else ""
-        return f"{self.collective} {label(self.method)}{number}: {self.case}: {self.effect}"
-
-
-def label(method: Method) -> str:
-    """A method in words, as results name it."""
-    return method_label(MethodKey(method.algorithm, method.segment_size, method.parameters))
+        return f"{self.collective} {self.method.label}{number}: {self.case}: {self.effect}"
 
 
 def findings(order: Order, records: Records) -> tuple[Finding, ...]:
