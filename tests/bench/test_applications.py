@@ -1,6 +1,7 @@
 """Applications in all variants compute what one process computes; weights of Adams methods as specified."""
 
 import json
+import resource
 import sys
 from pathlib import Path
 from typing import Any
@@ -9,6 +10,7 @@ import numpy as np
 import pytest
 
 from dashboard.benchmarks.applications import systems
+from dashboard.benchmarks.applications.communication import empty
 from dashboard.benchmarks.applications.order import Order, shares
 from dashboard.benchmarks.applications.weights import radau, weights
 from dashboard.benchmarks.errors import PlanError
@@ -89,6 +91,14 @@ def test_every_phase_has_its_time(results: list[dict[str, Any]]) -> None:
     assert [set(way["phases"]) for way in tasks] == [
         {"compute", "allgather within a stage", "allgather between stages"}
     ] * 2
+
+
+def test_no_page_of_a_buffer_is_touched_first_by_a_timed_step() -> None:
+    # So much memory the system gives anew.
+    memory = empty(1 << 23)
+    before = resource.getrusage(resource.RUSAGE_SELF).ru_minflt
+    memory += 1
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_minflt - before < 8
 
 
 def test_weights_are_those_of_the_specification() -> None:
