@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from dashboard.benchmarks.applications.systems import side_of
 from dashboard.benchmarks.errors import PlanError
 from dashboard.schedules.errors import ScheduleError
 from dashboard.schedules.layout import Grid, balanced
@@ -93,10 +93,10 @@ class Order:
                 raise PlanError(f"{what} {getattr(self, what)}: allowed are whole numbers of at least 1")
         if self.size < self.processes:
             raise PlanError(f"size {self.size}: each of {self.processes} processes needs an unknown")
-        if self.application != JACOBI and self.system == "sparse" and 2 * self.side**2 != self.size:
+        side = side_of(self.size)
+        if self.application != JACOBI and self.system == "sparse" and 2 * side**2 != self.size:
             raise PlanError(
-                f"size {self.size}: the sparse system has 2 N² unknowns, such as {2 * self.side**2} "
-                f"or {2 * (self.side + 1) ** 2}"
+                f"size {self.size}: the sparse system has 2 N² unknowns, such as {2 * side**2} or {2 * (side + 1) ** 2}"
             )
         if self.in_tasks and self.processes % self.stages:
             raise PlanError(
@@ -124,11 +124,6 @@ class Order:
     def collectives(self) -> tuple[str, ...]:
         """Collectives that it calls."""
         return _OF_JACOBI[self.variant] if self.application == JACOBI else ("allgather",)
-
-    @property
-    def side(self) -> int:
-        """N of the sparse system."""
-        return math.isqrt(self.size // 2)
 
     @property
     def in_tasks(self) -> bool:

@@ -19,7 +19,7 @@ from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.proof.order import NOT_STEADY, Call, Order, Seen, line_of, sum_of
 from dashboard.benchmarks.proof.sockets import Connection, bytes_sent
 from dashboard.benchmarks.ranks.cellrun import graph_of
-from dashboard.benchmarks.ranks.counting import Counters, Sent, counted, counters_of
+from dashboard.benchmarks.ranks.counting import Sent, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.operations import Operation, Types
 from dashboard.benchmarks.ranks.selection import answered, heard
@@ -29,6 +29,8 @@ from dashboard.benchmarks.ranks.world import mpi_of
 
 Todo = list[tuple[Cell, tuple[Call, ...]]]
 _MOST_TURNS = 6
+#: Makes a call, and tells what this process sent meanwhile.
+_Around = Callable[[Callable[[], None]], Sent]
 
 
 def main(argv: Sequence[str]) -> None:
@@ -72,7 +74,7 @@ class Worker:
 
     def _block(self, block: Todo, comm: Any) -> None:
         """Make the calls of one communicator size."""
-        counts = Messages(self._counters) if self._counters else Sockets(comm)
+        around = partial(counted, self._counters) if self._counters else Sockets(comm).around
         placed = tuple(Counter(comm.allgather(platform.node())).values())
         made: dict[tuple[tuple[str, int], ...], Any] = {}
         for cell, calls in block:
@@ -82,7 +84,7 @@ class Worker:
                 communicator = self._communicator(comm, call, made)
                 step = partial(self._call, operation, communicator, call)
                 self._output = ""
-                seen = _seen(operation, step, comm, counts)
+                seen = _seen(operation, step, comm, around, 1 if self._counters else _MOST_TURNS)
                 who, lacking = answered(self._output, cell.collective)
                 self._write(line_of(cell, call.name, replace(seen, who=who, lacking=lacking, placed=placed)))
             comm.Barrier()
@@ -121,23 +123,8 @@ class Worker:
             self._lines.flush()
 
 
-class Messages:
-    """Counted by the library's monitoring, or in its place."""
-
-    turns = 1
-
-    def __init__(self, counters: Counters) -> None:
-        self._counters = counters
-
-    def around(self, call: Callable[[], None]) -> Sent:
-        """Make a call, and tell what this process sent meanwhile."""
-        return counted(self._counters, call)
-
-
 class Sockets:
     """Counted by Linux at each TCP connection; what the synchronisation sends is taken off."""
-
-    turns = _MOST_TURNS
 
     def __init__(self, comm: Any) -> None:
         self._comm = comm
@@ -175,14 +162,14 @@ class Sockets:
         return counts
 
 
-def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: Messages | Sockets) -> Seen:
-    """Call until what was sent is seen twice, or once where each message is counted; collective."""
+def _seen(operation: Operation, step: Callable[[], None], control: Any, around: _Around, turns: int) -> Seen:
+    """Call until what was sent is seen twice, or once where one turn is enough; collective."""
     last: list[Sent] = []
-    for _ in range(counts.turns):
+    for _ in range(turns):
         operation.prepare(0)
         sent: Sent = []
         try:
-            sent = counts.around(step)
+            sent = around(step)
             problem = "" if operation.right(0) else f"wrong result on rank {operation.rank}"
         except RuntimeError as error:
             problem = f"refused: {' '.join(str(error).split())}"[:200]
@@ -190,7 +177,7 @@ def _seen(operation: Operation, step: Callable[[], None], control: Any, counts: 
         if first := next((fault for fault, _ in answers if fault), ""):
             return Seen(first)
         rows = [row for _, row in answers]
-        if counts.turns == 1 or rows == last:
+        if turns == 1 or rows == last:
             return Seen("", {**graph_of(rows), "sum": sum_of(rows)})
         last = rows
     return Seen(NOT_STEADY)

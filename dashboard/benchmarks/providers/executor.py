@@ -1,10 +1,11 @@
 """What runs a schedule on a communicator: the native interpreter where it could be built, else mpi4py."""
 
+import ctypes
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.ranks.native import Native, NativeBound
+from dashboard.benchmarks.ranks.native import NativeBound
 from dashboard.domain.arrays import Array
 from dashboard.schedules import Program
 from dashboard.schedules.over_mpi import Bound
@@ -31,8 +32,8 @@ class Executor:
     """
 
     def __init__(self, mpi: Any, library: Path | None) -> None:
-        self._native = None if library is None else Native(library, mpi)
-        self.in_place = mpi.IN_PLACE
+        self._mpi, self.in_place = mpi, mpi.IN_PLACE
+        self._native = None if library is None else ctypes.CDLL(str(library))
         self.name = MPI4PY if self._native is None else NATIVE
 
     def bind(
@@ -57,7 +58,7 @@ class Executor:
             Whether its ``traced`` will be called instead.
         """
         if self._native is not None:
-            return NativeBound(self._native, comm, program, memory, element, op)
+            return NativeBound(self._native, self._mpi, comm, program, memory, element, op)
         combine = partial(_combine, element, op)
         return Bound(comm, program, memory, element, combine, persistent=not traced, apart=traced)
 

@@ -22,22 +22,6 @@ SOURCE, FILE = Path(__file__).with_name("interpreter.c"), "libcolltune_schedules
 _LARGEST = 2**31 - 1
 
 
-class Native:
-    """The interpreter, loaded into a rank.
-
-    Parameters
-    ----------
-    library
-        `SOURCE`, built with the compiler of the library that mpi4py runs.
-    mpi
-        mpi4py's ``MPI``.
-    """
-
-    def __init__(self, library: Path, mpi: Any) -> None:
-        self.mpi, built = mpi, ctypes.CDLL(str(library))
-        self.run, self.request_size = built.colltune_run, int(built.colltune_request_size())
-
-
 def _extent(memory: Any) -> int:
     """Bytes from an element to the next."""
     if isinstance(memory, Elements):
@@ -46,7 +30,16 @@ def _extent(memory: Any) -> int:
 
 
 class NativeBound:
-    """A program with its buffers on a communicator, as `dashboard.schedules.over_mpi.Bound` is; `op` is mpi4py's.
+    """A program with its buffers on a communicator, as `dashboard.schedules.over_mpi.Bound` is.
+
+    Parameters
+    ----------
+    interpreter
+        `SOURCE`, built with the compiler of the library that mpi4py runs, and loaded.
+    mpi
+        mpi4py's ``MPI``.
+    op
+        mpi4py's operation.
 
     Raises
     ------
@@ -55,7 +48,14 @@ class NativeBound:
     """
 
     def __init__(
-        self, native: Native, comm: Any, program: Program, memory: Sequence[Any], element: Any, op: Any
+        self,
+        interpreter: ctypes.CDLL,
+        mpi: Any,
+        comm: Any,
+        program: Program,
+        memory: Sequence[Any],
+        element: Any,
+        op: Any,
     ) -> None:
         rows = np.ascontiguousarray(program.rows)
         if len(rows) and int(rows[:, 5].max()) > _LARGEST:
@@ -63,12 +63,12 @@ class NativeBound:
         source, target, *given = memory
         scratch = given[0] if given else scratch_of(program, target)
         extent = _extent(target)
-        requests = np.zeros(max(len(rows), 1) * native.request_size, np.uint8)
+        requests = np.zeros(max(len(rows), 1) * interpreter.colltune_request_size(), np.uint8)
         buffers = (ctypes.c_void_p * 3)(*(raw(each).ctypes.data for each in (source, target, scratch)))
-        handles = [ctypes.c_void_p(address(native.mpi, each)) for each in (comm, element, op)]
+        handles = [ctypes.c_void_p(address(mpi, each)) for each in (comm, element, op)]
         #: What the addresses point to lives as long as this.
         self._kept = (rows, source, target, scratch, requests, buffers, comm, element, op)
-        self._run = native.run
+        self._run = interpreter.colltune_run
         self._arguments = (
             ctypes.c_void_p(rows.ctypes.data),
             ctypes.c_int64(len(rows)),

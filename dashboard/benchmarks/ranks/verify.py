@@ -18,7 +18,7 @@ import numpy as np
 
 from dashboard.benchmarks.ranks.counting import Counters, counted, counters_of
 from dashboard.benchmarks.ranks.mpit import ToolInterface
-from dashboard.benchmarks.ranks.native import Native, NativeBound
+from dashboard.benchmarks.ranks.native import NativeBound
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.schedules import NotApplicableError, Program, WrongResultError, algorithm_of, program, resolve
@@ -55,7 +55,7 @@ class _Ranks:
         self._mpi, self._world, self._order, self._lines = mpi, mpi.COMM_WORLD, order, lines
         self._rank = int(self._world.Get_rank())
         self._elements = elements_of(mpi)
-        self._native = Native(Path(order["native"]), mpi) if order["native"] else None
+        self._native = ctypes.CDLL(order["native"]) if order["native"] else None
         self._ops = {
             (known, commutes): mpi.Op.Create(_called(each, known), commutes)
             for commutes, each in _OPERATIONS.items()
@@ -121,7 +121,7 @@ class _Ranks:
             each.free()
         if self._native:
             op = self._ops[DATATYPES.get(case.datatype), call.commutative]
-            NativeBound(self._native, comm, made, turns[2].memory, element, op)()
+            NativeBound(self._native, self._mpi, comm, made, turns[2].memory, element, op)()
         try:
             for turn, buffers in enumerate(turns):
                 buffers.check(self._rank, after(call, turn)[self._rank])
