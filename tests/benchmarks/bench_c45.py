@@ -17,7 +17,7 @@ from sklearn.tree import DecisionTreeClassifier
 from dashboard.decisions.grown.c45.choose import Options
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
-from dashboard.decisions.grown.c45.table import TrainingTable, Tree
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from tests.benchmarks.measure import in_turn, timed
 
 NOISE = 0.06
@@ -52,10 +52,10 @@ def noisy_cells(rows: int, columns: int, methods: int) -> tuple[np.ndarray, np.n
 def table_of(sizes: np.ndarray, best: np.ndarray, methods: int) -> TrainingTable:
     """Lay int64 sizes out as continuous attributes."""
     values = sizes.T.astype(np.float32)
-    return TrainingTable(values, np.zeros(len(values), dtype=np.int32), best.astype(np.int32), methods)
+    return TrainingTable.of(values, np.zeros(len(values), dtype=np.int32), best.astype(np.int32), methods)
 
 
-def tree_of(sizes: np.ndarray, best: np.ndarray, methods: int) -> tuple[Tree, Tree]:
+def tree_of(sizes: np.ndarray, best: np.ndarray, methods: int) -> tuple[Nodes, Nodes]:
     """Grow and prune."""
     table = table_of(sizes, best, methods)
     before = grow(table, OPTIONS)

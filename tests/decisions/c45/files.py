@@ -41,7 +41,7 @@ def read_data_set(stem: Path) -> DataSet:
         for known, column in zip(attributes.values(), columns[:-1], strict=True)
     ]
     return DataSet(
-        TrainingTable(
+        TrainingTable.of(
             np.array(values, dtype=np.float32),
             np.array([len(known) for known in attributes.values()], dtype=np.int32),
             np.array([classes.index(text) for text in columns[-1]], dtype=np.int32),

@@ -133,10 +133,10 @@ def test_a_tied_leaf_decides_the_first_method_whatever_its_label() -> None:
     cases = Problem.of(map_of(best, [2, 3, 4, 5, 6, 7], [1, 2, 3, 4, 5, 6], 3)).cases()
     table = training_table(cases)
     tree = prune(table, grow(table, Options(1, gain_ratio=True, group_values=False)), 60.0)
-    leaves = tree.nodes.width == 0
-    tied = leaves & (leaf_classes(tree.nodes) != tree.nodes.label)
+    leaves = tree.width == 0
+    tied = leaves & (leaf_classes(tree) != tree.label)
     assert tied.any()
-    assert (np.sort(tree.nodes.counts[tied])[:, -1] == np.sort(tree.nodes.counts[tied])[:, -2]).all()
+    assert (np.sort(tree.counts[tied])[:, -1] == np.sort(tree.counts[tied])[:, -2]).all()
 
     decision = DecisionFunction("bcast", cases.methods, to_node(tree, table, cases))
 

@@ -2,7 +2,6 @@
 
 import os
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import pytest
@@ -13,7 +12,7 @@ from dashboard.decisions.grown.c45.classify import classify
 from dashboard.decisions.grown.c45.continuous import best_cuts
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
-from dashboard.decisions.grown.c45.table import TrainingTable
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from tests.conftest import ROOT
 from tests.decisions.c45.files import Reference, as_reference, read_reference
 
@@ -36,7 +35,7 @@ def test_the_tree_before_pruning_is_release_8s(reference: Reference) -> None:
     tree = grow(reference.data.table, options_of(reference))
 
     output = reference.output
-    assert as_reference(tree.nodes, reference.data) == output["tree_before"]
+    assert as_reference(tree, reference.data) == output["tree_before"]
     assert (tree.size, tree.leaves) == (output["size_before"], output["leaves_before"])
     assert misclassified(reference.data.table, tree) == output["errors_before"]
 
@@ -46,10 +45,10 @@ def test_the_tree_after_pruning_is_release_8s(reference: Reference) -> None:
     tree = prune(table, grow(table, options_of(reference)), reference.confidence)
 
     output = reference.output
-    assert as_reference(tree.nodes, reference.data) == output["tree"]
-    assert (tree.size, tree.leaves, tree.depth) == (output["size"], output["leaves"], output["depth"])
+    assert as_reference(tree, reference.data) == output["tree"]
+    assert (tree.size, tree.leaves) == (output["size"], output["leaves"])
     assert tree.predicted_errors == output["predicted_errors"]
-    assert round(100 * tree.predicted_errors / len(table), 1) == output["predicted_error_pct"]
+    assert round(100 * tree.predicted_errors / table.classes.size, 1) == output["predicted_error_pct"]
     assert misclassified(table, tree) == output["errors"]
     predictions = classify(tree, table.values, table.declared)
     assert [reference.data.classes[label] for label in predictions] == output["predictions"]
@@ -67,20 +66,20 @@ def test_interpreted_it_is_the_same_tree(samples: Path, monkeypatch: pytest.Monk
             assert kernel.run(best_cuts) is not best_cuts
             tree = prune(table, grow(table, options_of(reference)), reference.confidence)
             predictions = classify(tree, table.values, table.declared)
-        assert as_reference(tree.nodes, reference.data) == reference.output["tree"]
+        assert as_reference(tree, reference.data) == reference.output["tree"]
         assert tree.predicted_errors == reference.output["predicted_errors"]
         assert [reference.data.classes[label] for label in predictions] == reference.output["predictions"]
 
 
 def test_the_order_of_the_rows_does_not_matter(reference: Reference) -> None:
     table = reference.data.table
-    order = np.random.default_rng(8).permutation(len(table))
-    shuffled = TrainingTable(table.values[:, order], table.declared, table.classes[order], table.class_count)
+    order = np.random.default_rng(8).permutation(table.classes.size)
+    shuffled = TrainingTable.of(table.values[:, order], table.declared, table.classes[order], table.class_count)
 
     tree = prune(shuffled, grow(shuffled, options_of(reference)), reference.confidence)
 
-    assert as_reference(tree.nodes, reference.data) == reference.output["tree"]
+    assert as_reference(tree, reference.data) == reference.output["tree"]
 
 
-def misclassified(table: TrainingTable, tree: Any) -> int:
+def misclassified(table: TrainingTable, tree: Nodes) -> int:
     return int((classify(tree, table.values, table.declared) != table.classes).sum())

@@ -9,7 +9,7 @@ from dashboard.decisions.grown.c45.discrete import count_values
 from dashboard.decisions.grown.c45.gain import discrete_gain
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
-from dashboard.decisions.grown.c45.table import TrainingTable, Trial
+from dashboard.decisions.grown.c45.table import Level, TrainingTable, Trial
 from dashboard.domain.errors import DecisionError
 
 PLAY, DONT = 0, 1
@@ -37,18 +37,18 @@ GOLF = [
 @pytest.fixture
 def golf() -> TrainingTable:
     columns = np.array(GOLF, dtype=np.float32).T
-    return TrainingTable(columns[:4], np.array([3, 0, 0, 2], dtype=np.int32), columns[4].astype(np.int32), 2)
+    return TrainingTable.of(columns[:4], np.array([3, 0, 0, 2], dtype=np.int32), columns[4].astype(np.int32), 2)
 
 
 def test_gain_and_split_information_of_outlook(golf: TrainingTable) -> None:
     counts, sizes = np.zeros((3, 2), np.float32), np.zeros(4, np.float32)
-    own = golf.prepared
-    level = np.array([0, 14]), np.arange(14, dtype=np.int32)[None], np.ones((1, 14), np.float32), np.ones(1, np.bool_)
-    room = np.zeros((1, 2), np.float32), np.zeros((3, 4, 1), np.float32)
-    trial = Trial(own.values, own.classes, own.list_of, own.ascending, own.logs, *level, *room)
+    lists = np.array([0, 14]), np.arange(14, dtype=np.int32)[None], np.ones((1, 14), np.float32)
+    level = Level(*lists, np.zeros(1, np.int32), np.zeros((1, 4), np.bool_))
+    room = np.ones(1, np.bool_), np.zeros((1, 2), np.float32), np.zeros((3, 4, 1), np.float32)
+    trial = Trial(golf, level, *room)
     base = count_values(trial, 0, 0, counts, sizes)
 
-    gain, info = discrete_gain(counts, sizes, 3, base, 2, own.logs)
+    gain, info = discrete_gain(counts, sizes, 3, base, 2, golf.logs)
 
     assert base == pytest.approx(0.961, abs=5e-4)
     assert gain == pytest.approx(0.199, abs=5e-4)
@@ -59,7 +59,7 @@ def test_gain_and_split_information_of_outlook(golf: TrainingTable) -> None:
 @pytest.mark.parametrize("pruned", [False, True])
 def test_the_tree_of_the_book(golf: TrainingTable, pruned: bool) -> None:
     tree = grow(golf, Options(2, gain_ratio=True, group_values=False))
-    nodes = (prune(golf, tree, 25.0) if pruned else tree).nodes
+    nodes = prune(golf, tree, 25.0) if pruned else tree
 
     assert nodes.attribute.tolist() == [0, 2, -1, 3, -1, -1, -1, -1]
     assert nodes.cut[1] == 75
@@ -72,14 +72,13 @@ def test_the_tree_of_the_book(golf: TrainingTable, pruned: bool) -> None:
 
 def test_a_case_of_unknown_humidity_is_shared_out(golf: TrainingTable) -> None:
     """Sunny, humidity unknown: Play 44 %, Don't Play 56 %."""
-    tree = grow(golf, Options(2, gain_ratio=True, group_values=False))
-    nodes = tree.nodes
+    nodes = grow(golf, Options(2, gain_ratio=True, group_values=False))
     low, high = nodes.first[1], nodes.first[1] + 1
     play = sum(nodes.counts[node, PLAY] / nodes.cases[1] for node in (low, high))
 
     assert play == pytest.approx(0.44, abs=5e-3)
     case = np.array([[SUNNY], [70], [UNKNOWN], [FALSE]], dtype=np.float32)
-    assert classify(tree, case, golf.declared).tolist() == [DONT]
+    assert classify(nodes, case, golf.declared).tolist() == [DONT]
 
 
 def test_a_value_that_is_not_declared_counts_as_unknown(golf: TrainingTable) -> None:
@@ -95,17 +94,17 @@ def test_tables_with_many_unknown_values_grow_and_prune() -> None:
     values = random.integers(0, 4, (4, 300)).astype(np.float32)
     classes = ((values[0] + values[2]) % 3).astype(np.int32)
     values[random.random(values.shape) < 0.2] = np.nan
-    table = TrainingTable(values, np.array([0, 4, 0, 4], dtype=np.int32), classes, 3)
+    table = TrainingTable.of(values, np.array([0, 4, 0, 4], dtype=np.int32), classes, 3)
 
     for group_values in (False, True):
         before = grow(table, Options(2, True, group_values))
         after = prune(table, before, 25.0)
 
         for tree in (before, after):
-            inner = np.flatnonzero(tree.nodes.width)
+            inner = np.flatnonzero(tree.width)
             for node in inner:
-                branches = slice(tree.nodes.first[node], tree.nodes.first[node] + tree.nodes.width[node])
-                assert tree.nodes.cases[branches].sum() == pytest.approx(tree.nodes.cases[node], rel=1e-4)
+                branches = slice(tree.first[node], tree.first[node] + tree.width[node])
+                assert tree.cases[branches].sum() == pytest.approx(tree.cases[node], rel=1e-4)
             right = classify(tree, table.values, table.declared) == table.classes
             assert right.mean() > 0.6
 
@@ -123,6 +122,6 @@ def test_tables_that_fit_nothing_are_refused(
     values: np.ndarray, declared: list[int], classes: list[int], words: str
 ) -> None:
     with pytest.raises(DecisionError, match=words):
-        TrainingTable(
+        TrainingTable.of(
             values.astype(np.float32), np.array(declared, dtype=np.int32), np.array(classes, dtype=np.int32), 2
         )

@@ -9,8 +9,8 @@ from dashboard.decisions.grown.c45.discrete import value_tests
 from dashboard.decisions.grown.c45.gain import EPSILON, UNUSABLE
 from dashboard.decisions.grown.c45.groups import group_tests
 from dashboard.decisions.grown.c45.kernel import kernel, run
-from dashboard.decisions.grown.c45.table import Cases, Nodes, Trial
-from dashboard.domain.arrays import BoolArray, Float32, Int32, IntArray
+from dashboard.decisions.grown.c45.table import Level, Nodes, TrainingTable, Trial
+from dashboard.domain.arrays import BoolArray, Float32, Int32
 
 MANY_VALUES = 0.3
 """Share of the training cases: discrete attributes with so many values are left out of the average gain."""
@@ -24,31 +24,7 @@ class Options(NamedTuple):
     group_values: bool
 
 
-class Level(NamedTuple):
-    """The nodes of one level and their cases.
-
-    Attributes
-    ----------
-    start
-        ``(node + 1,)`` where the cases of each node start in the lists.
-    rows
-        ``(list, case)`` cases of all nodes, in each list sorted by another attribute within the node.
-    weights
-        Likewise the share of each case that is at the node; no columns when every case is whole.
-    above
-        ``(node,)`` the node above, among those of the level above.
-    tested
-        ``(node, attribute)`` whether a discrete attribute was tested on the way.
-    """
-
-    start: IntArray
-    rows: Int32
-    weights: Float32
-    above: Int32
-    tested: BoolArray
-
-
-def choose_tests(cases: Cases, level: Level, upper: tuple[Float32, Int32], options: Options) -> Nodes:
+def choose_tests(table: TrainingTable, level: Level, upper: tuple[Float32, Int32], options: Options) -> Nodes:
     """Count the classes at each node of a level and choose what it tests; `Nodes.first` is left open.
 
     Parameters
@@ -56,34 +32,24 @@ def choose_tests(cases: Cases, level: Level, upper: tuple[Float32, Int32], optio
     upper
         Counts and labels of the level above, for the nodes that no case came to.
     """
-    sizes, labels, counts, errors, is_open = run(count_classes)(
-        cases.classes, level.start, level.rows[0], level.weights[0], level.above, *upper, options.min_cases
-    )
-    attributes, number = cases.declared.size, labels.size
-    grouped = int(cases.declared.max()) if options.group_values else 0
+    sizes, labels, counts, errors, is_open = run(count_classes)(table.classes, level, *upper, options.min_cases)
+    attributes, number = table.declared.size, labels.size
+    grouped = int(table.declared.max()) if options.group_values else 0
     figures = np.zeros((3, attributes, number), dtype=np.float32)
     figures[0] = UNUSABLE
     groups = np.zeros((attributes, number, grouped), dtype=np.int32)
     if is_open.any():
-        own = cases.values, cases.classes, cases.list_of, cases.ascending, cases.logs
-        trial = Trial(*own, level.start, level.rows, level.weights, is_open, counts, figures)
+        trial = Trial(table, level, is_open, counts, figures)
         run(best_cuts)(trial, options.min_cases)
-        for attribute in np.flatnonzero(cases.declared).tolist():
-            _try_values(trial, attribute, int(cases.declared[attribute]), level.tested, options, groups[attribute])
-    tests, cuts, width, chosen = run(best_tests)(cases.declared, figures, groups, cases.classes.size, *options[1:])
+        for attribute in np.flatnonzero(table.declared).tolist():
+            _try_values(trial, attribute, options, groups[attribute])
+    tests, cuts, width, chosen = run(best_tests)(table.declared, figures, groups, table.classes.size, *options[1:])
     return Nodes(tests, cuts, np.zeros_like(width), width, labels, sizes, errors, counts, chosen)
 
 
 @kernel
 def count_classes(
-    classes: Int32,
-    start: IntArray,
-    rows: Int32,
-    weights: Float32,
-    above: Int32,
-    upper_counts: Float32,
-    upper_labels: Int32,
-    min_cases: int,
+    classes: Int32, level: Level, upper_counts: Float32, upper_labels: Int32, min_cases: int
 ) -> tuple[Float32, Int32, Float32, Float32, BoolArray]:
     """Look at each node as a leaf.
 
@@ -92,7 +58,7 @@ def count_classes(
     (cases, most frequent class, cases of each class, errors, whether a test is wanted)
         A node without cases has class and counts of the node above.
     """
-    number, class_count = above.size, upper_counts.shape[1]
+    start, above, number, class_count = level.start, level.above, level.above.size, upper_counts.shape[1]
     sizes, errors = np.zeros(number, dtype=np.float32), np.zeros(number, dtype=np.float32)
     labels, is_open = np.zeros(number, dtype=np.int32), np.zeros(number, dtype=np.bool_)
     counts = np.zeros((number, class_count), dtype=np.float32)
@@ -103,7 +69,8 @@ def count_classes(
                 counts[node, category] = upper_counts[above[node], category]
             continue
         for place in range(start[node], start[node + 1]):
-            counts[node, classes[rows[place]]] += weights[place] if weights.size else np.float32(1)
+            weight = level.weights[0, place] if level.weights.size else np.float32(1)
+            counts[node, classes[level.rows[0, place]]] += weight
         label = 0
         for category in range(class_count):
             sizes[node] += counts[node, category]
@@ -115,10 +82,9 @@ def count_classes(
     return sizes, labels, counts, errors, is_open
 
 
-def _try_values(
-    trial: Trial, attribute: int, declared: int, tested: BoolArray, options: Options, groups: Int32
-) -> None:
+def _try_values(trial: Trial, attribute: int, options: Options, groups: Int32) -> None:
     """Fill in gain, split information and groups of one discrete attribute at each node."""
+    declared, tested = int(trial.table.declared[attribute]), trial.level.tested
     if options.group_values and declared > 2:
         run(group_tests)(trial, attribute, declared, options.min_cases, options.gain_ratio, groups)
         return

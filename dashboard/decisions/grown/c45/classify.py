@@ -3,11 +3,11 @@
 import numpy as np
 
 from dashboard.decisions.grown.c45.kernel import kernel, run
-from dashboard.decisions.grown.c45.table import Nodes, Tree
+from dashboard.decisions.grown.c45.table import Nodes
 from dashboard.domain.arrays import Float32, Int32
 
 
-def classify(tree: Tree, values: Float32, declared: Int32) -> Int32:
+def classify(tree: Nodes, values: Float32, declared: Int32) -> Int32:
     """Give the class of each case.
 
     Parameters
@@ -21,9 +21,7 @@ def classify(tree: Tree, values: Float32, declared: Int32) -> Int32:
     Leaves add the shares of their classes; the largest sum wins, of equal ones the first class. So a leaf with
     as many cases of two classes may decide otherwise than its label, which after pruning need not be the first.
     """
-    return run(_classify)(
-        tree.nodes, np.ascontiguousarray(values, dtype=np.float32), np.asarray(declared, dtype=np.int32)
-    )
+    return run(_classify)(tree, np.ascontiguousarray(values), declared)
 
 
 def leaf_classes(nodes: Nodes) -> Int32:
@@ -50,7 +48,8 @@ def _classify(nodes: Nodes, values: Float32, declared: Int32) -> Int32:
                 _add(nodes, node, part, sums)
                 continue
             first, width = nodes.first[node], nodes.width[node]
-            branch = _branch(nodes, values, declared, node, case)
+            attribute = nodes.attribute[node]
+            branch = branch_of(values[attribute, case], declared[attribute], nodes, node)
             for taken in range(width) if branch < 0 else range(branch, branch + 1):
                 waiting[left] = first + taken
                 parts[left] = part
@@ -74,14 +73,12 @@ def _add(nodes: Nodes, leaf: int, part: np.float32, sums: Float32) -> None:
 
 
 @kernel
-def _branch(nodes: Nodes, values: Float32, declared: Int32, node: int, case: int) -> int:
-    """Give the branch that a case takes at a test, -1 when it has to take them all."""
-    attribute = nodes.attribute[node]
-    value = values[attribute, case]
+def branch_of(value: np.float32, declared: int, nodes: Nodes, node: int) -> int:
+    """Give the branch that a value takes at the test of a node, -1 when it is unknown or not declared."""
     if np.isnan(value):
         return -1
-    if not declared[attribute]:
+    if not declared:
         return 0 if value <= nodes.cut[node] else 1
-    if value < 0 or value >= declared[attribute]:
+    if value < 0 or value >= declared:
         return -1
     return nodes.groups[node, int(value)] if nodes.groups.shape[1] else int(value)

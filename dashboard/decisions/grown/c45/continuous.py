@@ -130,20 +130,20 @@ def try_cuts(
 @kernel
 def best_cuts(trial: Trial, min_cases: int) -> None:
     """Find for each continuous attribute and node the cut of the greatest gain after the penalty for the cuts tried."""
-    class_count, room = trial.counts.shape[1], trial.rows.shape[1]
+    class_count, room = trial.counts.shape[1], trial.level.rows.shape[1]
     here = Here(
         np.empty(room, dtype=np.float32),
         np.empty(room, dtype=np.int32),
-        np.empty(room if trial.weights.size else 0, dtype=np.float32),
+        np.empty(room if trial.level.weights.size else 0, dtype=np.float32),
         np.empty(room, dtype=np.float32),
         np.empty(room, dtype=np.float32),
         np.zeros((class_count + 1, 4), dtype=np.float32),
         np.zeros(class_count, dtype=np.int32),
     )
     low, high = np.zeros(class_count, dtype=np.float32), np.zeros(class_count, dtype=np.float32)
-    for attribute in range(trial.list_of.size):
+    for attribute in range(trial.table.list_of.size):
         for node in range(trial.is_open.size):
-            if trial.is_open[node] and trial.list_of[attribute] >= 0:
+            if trial.is_open[node] and trial.table.list_of[attribute] >= 0:
                 best_cut(trial, attribute, node, here, low, high, min_cases)
 
 
@@ -169,7 +169,7 @@ def best_cut(trial: Trial, attribute: int, node: int, here: Here, low: Float32, 
         return
     unknown = np.float32(total - known)
     least = smallest_side(known, low.size, min_cases), min_cases
-    tries = try_cuts(here, count, low[:present], high[:present], known, unknown, least, trial.logs)
+    tries = try_cuts(here, count, low[:present], high[:present], known, unknown, least, trial.table.logs)
     penalty = np.float32(math.log(tries) / LN2 / total) if tries > 1 else np.float32(0)
     best, most = -1, np.float32(0)
     for case in range(count):
@@ -178,28 +178,30 @@ def best_cut(trial: Trial, attribute: int, node: int, here: Here, low: Float32, 
             best, most = case, gain
     if best >= 0:
         lower, upper = here.values[best], here.values[best + 1]
-        cut = at_most(trial.ascending[trial.list_of[attribute]], np.float32(np.float32(lower + upper) / np.float32(2)))
+        cut = at_most(
+            trial.table.ascending[trial.table.list_of[attribute]], np.float32(np.float32(lower + upper) / np.float32(2))
+        )
         sizes = np.empty(3, dtype=np.float32)
         sizes[0], sizes[1], sizes[2] = unknown, here.below[best], np.float32(known - here.below[best])
         trial.figures[0, attribute, node] = most
-        trial.figures[1, attribute, node] = np.float32(total_information(sizes, trial.logs) / total)
+        trial.figures[1, attribute, node] = np.float32(total_information(sizes, trial.table.logs) / total)
         trial.figures[2, attribute, node] = cut if cut < upper else lower
 
 
 @kernel
 def gather(trial: Trial, attribute: int, node: int, here: Here, counts: Float32) -> tuple[np.int64, np.float32]:
     """Copy the cases of a node whose value is known, and add them up by class; give number and sum of weights."""
-    count, known, order = np.int64(0), np.float32(0), trial.list_of[attribute]
-    for place in range(trial.start[node], trial.start[node + 1]):
-        row = trial.rows[order, place]
-        value = trial.values[attribute, row]
+    count, known, order = np.int64(0), np.float32(0), trial.table.list_of[attribute]
+    for place in range(trial.level.start[node], trial.level.start[node + 1]):
+        row = trial.level.rows[order, place]
+        value = trial.table.values[attribute, row]
         if np.isnan(value):
             break
         weight = np.float32(1)
-        if trial.weights.size:
-            here.weights[count] = weight = trial.weights[order, place]
+        if trial.level.weights.size:
+            here.weights[count] = weight = trial.level.weights[order, place]
         here.values[count] = value
-        here.classes[count] = here.position[trial.classes[row]]
+        here.classes[count] = here.position[trial.table.classes[row]]
         counts[here.classes[count]] += weight
         known = np.float32(known + weight)
         count += 1

@@ -7,7 +7,7 @@ import numpy as np
 from dashboard.decisions.function.attributes import attribute
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test
 from dashboard.decisions.grown.c45.classify import leaf_classes
-from dashboard.decisions.grown.c45.table import TrainingTable, Tree
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from dashboard.decisions.measured.cases import Cases
 from dashboard.domain.arrays import FloatArray, IntArray
 
@@ -19,7 +19,7 @@ def training_table(cases: Cases) -> TrainingTable:
     """
     declared = np.array([_declared(name, cases) for name in cases.attributes], dtype=np.int32)
     values = cases.values.T.astype(np.float64).astype(np.float32)
-    return TrainingTable(values, declared, cases.best.astype(np.int32), len(cases.methods))
+    return TrainingTable.of(values, declared, cases.best.astype(np.int32), len(cases.methods))
 
 
 def _declared(name: str, cases: Cases) -> int:
@@ -29,19 +29,18 @@ def _declared(name: str, cases: Cases) -> int:
     return 2 if (known.minimum, known.maximum) == (0, 1) else 0
 
 
-def to_node(tree: Tree, table: TrainingTable, cases: Cases) -> Node:
+def to_node(nodes: Nodes, table: TrainingTable, cases: Cases) -> Node:
     """Give the tree as tests ``attribute <= cut`` that decide every case as C4.5 classifies it.
 
     Each leaf gets the method that C4.5 decides there, which is not always the one it is printed with (`classify`);
     a leaf without cases gets its label. A test on a discrete attribute becomes a chain of tests on the position of
     the value, a run of values of one group at a time; a group of several runs stands at the end of each of them.
     """
-    nodes = tree.nodes
     methods = leaf_classes(nodes).tolist()
     tested, width, first = nodes.attribute.tolist(), nodes.width.tolist(), nodes.first.tolist()
-    cuts = _whole_cuts(tree, table, cases.values).tolist()
+    cuts = _whole_cuts(nodes, table, cases.values).tolist()
     built: list[Node] = [Leaf(method) for method in methods]
-    for node in range(tree.size - 1, -1, -1):
+    for node in range(nodes.size - 1, -1, -1):
         if not width[node]:
             continue
         name = cases.attributes[tested[node]]
@@ -55,16 +54,16 @@ def to_node(tree: Tree, table: TrainingTable, cases: Cases) -> Node:
     return built[0]
 
 
-def _whole_cuts(tree: Tree, table: TrainingTable, values: IntArray) -> FloatArray:
+def _whole_cuts(nodes: Nodes, table: TrainingTable, values: IntArray) -> FloatArray:
     """Give each cut so that whole numbers fall on the side on which C4.5 sees their float32.
 
     That is C4.5's cut, or where float32 rounds sizes down to it, the largest of them.
     """
-    cuts = tree.nodes.cut.astype(np.float64)
+    cuts = nodes.cut.astype(np.float64)
     for position in np.flatnonzero(table.declared == 0):
-        here = (tree.nodes.attribute == position) & (tree.nodes.width > 0)
+        here = (nodes.attribute == position) & (nodes.width > 0)
         order = np.argsort(values[:, position], kind="stable")
-        last = np.searchsorted(table.values[position, order], tree.nodes.cut[here], side="right") - 1
+        last = np.searchsorted(table.values[position, order], nodes.cut[here], side="right") - 1
         cuts[here] = np.maximum(cuts[here], values[order[last], position])
     return cuts
 

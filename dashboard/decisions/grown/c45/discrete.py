@@ -24,13 +24,16 @@ def count_values(trial: Trial, attribute: int, node: int, counts: Float32, sizes
     counts[:] = 0
     sizes[:] = 0
     known = np.float32(0)
-    for place in range(trial.start[node], trial.start[node + 1]):
-        row, weight = trial.rows[0, place], trial.weights[0, place] if trial.weights.size else np.float32(1)
-        value = trial.values[attribute, row]
+    for place in range(trial.level.start[node], trial.level.start[node + 1]):
+        row, weight = (
+            trial.level.rows[0, place],
+            trial.level.weights[0, place] if trial.level.weights.size else np.float32(1),
+        )
+        value = trial.table.values[attribute, row]
         if np.isnan(value):
             sizes[0] += weight
             continue
-        counts[int(value), trial.classes[row]] += weight
+        counts[int(value), trial.table.classes[row]] += weight
         sizes[int(value) + 1] += weight
         known = np.float32(known + weight)
     parts = 0.0
@@ -38,8 +41,8 @@ def count_values(trial: Trial, attribute: int, node: int, counts: Float32, sizes
         of_class = np.float32(0)
         for value in range(counts.shape[0]):
             of_class = np.float32(of_class + counts[value, number])
-        parts += n_log_n(of_class, trial.logs)
-    return np.float32((n_log_n(known, trial.logs) - parts) / known)
+        parts += n_log_n(of_class, trial.table.logs)
+    return np.float32((n_log_n(known, trial.table.logs) - parts) / known)
 
 
 @kernel
@@ -50,5 +53,5 @@ def value_tests(trial: Trial, attribute: int, declared: int, tested: BoolArray, 
     for node in range(trial.is_open.size):
         if trial.is_open[node] and not tested[node, attribute]:
             base = count_values(trial, attribute, node, counts, sizes)
-            gain, info = discrete_gain(counts, sizes, declared, base, min_cases, trial.logs)
+            gain, info = discrete_gain(counts, sizes, declared, base, min_cases, trial.table.logs)
             trial.figures[0, attribute, node], trial.figures[1, attribute, node] = gain, info

@@ -17,13 +17,10 @@ EPSILON = np.float64(1e-3)
 UNUSABLE = np.float32(-EPSILON)
 
 
-@kernel
 def log_table(count: int) -> FloatArray:
     """Give ``n * log2(n)`` for n = 0, 1, … count."""
-    table = np.zeros(count + 1)
-    for n in range(2, count + 1):
-        table[n] = n * (math.log(n) / LN2)
-    return table
+    logs = np.array([0.0, *(math.log(n) for n in range(1, count + 1))])
+    return np.asarray(np.arange(count + 1) * (logs / LN2))
 
 
 @kernel

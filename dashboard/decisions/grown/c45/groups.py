@@ -22,7 +22,9 @@ def group_tests(trial: Trial, attribute: int, declared: int, min_cases: int, gai
     for node in range(trial.is_open.size):
         if trial.is_open[node]:
             base = count_values(trial, attribute, node, counts, sizes)
-            gain, info = group_values(counts, sizes, base, min_cases, gain_ratio, trial.logs, groups[node, :declared])
+            gain, info = group_values(
+                counts, sizes, base, min_cases, gain_ratio, trial.table.logs, groups[node, :declared]
+            )
             trial.figures[0, attribute, node], trial.figures[1, attribute, node] = gain, info
 
 

@@ -10,7 +10,7 @@ from dashboard.decisions.grown.c45.convert import to_node, training_table
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.kernel import interpreted_if_sooner
 from dashboard.decisions.grown.c45.prune import prune
-from dashboard.decisions.grown.c45.table import TrainingTable, Tree
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from dashboard.decisions.grown.cart import default_attributes
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.measured.cases import Cases
@@ -23,7 +23,7 @@ class Learner:
     def __init__(self, problem: Problem) -> None:
         self._problem = problem
         self._tables: dict[tuple[str, ...], tuple[Cases, TrainingTable]] = {}
-        self._grown: dict[tuple[Any, ...], Tree] = {}
+        self._grown: dict[tuple[Any, ...], Nodes] = {}
 
     def function(self, options: dict[str, Any], progress: Progress | None = None) -> DecisionFunction:
         """Learn by all options of `dashboard.decisions.grown.c45.family.FAMILY`, which must be checked."""
@@ -33,33 +33,33 @@ class Learner:
             cases = problem.cases(names)
             self._tables[names] = cases, training_table(cases)
         cases, table = self._tables[names]
-        with interpreted_if_sooner(best_cuts, len(table) * len(names) * table.class_count):
+        with interpreted_if_sooner(best_cuts, table.values.size * table.class_count):
             before = self._before(names, options, progress)
             after = prune(table, before, options["confidence"])
             reported = report(table, before, after)
         root = to_node(after if options["pruned"] else before, table, cases)
         return problem.decided(root, "c45", {**options, "attributes": list(names)}, c45=reported)
 
-    def _before(self, names: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> Tree:
+    def _before(self, names: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> Nodes:
         chosen = Options(options["min_cases"], options["gain_ratio"], options["group_values"])
         if (names, chosen) not in self._grown:
             self._grown = {(names, chosen): grow(self._tables[names][1], chosen, progress)}
         return self._grown[names, chosen]
 
 
-def report(table: TrainingTable, before: Tree, after: Tree) -> dict[str, Any]:
+def report(table: TrainingTable, before: Nodes, after: Nodes) -> dict[str, Any]:
     """Give what C4.5 prints of the trees before and after pruning.
 
     Sizes are in nodes, errors in training cases. ``predicted_error`` is how many errors are predicted among as
     many unseen cases; C4.5 prints it as share of ``cases``.
     """
     return {
-        "cases": len(table),
+        "cases": table.classes.size,
         "before": _figures(table, before),
         "after": {**_figures(table, after), "predicted_error": after.predicted_errors},
     }
 
 
-def _figures(table: TrainingTable, tree: Tree) -> dict[str, int]:
+def _figures(table: TrainingTable, tree: Nodes) -> dict[str, int]:
     wrong = classify(tree, table.values, table.declared) != table.classes
     return {"size": tree.size, "leaves": tree.leaves, "errors": int(wrong.sum())}

@@ -4,10 +4,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from dashboard.decisions.grown.c45.grow import branch_of, compacted
+from dashboard.decisions.grown.c45.classify import branch_of
+from dashboard.decisions.grown.c45.grow import compacted
 from dashboard.decisions.grown.c45.kernel import kernel, run
 from dashboard.decisions.grown.c45.predicted import extra_errors, squared_quantile
-from dashboard.decisions.grown.c45.table import Cases, Nodes, TrainingTable, Tree
+from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from dashboard.domain.arrays import Float32, Int32, IntArray
 
 SLACK = np.float64(0.1)
@@ -64,7 +65,7 @@ class Room(NamedTuple):
     used: int | np.int64
 
 
-def prune(table: TrainingTable, tree: Tree, confidence: float) -> Tree:
+def prune(table: TrainingTable, tree: Nodes, confidence: float) -> Nodes:
     """Prune a tree.
 
     Parameters
@@ -75,8 +76,8 @@ def prune(table: TrainingTable, tree: Tree, confidence: float) -> Tree:
         Option -c in percent, 0.001 to 100; less prunes more.
     """
     share = np.float32(np.float32(confidence) / np.float32(100))
-    nodes = Nodes._make(part.copy() for part in tree.nodes)
-    count, branches = len(table), int(nodes.width.max())
+    nodes = Nodes._make(part.copy() for part in tree)
+    count, branches = table.classes.size, int(nodes.width.max())
     work = Work(
         np.zeros(tree.size, dtype=np.int64),
         np.zeros(tree.size, dtype=np.int64),
@@ -91,14 +92,14 @@ def prune(table: TrainingTable, tree: Tree, confidence: float) -> Tree:
         squared_quantile(share),
     )
     weights = np.ones(count if np.isnan(table.values).any() else 0, dtype=np.float32)
-    run(prune_nodes)(table.prepared, nodes, work, Room(np.arange(count, dtype=np.int32), weights, count))
+    run(prune_nodes)(table, nodes, work, Room(np.arange(count, dtype=np.int32), weights, count))
     if nodes.groups.size:
         _leave_out_impossible(nodes, table.declared)
-    return Tree(compacted(nodes))
+    return compacted(nodes)
 
 
 @kernel
-def prune_nodes(cases: Cases, nodes: Nodes, work: Work, room: Room) -> None:
+def prune_nodes(table: TrainingTable, nodes: Nodes, work: Work, room: Room) -> None:
     """Prune in place, from the deepest nodes up; what is cut off stays in the arrays.
 
     `waiting` holds the nodes to decide on, each before those below it. A raised branch is put there again.
@@ -106,7 +107,7 @@ def prune_nodes(cases: Cases, nodes: Nodes, work: Work, room: Room) -> None:
     waiting = np.empty(nodes.width.size, dtype=np.int32)
     waiting[0] = 0
     work.high[0] = room.used
-    left, room = spread(cases, nodes, work, room, waiting, np.int64(0), np.bool_(1))
+    left, room = spread(table, nodes, work, room, waiting, np.int64(0), np.bool_(1))
     while left:
         left -= 1
         node = int(waiting[left])
@@ -117,13 +118,13 @@ def prune_nodes(cases: Cases, nodes: Nodes, work: Work, room: Room) -> None:
         tree = _sum_of_branches(nodes, work, node)
         largest = _largest_branch(nodes, work, room, node)
         work.low[largest], work.high[largest] = work.low[node], work.high[node]
-        branch = _estimate(cases, nodes, work, room, largest)
+        branch = _estimate(table, nodes, work, room, largest)
         if leaf <= branch + SLACK and leaf <= tree + SLACK:
             nodes.attribute[node], nodes.width[node] = -1, 0
             work.estimates[node] = nodes.errors[node] = leaf
         elif branch <= tree + SLACK:
             _raise(nodes, node, largest)
-            left, room = spread(cases, nodes, work, room, waiting, left, np.bool_(1))
+            left, room = spread(table, nodes, work, room, waiting, left, np.bool_(1))
         else:
             work.estimates[node] = nodes.errors[node] = tree
 
@@ -174,10 +175,10 @@ def _largest_branch(nodes: Nodes, work: Work, room: Room, node: int) -> int:
 
 
 @kernel
-def _estimate(cases: Cases, nodes: Nodes, work: Work, room: Room, root: int) -> np.float32:
+def _estimate(table: TrainingTable, nodes: Nodes, work: Work, room: Room, root: int) -> np.float32:
     """Give the predicted errors of a subtree for the cases that `work` has at its root."""
     work.order[0] = root
-    count, _ = spread(cases, nodes, work, room, work.order, np.int64(0), np.bool_(0))
+    count, _ = spread(table, nodes, work, room, work.order, np.int64(0), np.bool_(0))
     for place in range(count - 1, -1, -1):
         node = int(work.order[place])
         if nodes.width[node]:
@@ -187,7 +188,7 @@ def _estimate(cases: Cases, nodes: Nodes, work: Work, room: Room, root: int) -> 
 
 @kernel
 def spread(
-    cases: Cases, nodes: Nodes, work: Work, room: Room, order: Int32, place: int | np.int64, update: np.bool
+    table: TrainingTable, nodes: Nodes, work: Work, room: Room, order: Int32, place: int | np.int64, update: np.bool
 ) -> tuple[int | np.int64, Room]:
     """Send the cases of the node ``order[place]`` down its subtree.
 
@@ -208,14 +209,14 @@ def spread(
         node = int(order[place])
         place += 1
         if update or not nodes.width[node]:
-            _count(cases, work, room, node)
+            _count(table, work, room, node)
         if update:
             _update(nodes, node, work.counts)
         elif not nodes.width[node]:
             work.estimates[node] = leaf_estimate(work.counts, work)
         if not nodes.width[node]:
             continue
-        room = _divide(cases, nodes, work, room, node)
+        room = _divide(table, nodes, work, room, node)
         for branch in range(nodes.first[node], nodes.first[node] + nodes.width[node]):
             count = work.high[branch] - work.low[branch]
             if not update and not room.weights.size and count == nodes.cases[branch]:
@@ -227,12 +228,12 @@ def spread(
 
 
 @kernel
-def _count(cases: Cases, work: Work, room: Room, node: int) -> None:
+def _count(table: TrainingTable, work: Work, room: Room, node: int) -> None:
     for number in range(work.counts.size):
         work.counts[number] = 0
     for place in range(work.low[node], work.high[node]):
         weight = room.weights[place] if room.weights.size else np.float32(1)
-        work.counts[cases.classes[room.rows[place]]] += weight
+        work.counts[table.classes[room.rows[place]]] += weight
 
 
 @kernel
@@ -249,7 +250,7 @@ def _update(nodes: Nodes, node: int, counts: Float32) -> None:
 
 
 @kernel
-def _branch_sizes(cases: Cases, nodes: Nodes, work: Work, room: Room, node: int) -> tuple[int, np.int64]:
+def _branch_sizes(table: TrainingTable, nodes: Nodes, work: Work, room: Room, node: int) -> tuple[int, np.int64]:
     """Note each case with its branch, number of cases and share of each branch; give those unknown, and in all."""
     begin, end, width = work.low[node], work.high[node], nodes.width[node]
     attribute, known, unknown, total = nodes.attribute[node], np.float32(0), 0, np.int64(0)
@@ -257,8 +258,8 @@ def _branch_sizes(cases: Cases, nodes: Nodes, work: Work, room: Room, node: int)
         work.sizes[branch], work.shares[branch] = 0, 0
     for place in range(begin, end):
         row = room.rows[place]
-        value = cases.values[attribute, row]
-        branch = branch_of(value, cases.declared[attribute], nodes, node)
+        value = table.values[attribute, row]
+        branch = branch_of(value, table.declared[attribute], nodes, node)
         work.copy[place - begin], work.branches[place - begin] = row, branch
         if branch < 0:
             unknown += 1
@@ -276,10 +277,10 @@ def _branch_sizes(cases: Cases, nodes: Nodes, work: Work, room: Room, node: int)
 
 
 @kernel
-def _divide(cases: Cases, nodes: Nodes, work: Work, room: Room, node: int) -> Room:
+def _divide(table: TrainingTable, nodes: Nodes, work: Work, room: Room, node: int) -> Room:
     """Give each branch of a test its cases, in place unless a value is unknown."""
     begin, end, first, width = work.low[node], work.high[node], nodes.first[node], nodes.width[node]
-    unknown, total = _branch_sizes(cases, nodes, work, room, node)
+    unknown, total = _branch_sizes(table, nodes, work, room, node)
     old, into = room.weights[begin:end].copy() if room.weights.size else room.weights, begin
     if unknown:
         into = room.used

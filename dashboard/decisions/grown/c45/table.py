@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 
 from dashboard.decisions.grown.c45.gain import log_table
-from dashboard.decisions.grown.c45.kernel import run
 from dashboard.domain.arrays import BoolArray, Float32, FloatArray, Int32, IntArray
 from dashboard.domain.errors import DecisionError
 
 
-@dataclass(frozen=True, eq=False)
-class TrainingTable:
-    """Training cases.
+class TrainingTable(NamedTuple):
+    """Training cases, as kernels take them.
 
     Attributes
     ----------
@@ -28,65 +24,6 @@ class TrainingTable:
         ``(case,)`` int32.
     class_count
         Number of classes, whether they occur or not.
-
-    Raises
-    ------
-    DecisionError
-        When the shapes differ, there is no case or no attribute, or a class or discrete value is not a declared one.
-    """
-
-    values: Float32
-    declared: Int32
-    classes: Int32
-    class_count: int
-
-    def __post_init__(self) -> None:
-        if self.values.ndim != 2 or self.values.shape != (self.declared.size, self.classes.size):
-            raise DecisionError(
-                f"values of shape {self.values.shape}, expected {self.declared.size} attributes "
-                f"× {self.classes.size} cases"
-            )
-        if not self.values.size:
-            raise DecisionError("no training case or no attribute; at least one of each is needed")
-        if self.classes.min() < 0 or self.classes.max() >= self.class_count:
-            raise DecisionError(
-                f"classes {self.classes.min()} to {self.classes.max()}, expected 0 to {self.class_count - 1}"
-            )
-        for number, (column, declared) in enumerate(zip(self.values, self.declared.tolist(), strict=True)):
-            known = column[~np.isnan(column)] if declared else column[:0]
-            if known.size and (known.min() < 0 or known.max() >= declared or (known != np.floor(known)).any()):
-                raise DecisionError(
-                    f"attribute {number} has values {known.min()} to {known.max()}, "
-                    f"expected whole numbers from 0 to {declared - 1}"
-                )
-
-    def __len__(self) -> int:
-        return int(self.classes.size)
-
-    @cached_property
-    def prepared(self) -> Cases:
-        """The table as kernels take it, with each continuous attribute's values sorted."""
-        continuous = np.flatnonzero(self.declared == 0)
-        list_of = np.full(self.declared.size, -1, dtype=np.int32)
-        list_of[continuous] = np.arange(continuous.size)
-        values = np.ascontiguousarray(self.values, dtype=np.float32)
-        return Cases(
-            values,
-            np.asarray(self.declared, dtype=np.int32),
-            np.ascontiguousarray(self.classes, dtype=np.int32),
-            list_of,
-            np.sort(values[continuous], axis=1),
-            run(log_table)(len(self)),
-        )
-
-
-class Cases(NamedTuple):
-    """The training table as kernels take it.
-
-    Attributes
-    ----------
-    values, declared, classes
-        As in `TrainingTable`.
     list_of
         ``(attribute,)`` the list sorted by a continuous attribute, -1 for a discrete one.
     ascending
@@ -98,9 +35,64 @@ class Cases(NamedTuple):
     values: Float32
     declared: Int32
     classes: Int32
+    class_count: int
     list_of: Int32
     ascending: Float32
     logs: FloatArray
+
+    @classmethod
+    def of(cls, values: Float32, declared: Int32, classes: Int32, class_count: int) -> TrainingTable:
+        """Sort each continuous attribute's values, and check all that is said.
+
+        Raises
+        ------
+        DecisionError
+            When the shapes differ, there is no case or no attribute, or a class or discrete value is not a declared
+            one.
+        """
+        if values.ndim != 2 or values.shape != (declared.size, classes.size):
+            raise DecisionError(
+                f"values of shape {values.shape}, expected {declared.size} attributes × {classes.size} cases"
+            )
+        if not values.size:
+            raise DecisionError("no training case or no attribute; at least one of each is needed")
+        if classes.min() < 0 or classes.max() >= class_count:
+            raise DecisionError(f"classes {classes.min()} to {classes.max()}, expected 0 to {class_count - 1}")
+        for number, (column, most) in enumerate(zip(values, declared.tolist(), strict=True)):
+            known = column[~np.isnan(column)] if most else column[:0]
+            if known.size and (known.min() < 0 or known.max() >= most or (known != np.floor(known)).any()):
+                raise DecisionError(
+                    f"attribute {number} has values {known.min()} to {known.max()}, "
+                    f"expected whole numbers from 0 to {most - 1}"
+                )
+        continuous = declared == 0
+        list_of = np.where(continuous, np.cumsum(continuous) - 1, -1).astype(np.int32)
+        values, ascending = np.ascontiguousarray(values), np.sort(values[continuous], axis=1)
+        return cls(values, declared, classes, class_count, list_of, ascending, log_table(classes.size))
+
+
+class Level(NamedTuple):
+    """The nodes of one level of a tree that grows, and their cases.
+
+    Attributes
+    ----------
+    start
+        ``(node + 1,)`` where the cases of each node start in the lists.
+    rows
+        ``(list, case)`` cases of all nodes, in each list sorted by another attribute within the node.
+    weights
+        Likewise the share of each case that is at the node; no columns when every case is whole.
+    above
+        ``(node,)`` the node above, among those of the level above.
+    tested
+        ``(node, attribute)`` whether a discrete attribute was tested on the way.
+    """
+
+    start: IntArray
+    rows: Int32
+    weights: Float32
+    above: Int32
+    tested: BoolArray
 
 
 class Trial(NamedTuple):
@@ -108,10 +100,8 @@ class Trial(NamedTuple):
 
     Attributes
     ----------
-    values, classes, list_of, ascending, logs
-        As in `Cases`.
-    start, rows, weights
-        As in `dashboard.decisions.grown.c45.choose.Level`.
+    table, level
+        The training cases, and where they are.
     is_open
         ``(node,)`` whether a test is wanted.
     counts
@@ -120,21 +110,15 @@ class Trial(NamedTuple):
         ``(3, attribute, node)`` gain, split information and cut, to be filled.
     """
 
-    values: Float32
-    classes: Int32
-    list_of: Int32
-    ascending: Float32
-    logs: FloatArray
-    start: IntArray
-    rows: Int32
-    weights: Float32
+    table: TrainingTable
+    level: Level
     is_open: BoolArray
     counts: Float32
     figures: Float32
 
 
 class Nodes(NamedTuple):
-    """The nodes of a tree, level by level, the root first.
+    """A tree: its nodes, level by level, the root first.
 
     Attributes
     ----------
@@ -167,32 +151,17 @@ class Nodes(NamedTuple):
     counts: Float32
     groups: Int32
 
-
-@dataclass(frozen=True, eq=False)
-class Tree:
-    """A tree that C4.5 made."""
-
-    nodes: Nodes
-
     @property
     def size(self) -> int:
         """Number of nodes as C4.5 counts them: tests and leaves, empty leaves included."""
-        return int(self.nodes.attribute.size)
+        return int(self.attribute.size)
 
     @property
     def leaves(self) -> int:
         """Number of leaves."""
-        return int((self.nodes.width == 0).sum())
-
-    @property
-    def depth(self) -> int:
-        """Levels below the root."""
-        depth, start, end = 0, 0, 1
-        while (inner := self.nodes.width[start:end]).any():
-            start, end, depth = end, end + int(inner.sum()), depth + 1
-        return depth
+        return int((self.width == 0).sum())
 
     @property
     def predicted_errors(self) -> float:
         """Errors at the root; of a pruned tree those predicted for as many unseen cases."""
-        return float(self.nodes.errors[0])
+        return float(self.errors[0])
