@@ -38,13 +38,11 @@ class Cuts:
     @classmethod
     def of(cls, tree: Tree, rectangles: Rectangles) -> Cuts:
         """The cuts of one tree."""
-        places, waiting = [], [tree]
-        while waiting:
-            node = waiting.pop()
+        places = []
+        for node in tree.nodes():
             if node.sides:
                 spots = np.array([node.spot, node.sides[0].spot, node.sides[1].spot]).T
                 places.append([*rectangles.index(spots).tolist(), node.spot[2] + node.spot[3]])
-                waiting.extend(node.sides)
         table = np.array(places, dtype=np.int64).reshape(-1, 4)
         return cls(table[:, 0], table[:, 1], table[:, 2], table[:, 3])
 
@@ -62,7 +60,7 @@ class Cuts:
 
 
 def candidates(
-    values: FloatArray, rectangles: Rectangles, highest: FloatArray, most: int, alive: Callable[[], None] = lambda: None
+    values: FloatArray, rectangles: Rectangles, highest: FloatArray, most: int, alive: Callable[[], None]
 ) -> Cuts | None:
     """Find the cuts that a tree over the whole grid can have which is worth at most so much.
 

@@ -64,10 +64,6 @@ class Costs:
         sums = np.add.reduceat(np.add.reduceat(self.cells, row_starts, axis=1), column_starts, axis=2)
         return Costs(sums, self.weight)
 
-    def part(self, rows: slice, columns: slice) -> Costs:
-        """Keep some rows and columns only."""
-        return Costs(self.cells[:, rows, columns], self.weight)
-
     def cost(self, spot: Sequence[int]) -> tuple[float, int]:
         """What a leaf over ``(top, left, height, width)`` costs, and the first method that costs so little."""
         top, left, height, width = spot
@@ -94,10 +90,9 @@ class Costs:
         top = float(self.capped.max(axis=0).sum())
         if top == 0:
             return self.step
-        most = float(self.cells.sum(axis=(1, 2)).min())
         steps = math.log2(top) - 62
-        if most > 0:
-            steps = max(steps, math.log2(most * 16) - 53)
+        if self._alone > 0:
+            steps = max(steps, math.log2(self._alone * 16) - 53)
         return float(2.0 ** math.floor(-steps - math.log2(self.step) - 1) * self.step)
 
     @cached_property
@@ -106,8 +101,12 @@ class Costs:
 
         A leaf that costs more than one leaf for all is in no best tree, whatever it costs.
         """
-        most = float(self.cells.sum(axis=(1, 2)).min())
-        return np.minimum(self.cells, 2 * most) if most else self.cells
+        return np.minimum(self.cells, 2 * self._alone) if self._alone else self.cells
+
+    @cached_property
+    def _alone(self) -> float:
+        """What one leaf for all costs."""
+        return float(self.cells.sum(axis=(1, 2)).min())
 
     @cached_property
     def highest_price(self) -> float:

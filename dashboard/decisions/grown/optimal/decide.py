@@ -9,9 +9,9 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.grown.optimal.costs import Costs
-from dashboard.decisions.grown.optimal.depth import DepthSearch, PriceSearch
+from dashboard.decisions.grown.optimal.depth import best_at_price, best_of_depth
 from dashboard.decisions.grown.optimal.leaves import LeafSearch
-from dashboard.decisions.grown.optimal.lines import LARGEST, MOST_CUTS, RestrictedLeaves, RestrictedTree
+from dashboard.decisions.grown.optimal.lines import LARGEST, MOST_CUTS, RestrictedLeaves, restricted_tree
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, to_node
 from dashboard.decisions.measured.problem import Problem
@@ -37,8 +37,7 @@ class OptimalFrontier:
     leaves
         1, 2, … `max_leaves`, or as many as there are cells where these are fewer: more leaves are no use.
     total, mean
-        Least penalty for each: the sum over cells (percent, times weights) and the mean in percent; infinite
-        where so few leaves cannot do with methods that were measured wherever they are taken.
+        Least penalty for each: the sum over cells (percent, times weights) and the mean in percent.
     lower_bound
         Mean penalty that no tree of so many leaves falls below; `mean` where that is proven best.
     proven
@@ -77,7 +76,7 @@ class OptimalFrontier:
             place = min(leaves, self._search.most) - 1
             bound = None if self._search.proven[place] else float(self._search.bound[place])
             tree = self._search.tree(leaves)
-            self._decisions[leaves] = self._deciding.function(tree, {"leaves": leaves}, bound)
+            self._decisions[leaves] = self._deciding.function(tree, bound, {"leaves": leaves})
         return self._decisions[leaves]
 
 
@@ -96,15 +95,15 @@ def optimal(problem: Problem, *, leaves: int = 8, progress: Progress | None = No
     Returns
     -------
     DecisionFunction
-        Binary splits on the two sizes between measured ones, at the last measured size of the lower side.
-        A method is never taken where it was not measured though others were. Of equally good trees it is one of
-        the fewest leaves. ``provenance["optimal"]`` has ``proven``, ``lower_bound`` (mean penalty in percent
-        that no such tree falls below) and ``gap`` (percent of its own mean penalty that it is above that).
+        Binary splits on the two sizes between measured ones, at the last measured size of the lower side. Of equally
+        good trees it is one of the fewest leaves. ``provenance["optimal"]`` has ``proven``, ``lower_bound`` (mean
+        penalty in percent that no such tree falls below) and ``gap`` (percent of its own mean penalty that it is above
+        that).
 
     Raises
     ------
     OptionError
-        When there are several tables, or so few leaves cannot do.
+        When there are several tables.
     NothingMeasuredError
         When the workload calls none of the measured sizes.
     """
@@ -124,14 +123,11 @@ def optimal_depth(problem: Problem, max_depth: int, progress: Progress | None = 
     max_depth = _whole_number("max_depth", max_depth, 0)
     deciding = _Deciding(problem)
     costs, ticks = deciding.costs, _ticks(progress, f"best tree of depth {max_depth}")
-    search: DepthSearch | RestrictedTree
     if _small(costs, min(LARGEST, DEPTH_BYTES // (8 * max(max_depth, 1)))):
-        search = DepthSearch(costs, max_depth, ticks)
+        result: tuple[Tree, float | None] = best_of_depth(costs, max_depth, ticks), None
     else:
-        search = RestrictedTree(
-            costs, lambda kept, part: DepthSearch(kept, max_depth, part).tree, 0.0, max_depth, ticks
-        )
-    return deciding.function(search.tree, {"max_depth": max_depth}, search.bound)
+        result = restricted_tree(costs, lambda kept, part: best_of_depth(kept, max_depth, part), 0.0, max_depth, ticks)
+    return deciding.function(*result, {"max_depth": max_depth})
 
 
 def optimal_price(problem: Problem, price: float, progress: Progress | None = None) -> DecisionFunction:
@@ -154,12 +150,11 @@ def optimal_price(problem: Problem, price: float, progress: Progress | None = No
     deciding = _Deciding(problem)
     costs = deciding.costs
     charge, ticks = float(price) * costs.weight, _ticks(progress, f"best tree at {price:g} per leaf")
-    search: PriceSearch | RestrictedTree
     if _small(costs, LARGEST):
-        search = PriceSearch(costs, charge, ticks)
+        result: tuple[Tree, float | None] = best_at_price(costs, charge, ticks), None
     else:
-        search = RestrictedTree(costs, lambda kept, part: PriceSearch(kept, charge, part).tree, charge, tick=ticks)
-    return deciding.function(search.tree, {"price": float(price)}, search.bound, charge)
+        result = restricted_tree(costs, lambda kept, part: best_at_price(kept, charge, part), charge, tick=ticks)
+    return deciding.function(*result, {"price": float(price)}, charge)
 
 
 def _small(costs: Costs, most: int) -> bool:
@@ -176,7 +171,7 @@ class _Deciding:
         self.costs = Costs.of(self._part)
 
     def function(
-        self, tree: Tree, options: dict[str, Any], bound: float | None, price: float = 0.0
+        self, tree: Tree, bound: float | None, options: dict[str, Any], price: float = 0.0
     ) -> DecisionFunction:
         """Give the decision function; `bound` (a sum in percent) is None for a tree that is proven best."""
         cube = self._part.cube

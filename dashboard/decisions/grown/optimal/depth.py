@@ -3,66 +3,52 @@
 import numpy as np
 
 from dashboard.decisions.grown.optimal.costs import Costs
-from dashboard.decisions.grown.optimal.prices import Tick, improve, priced
+from dashboard.decisions.grown.optimal.prices import Tick, improve, part_of, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, halves
 from dashboard.decisions.grown.optimal.tree import Spot, Tree, grown
 from dashboard.domain.arrays import FloatArray, IntArray
 
 
-class PriceSearch:
-    """The tree of the least cost plus price times leaves; of equally good ones the fewest leaves.
+def best_at_price(costs: Costs, price: float, tick: Tick | None = None) -> Tree:
+    """Find the tree of the least cost plus price times leaves; of equally good ones the fewest leaves.
 
     Parameters
     ----------
     price
         Per leaf, in percent (of one cell of weight 1).
-
-    Attributes
-    ----------
-    bound
-        None: nothing is better.
     """
-
-    def __init__(self, costs: Costs, price: float, tick: Tick | None = None) -> None:
-        rectangles = Rectangles(*costs.shape)
-        leaves = costs.leaves(rectangles)
-        # One more for each leaf: of equal sums the one of the fewest leaves is least.
-        charge = np.rint(min(price * costs.unit, costs.highest_price) / costs.step) * costs.step + 1
-        values = priced(leaves, rectangles, np.array([charge]), tick)
-        self.tree = followed([values], leaves + charge, rectangles)
-        self.bound: float | None = None
+    rectangles = Rectangles(*costs.shape)
+    leaves = costs.leaves(rectangles)
+    # One more for each leaf: of equal sums the one of the fewest leaves is least.
+    charge = np.rint(min(price * costs.unit, costs.highest_price) / costs.step) * costs.step + 1
+    return followed([priced(leaves, rectangles, np.array([charge]), tick)], leaves + charge, rectangles)
 
 
-class DepthSearch:
-    """The best tree of at most so many levels; of equally good ones one of the fewest leaves.
+def best_of_depth(costs: Costs, max_depth: int, tick: Tick | None = None) -> Tree:
+    """Find the best tree of at most so many levels below the root; of equally good ones one of the fewest leaves."""
+    rectangles = Rectangles(*costs.shape)
+    leaves = costs.leaves(rectangles) + 1.0
+    return followed(levels_of(leaves[:, None], rectangles, max_depth, tick), leaves, rectangles)
+
+
+def levels_of(alone: FloatArray, rectangles: Rectangles, depth: int, tick: Tick | None = None) -> list[FloatArray]:
+    """``(rectangle, n)`` what trees of at most 0, 1, … levels are worth, up to where more change nothing.
 
     Parameters
     ----------
-    max_depth
-        Most levels below the root.
-
-    Raises
-    ------
-    OptionError
-        When so few levels cannot do with methods that were measured wherever they are taken.
+    alone
+        What rectangles are worth as leaves.
+    depth
+        Most levels.
     """
-
-    def __init__(self, costs: Costs, max_depth: int, tick: Tick | None = None) -> None:
-        rectangles = Rectangles(*costs.shape)
-        leaves = costs.leaves(rectangles) + 1.0
-        levels = [leaves[:, None]]
-        for depth in range(1, max_depth + 1):
-            level = levels[0].copy()
-            improve(level, levels[-1], rectangles, _part(tick, depth - 1, max_depth))
-            if np.array_equal(level, levels[-1]):
-                break
-            levels.append(level)
-        self.tree = followed(levels, leaves, rectangles)
-        self.bound: float | None = None
-
-
-def _part(tick: Tick | None, done: int, of: int) -> Tick | None:
-    return None if tick is None else lambda share: tick((done + share) / of)
+    levels = [alone]
+    for done in range(depth):
+        level = alone.copy()
+        improve(level, levels[-1], rectangles, part_of(tick, done / depth, 1 / depth))
+        if np.array_equal(level, levels[-1]):
+            break
+        levels.append(level)
+    return levels
 
 
 def followed(levels: list[FloatArray], leaves: FloatArray, rectangles: Rectangles) -> Tree:

@@ -1,6 +1,6 @@
 """Optimal trees as a family."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -8,17 +8,15 @@ from dashboard.decisions.grown.family import Family, Progress, part_of
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.decide import optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.errors import OptionError
 from dashboard.domain.options import Option
 
-DEFAULT_LEAVES = 8
 PATH = (1, 2, 3, 4, 5, 6, 7, 8, 10, 12, 15, 18, 21, 25, 32, 40, 48, 64)
 
 LEAVES = Option(
     "leaves",
     "most leaves",
     "Most leaves of the tree. Alternatives are a depth, or a price for each leaf.",
-    default=DEFAULT_LEAVES,
+    default=8,
     kind="int",
     low=1,
     unlimited="no limit",
@@ -51,13 +49,11 @@ PRICE = Option(
 def grow(
     problem: Problem,
     *,
-    leaves: int | None = None,
-    max_depth: int | None = None,
-    price: float | None = None,
     progress: Progress | None = None,
+    **options: float | None,
 ) -> DecisionFunction:
     """Find the best tree by leaves, by depth or by price; `OptionError` when more than one is given."""
-    name, value = _mode(leaves, max_depth, price)
+    name, value = _mode(options)
     if name == "max_depth":
         return optimal_depth(problem, value, progress)
     if name == "price":
@@ -69,7 +65,7 @@ def grow_many(
     problem: Problem, settings: Sequence[dict[str, Any]], *, progress: Progress | None = None
 ) -> list[DecisionFunction]:
     """Find the best trees of several settings: those by leaves from one search."""
-    wanted = [_mode(**FAMILY.checked(options)) for options in settings]
+    wanted = [_mode(options) for options in settings]
     counts = [value for name, value in wanted if name == "leaves"]
     steps = len(wanted) - len(counts) + bool(counts)
     done = 0
@@ -89,14 +85,9 @@ def grow_many(
     return decisions
 
 
-def _mode(leaves: int | None = None, max_depth: int | None = None, price: float | None = None) -> tuple[str, Any]:
+def _mode(options: Mapping[str, float | None]) -> tuple[str, Any]:
     """The one option that is given, and its value."""
-    given = {"leaves": leaves, "max_depth": max_depth, "price": price}
-    given = {name: value for name, value in given.items() if value is not None}
-    if len(given) > 1:
-        settings = ", ".join(f"{name} {value:g}" for name, value in given.items())
-        raise OptionError(f"{settings} are given, expected one of leaves, max_depth and price")
-    return next(iter(given.items()), ("leaves", DEFAULT_LEAVES))
+    return next((name, value) for name, value in FAMILY.checked(options).items() if value is not None)
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

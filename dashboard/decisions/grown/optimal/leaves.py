@@ -17,7 +17,7 @@ import numpy as np
 from dashboard.decisions.grown.optimal.candidates import CHUNK, Cuts, candidates
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.depth import followed
-from dashboard.decisions.grown.optimal.prices import Tick, priced
+from dashboard.decisions.grown.optimal.prices import Tick, part_of, priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
 from dashboard.decisions.grown.optimal.tree import Tree, grown
 from dashboard.domain.arrays import FloatArray, IntArray
@@ -143,9 +143,7 @@ class LeafSearch:
 
     def _between(self, open_counts: IntArray) -> FloatArray:
         """Prices not tried yet at which the trees next below and above `open_counts` leaves are worth the same."""
-        points = dict(self._corners)
-        points.update({count: cost for count, cost in enumerate(self.least.tolist(), 1) if cost < np.inf})
-        corners = lower_hull(sorted(points.items()))
+        corners = lower_hull(sorted({**self._corners, **dict(enumerate(self.least.tolist(), 1))}.items()))
         prices = [
             (cost - next_cost) / (next_count - count)
             for (count, cost), (next_count, next_cost) in itertools.pairwise(corners)
@@ -170,7 +168,7 @@ class LeafSearch:
         """How far the next pass brings the whole: nobody knows how many follow."""
         begun, left = self._share, (1 - self._share) / 3
         self._share += left
-        return lambda share: self._tick(begun + share * left)
+        return part_of(self._tick, begun, left)
 
     def tree(self, leaves: int) -> Tree:
         """Give the tree found of at most so many leaves; the fewest of those that cost as little."""

@@ -15,7 +15,7 @@ import numpy as np
 
 from dashboard.decisions.grown.optimal.costs import Costs
 from dashboard.decisions.grown.optimal.leaves import LeafSearch, lower_hull
-from dashboard.decisions.grown.optimal.prices import Tick
+from dashboard.decisions.grown.optimal.prices import Tick, part_of
 from dashboard.decisions.grown.optimal.rectangles import lines_of
 from dashboard.decisions.grown.optimal.tree import Tree
 from dashboard.decisions.grown.optimal.windows import Goal, windows_bound
@@ -72,7 +72,7 @@ class RestrictedLeaves:
         slopes = _slopes(self.least)
         for number, target in enumerate(TARGETS):
             leaves = max(1, self.most // target)
-            if slopes.size and self.least[leaves - 1] < np.inf:
+            if slopes.size:
                 prices = np.append(slopes[min(leaves, slopes.size) - 1] * AROUND, slopes[:: -(-slopes.size // 4)])
                 goal = Goal(float(self.least[leaves - 1]), leaves, np.unique(prices))
                 bounds = np.maximum(bounds, thinned_bound(costs, self.tree(leaves), goal, counts, target))
@@ -87,8 +87,14 @@ class RestrictedLeaves:
         return searched.tree(leaves).spread(*starts)
 
 
-class RestrictedTree:
-    """The best tree that a search finds with some lines of a grid.
+def restricted_tree(
+    costs: Costs,
+    search: Callable[[Costs, Tick], Tree],
+    price: float,
+    depth: int | None = None,
+    tick: Tick | None = None,
+) -> tuple[Tree, float | None]:
+    """Find the best tree that a search finds with some lines of a grid.
 
     Parameters
     ----------
@@ -99,44 +105,35 @@ class RestrictedTree:
     depth
         Most levels of the trees; None for any.
 
-    Attributes
-    ----------
+    Returns
+    -------
     tree
         Over the cells of `costs`.
     bound
         What no tree costs less than, with its price; None when it is proven that this one is best.
     """
+    trees: list[tuple[float, Tree]] = []
 
-    def __init__(
-        self,
-        costs: Costs,
-        search: Callable[[Costs, Tick], Tree],
-        price: float,
-        depth: int | None = None,
-        tick: Tick | None = None,
-    ) -> None:
-        trees: list[tuple[float, Tree]] = []
+    def worth(kept: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
+        tree = search(kept, part)
+        ends = tree.ends()
+        value = sum(kept.cost(spot)[0] for spot in ends) + price * len(ends)
+        trees.append((value, tree.spread(*starts)))
+        return tree, value
 
-        def worth(kept: Costs, starts: list[IntArray], part: Tick) -> tuple[Tree, float]:
-            tree = search(kept, part)
-            ends = tree.ends()
-            value = sum(kept.cost(spot)[0] for spot in ends) + price * len(ends)
-            trees.append((value, tree.spread(*starts)))
-            return tree, value
-
-        _choose_lines(costs, worth, tick)
-        value, self.tree = min(trees, key=lambda pair: pair[0])
-        cells = costs.cells[0].size
-        if depth is None:
-            leaves = cells if price == 0 else min(cells, int(value / price) + 1)
-            goal = Goal(value, leaves, np.array([price]), price)
-        else:
-            leaves = min(cells, 2**depth)
-            goal = Goal(value, leaves, value / leaves * np.array([0.0, 0.1, 0.5]), 0.0, depth)
-        bound = float(thinned_bound(costs, self.tree, goal, np.array([leaves]), 1)[0])
-        self.bound: float | None = None if value <= bound else bound
-        if tick is not None:
-            tick(1.0)
+    _choose_lines(costs, worth, tick)
+    value, tree = min(trees, key=lambda pair: pair[0])
+    cells = costs.cells[0].size
+    if depth is None:
+        leaves = cells if price == 0 else min(cells, int(value / price) + 1)
+        goal = Goal(value, leaves, np.array([price]), price)
+    else:
+        leaves = min(cells, 2**depth)
+        goal = Goal(value, leaves, value / leaves * np.array([0.0, 0.1, 0.5]), 0.0, depth)
+    bound = float(thinned_bound(costs, tree, goal, np.array([leaves]), 1)[0])
+    if tick is not None:
+        tick(1.0)
+    return tree, None if value <= bound else bound
 
 
 def _choose_lines(
@@ -148,7 +145,7 @@ def _choose_lines(
     last = np.inf
     for number in range(ROUNDS):
         blocks = costs.blocks(starts[0][:-1], starts[1][:-1])
-        tree, value = search(blocks, starts, _part(tick, 0.6 * number / ROUNDS, 0.6 / ROUNDS))
+        tree, value = search(blocks, starts, part_of(tick, 0.6 * number / ROUNDS, 0.6 / ROUNDS))
         if not value < last * 0.999:
             return
         last = value
@@ -216,11 +213,6 @@ def tolls_of(costs: Costs, tree: Tree) -> FloatArray:
 
 def _slopes(least: FloatArray) -> FloatArray:
     """What one leaf more saves, on the convex hull of what trees of 1, 2, … leaves cost."""
-    counts = np.flatnonzero(np.isfinite(least)) + 1
-    corners = lower_hull(list(zip(counts.tolist(), least[counts - 1].tolist(), strict=True)))
+    corners = lower_hull(list(enumerate(least.tolist(), 1)))
     slopes = [np.full(n - m, (a - b) / (n - m)) for (m, a), (n, b) in itertools.pairwise(corners)]
     return np.concatenate([np.zeros(0), *slopes])
-
-
-def _part(tick: Tick | None, begun: float, share: float) -> Tick:
-    return lambda done: None if tick is None else tick(begun + share * done)

@@ -19,6 +19,11 @@ THREADS = min(4, len(os.sched_getaffinity(0)))
 COMPILED = 1 << 22
 
 
+def part_of(tick: Tick | None, begun: float, share: float) -> Tick:
+    """What is told of one part of a search, which begins at one share of it and takes another."""
+    return lambda done: None if tick is None else tick(begun + share * done)
+
+
 def priced(leaves: FloatArray, rectangles: Rectangles, prices: FloatArray, tick: Tick | None = None) -> FloatArray:
     """Minimise cost plus price times leaves over all trees below every rectangle, by dynamic programming.
 

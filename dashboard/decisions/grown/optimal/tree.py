@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
@@ -15,6 +15,7 @@ from dashboard.decisions.grown.optimal.costs import Costs
 
 Spot = tuple[int, int, int, int]
 State = TypeVar("State")
+Made = TypeVar("Made")
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,15 +33,25 @@ class Tree:
     spot: Spot
     sides: tuple[Tree, ...] = ()
 
-    def ends(self) -> list[Spot]:
-        """Give the rectangles of the leaves."""
-        spots, waiting = [], [self]
+    def nodes(self) -> Iterator[Tree]:
+        """Go through the tree and all below it, each before its sides, however deep it is."""
+        waiting = [self]
         while waiting:
             tree = waiting.pop()
             waiting.extend(tree.sides[::-1])
-            if not tree.sides:
-                spots.append(tree.spot)
-        return spots
+            yield tree
+
+    def ends(self) -> list[Spot]:
+        """Give the rectangles of the leaves."""
+        return [tree.spot for tree in self.nodes() if not tree.sides]
+
+    def folded(self, made: Callable[[Tree, tuple[Made, ...]], Made]) -> Made:
+        """Make something of each tree and of what was made of its sides, the last leaf first."""
+        built: list[Made] = []
+        for tree in reversed([*self.nodes()]):
+            below = tuple(built.pop() for _ in tree.sides)
+            built.append(made(tree, below))
+        return built[0]
 
     def spread(self, row_starts: npt.NDArray[np.int64], column_starts: npt.NDArray[np.int64]) -> Tree:
         """The same tree over the cells of a finer grid, of which this one's cells are blocks.
@@ -55,7 +66,7 @@ class Tree:
             )
             return top, left, down - top, right - left
 
-        return grown(self, lambda tree: tree.sides, lambda tree: spread(tree.spot))
+        return self.folded(lambda tree, sides: Tree(spread(tree.spot), sides))
 
 
 def grown(root: State, sides: Callable[[State], tuple[State, ...]], spot: Callable[[State], Spot]) -> Tree:
@@ -95,21 +106,15 @@ def to_node(tree: Tree, costs: Costs, sizes: tuple[Any, Any], methods: npt.NDArr
     cost
         Sum over the leaves.
     """
-    total = 0.0
-    built: list[Node] = []
-    order, waiting = [], [tree]
-    while waiting:
-        rectangle = waiting.pop()
-        order.append(rectangle)
-        waiting.extend(rectangle.sides[::-1])
-    for rectangle in reversed(order):
-        if not rectangle.sides:
+    costs_of_leaves: list[float] = []
+
+    def made(rectangle: Tree, below: tuple[Node, ...]) -> Node:
+        if not below:
             cost, method = costs.cost(rectangle.spot)
-            total += cost
-            built.append(Leaf(int(methods[method])))
-            continue
+            costs_of_leaves.append(cost)
+            return Leaf(int(methods[method]))
         axis = 0 if rectangle.sides[0].spot[2] < rectangle.spot[2] else 1
         last = rectangle.sides[1].spot[axis] - 1
-        below = (built.pop(), built.pop())
-        built.append(Split((Test(SIZES[axis], float(sizes[axis][last])),), below))
-    return built[0], total
+        return Split((Test(SIZES[axis], float(sizes[axis][last])),), below)
+
+    return tree.folded(made), sum(costs_of_leaves)

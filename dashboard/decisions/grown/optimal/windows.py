@@ -16,8 +16,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.decisions.grown.optimal.depth import followed
-from dashboard.decisions.grown.optimal.prices import improve, priced
+from dashboard.decisions.grown.optimal.depth import followed, levels_of
+from dashboard.decisions.grown.optimal.prices import priced
 from dashboard.decisions.grown.optimal.rectangles import Rectangles, lines_of
 from dashboard.decisions.grown.optimal.tree import Spot
 from dashboard.domain.arrays import FloatArray, IntArray
@@ -121,14 +121,7 @@ class Relaxed:
         """``(rectangle, price)`` what trees of at most so many levels cost with their price, by `followed`'s order."""
         if depth is None:
             return [priced(self.leaves, self.rectangles, prices)]
-        levels = [self.leaves[:, None] + prices]
-        for _ in range(depth):
-            level = levels[0].copy()
-            improve(level, levels[-1], self.rectangles)
-            if np.array_equal(level, levels[-1]):
-                break
-            levels.append(level)
-        return levels
+        return levels_of(self.leaves[:, None] + prices, self.rectangles, depth)
 
     def covered(self, levels: list[FloatArray], place: int, price: float) -> FloatArray:
         """``(row, column)``: how many leaves of the best tree at one of the prices each cell is in."""
