@@ -7,37 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES, compute
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import region_segments
-
-
-def leaf_places(
-    decision: DecisionFunction, comm_size: Any, message_size: Any, given: Mapping[str, Any]
-) -> NDArray[np.int64]:
-    """Place of the leaf that decides each call, among the nodes of the tree.
-
-    Parameters
-    ----------
-    comm_size, message_size
-        Arrays that broadcast together.
-    given
-        What it needs beside the sizes: ``ppn``, ``collective``.
-    """
-    comm, message = np.broadcast_arrays(np.asarray(comm_size, np.int64), np.asarray(message_size, np.int64))
-    tree = decision.tree
-    if tree.codes.size == 1:
-        return np.zeros(comm.shape, dtype=np.int64)
-    needed = {name: _code(decision, name, value) for name, value in given.items() if name in decision.needs}
-    known = {name: np.full(comm.shape, value) for name, value in needed.items()}
-    known |= {COMM_SIZE: comm, MESSAGE_SIZE: message}
-    columns = [np.broadcast_to(compute(name, known), comm.shape).ravel() for name in tree.attributes]
-    return tree.walk(columns).reshape(comm.shape)
-
-
-def _code(decision: DecisionFunction, name: str, value: Any) -> int:
-    names = decision.categories.get(name, ())
-    return names.index(value) if value in names else int(value)
 
 
 def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, Any]) -> NDArray[np.float64]:
@@ -49,11 +21,11 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
     Parameters
     ----------
     given
-        As for `leaf_places`.
+        What the decision needs beside the sizes: ``ppn``, ``collective``.
     """
     if set(decision.attributes) <= set(SIZES):
         return region_segments(decision.rectangles(), axes)
-    places = leaf_places(decision, axes.y.sizes[:, None], axes.x.sizes[None, :], given)
+    places = decision.leaf_places(axes.y.sizes[:, None], axes.x.sizes[None, :], **given)
     return border_segments(places, axes)
 
 
@@ -65,9 +37,9 @@ def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mappi
     place
         Of the leaf, among the nodes of the tree.
     given
-        As for `leaf_places`.
+        As for `leaf_segments`.
     """
-    inside = leaf_places(decision, axes.y.sizes[:, None], axes.x.sizes[None, :], given) == place
+    inside = decision.leaf_places(axes.y.sizes[:, None], axes.x.sizes[None, :], **given) == place
     return border_segments(inside, axes, closed=True)
 
 

@@ -19,7 +19,7 @@ from dashboard.decisions.function.cutting import without, without_slower
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge, leaves_at
+from dashboard.decisions.judged.improvement import DEFAULT, TUNED, Verdict, improvement, judge
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import DIMS, select_ppn
 from dashboard.domain.units import format_percent
@@ -259,7 +259,7 @@ def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, int]]:
     counts: dict[str, dict[str, int]] = {"not_compared": {}, "untrusted": {}}
     for name, decision in compared.decisions.items():
         sizes = np.meshgrid(work.asked.rows, work.asked.columns, indexing="ij")
-        deciding = set(leaves_at(decision, *sizes).ravel().tolist())
+        deciding = set(decision.leaf_places(*sizes).ravel().tolist())
         judged = compared.verdicts.get(name, ())
         for node in {verdict.node for verdict in judged if not verdict.default and not verdict.cells} & deciding:
             why = counts["untrusted" if compared.lost(name, node) else "not_compared"]

@@ -13,7 +13,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_at, leaves_of
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_of
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.units import format_bytes, format_count
 
@@ -71,7 +71,7 @@ class Compared:
             return 0
         cells = self.improvements[name].cells
         sizes = np.meshgrid(cells[COMM_SIZE].values, cells[MESSAGE_SIZE].values, indexing="ij")
-        return int((self.untrusted[name] & (leaves_at(self.decisions[name], *sizes) == node)).sum())
+        return int((self.untrusted[name] & (self.decisions[name].leaf_places(*sizes) == node)).sum())
 
     def alone(self, name: str, level: float | None = None) -> list[Verdict]:
         """Verdicts on the rules of a collective, each by itself: not corrected for their number.

@@ -16,7 +16,6 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method, default_of
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.domain.units import format_count
 from dashboard.export import ExportError, bundle, form, usage, writing
 from dashboard.export.components import HAN, named, variant_of
@@ -216,7 +215,7 @@ def _without(decisions: Mapping[str, DecisionFunction], wrong: Sequence[Verdict]
         if any(_left(region.method) for region in refuted):
             continue
         cells = [region.cells[0] for region in refuted]
-        leaves = {int(leaves_at(decision, cell.comm_size, cell.message_size)) for cell in cells}
+        leaves = {int(decision.leaf_places(cell.comm_size, cell.message_size)) for cell in cells}
         kept.append(without(decision, leaves))
     return [decision for decision in kept if not is_default(decision)]
 

@@ -22,7 +22,6 @@ from dashboard.benchmarks.proof.regions import holds_for, messages_of
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import default_of
-from dashboard.decisions.judged.improvement import leaves_at
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.surfaces import Surfaces, folding_of
@@ -157,7 +156,7 @@ def _candidates(
             if cell.collective == name and cell.message_size in grid.union(ends[name, cell.comm_size])
         ]
         cells.sort(key=lambda cell: (cell.comm_size, cell.message_size))
-        leaves = leaves_at(decision, [cell.comm_size for cell in cells], [cell.message_size for cell in cells])
+        leaves = decision.leaf_places([cell.comm_size for cell in cells], [cell.message_size for cell in cells])
         rules: defaultdict[int, list[Cell]] = defaultdict(list)
         left: list[Cell] = []
         for cell, leaf in zip(cells, leaves.tolist(), strict=True):

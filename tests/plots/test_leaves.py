@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from dashboard.decisions import decision_map, quadtree
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import region_segments
-from dashboard.plots.leaves import border_segments, leaf_places, leaf_segments
+from dashboard.plots.leaves import border_segments, leaf_segments
 from dashboard.plots.ties import tie_boxes
 from tests.cubes import synthetic_cube
 
@@ -29,7 +29,7 @@ def covered(segments: np.ndarray) -> set[tuple[float, ...]]:
 
 def test_rectangles_have_the_same_lines_either_way() -> None:
     decision = quadtree(DMAP, max_depth=3)
-    places = leaf_places(decision, DMAP["comm_size"].values[:, None], DMAP["message_size"].values[None, :], {})
+    places = decision.leaf_places(DMAP["comm_size"].values[:, None], DMAP["message_size"].values[None, :])
     by_cells = covered(border_segments(places, AXES))
     assert by_cells == covered(region_segments(decision.regions(), AXES)) == covered(leaf_segments(decision, AXES, {}))
 

@@ -10,7 +10,6 @@ from dashboard.decisions.function.text import condition, region
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.leaves import leaf_places
 from dashboard.plots.rules import rules_page
 from dashboard.plots.tree import depth_to_show, outline, path_to, tree_svg
 from tests.cubes import synthetic_cube
@@ -61,7 +60,7 @@ def test_below_the_depth_branches_are_closed_and_count_their_leaves(small: Decis
 
 
 def test_the_way_to_a_cell_is_open_and_highlighted_however_deep(small: DecisionFunction) -> None:
-    path = path_to(small.tree, int(leaf_places(small, 16, 8192, {})))
+    path = path_to(small.tree, int(small.leaf_places(16, 8192)))
     svg = tree_svg(small, key_of("linear", "binomial", "<ring>"), depth=0, path=path)
     assert len(path) == 3
     assert svg.count('class="on"') == 2
@@ -109,5 +108,5 @@ def test_leaves_of_composite_attributes_are_found_by_the_tree_itself() -> None:
     decision = FAMILIES["cart"].grow(problem, attributes=("total_size", "even", "comm_size"))
     cube = problem.slices[0].cube
     comm, message = cube["comm_size"].values[:, None], cube["message_size"].values[None, :]
-    places = leaf_places(decision, comm, message, {})
+    places = decision.leaf_places(comm, message)
     assert (decision.tree.codes[places] == decision.predict(comm, message)).all()

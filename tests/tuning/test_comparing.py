@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.commands.beyond import measured_ranks
-from dashboard.decisions.judged.improvement import OUTCOMES, leaves_at, leaves_of
+from dashboard.decisions.judged.improvement import OUTCOMES, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, answer, compare, tune
 from dashboard.tuning.compared import Compared
@@ -77,12 +77,12 @@ def test_each_rule_is_compared_at_some_size_and_none_that_is_left_to_the_library
     first = Campaign(given.parent).plan()
     for name, decision in rules.items():
         compared = {
-            leaf for row, column, _ in first.only[name] for leaf in leaves_at(decision, [row], [column]).tolist()
+            leaf for row, column, _ in first.only[name] for leaf in decision.leaf_places([row], [column]).tolist()
         }
         decided = {
             leaf
             for row in first.comm_sizes
-            for leaf in leaves_at(decision, row, np.array(first.message_sizes)).tolist()
+            for leaf in decision.leaf_places(row, np.array(first.message_sizes)).tolist()
             if decision.methods[int(decision.tree.codes[leaf])].algorithm != DEFAULT
         }
         assert compared == decided

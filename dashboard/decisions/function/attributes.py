@@ -41,7 +41,7 @@ class Attribute:
     title
         What it is, with its unit.
     minimum, maximum
-        The smallest and largest value it can take; None where there is no bound.
+        The smallest and largest value it can take.
     base
         The attributes that it is computed from, none of which is derived itself; empty when it is given.
     single
@@ -61,8 +61,8 @@ class Attribute:
 
     name: str
     title: str
-    minimum: int | None = None
-    maximum: int | None = None
+    minimum: int = _BOTTOM + 1
+    maximum: int = _TOP
     base: tuple[str, ...] = ()
     single: Callable[..., int] | None = None
     many: Callable[..., IntArray] | None = None

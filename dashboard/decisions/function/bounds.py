@@ -17,12 +17,8 @@ def bounded_levels(tree: FlatTree) -> Iterator[Level]:
 
     Where tests contradict each other (`dashboard.decisions.function.reach`) no values are left.
     """
-    ends = np.iinfo(np.int64)
     known = [attribute(name) for name in tree.attributes]
-    levels = tree.levels(
-        [ends.min if a.minimum is None else a.minimum - 1 for a in known],
-        [ends.max if a.maximum is None else a.maximum for a in known],
-    )
+    levels = tree.levels([each.minimum - 1 for each in known], [each.maximum for each in known])
     if not derives(tree.attributes):
         yield from levels
         return
@@ -31,14 +27,8 @@ def bounded_levels(tree: FlatTree) -> Iterator[Level]:
         yield replace(level, high=np.where(nothing[:, None], level.low, level.high))
 
 
-def opened(bound: int) -> float:
-    """A bound as float; the extreme int64 values mean there is none."""
-    limits = np.iinfo(np.int64)
-    return -math.inf if bound == limits.min else math.inf if bound == limits.max else float(bound)
-
-
-def opened_many(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
-    """Bounds as floats, as `opened`."""
+def opened(bounds: npt.NDArray[np.int64]) -> npt.NDArray[np.float64]:
+    """Bounds as floats; the extreme int64 values mean there is none."""
     limits = np.iinfo(np.int64)
     values = bounds.astype(np.float64)
     return np.where(bounds == limits.min, -math.inf, np.where(bounds == limits.max, math.inf, values))

@@ -9,7 +9,7 @@ import numpy.typing as npt
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Leaf, Method, Node, Split, Test
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_at, leaves_of
+from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, leaves_of
 
 _LEFT = "left to the library"
 #: Of a decision's provenance: how many rules `without_slower` took from it.
@@ -51,7 +51,7 @@ def without_slower(
         comm_sizes, message_sizes = (improvement.cells[name].values for name in (COMM_SIZE, MESSAGE_SIZE))
 
         def reaches(place: int, size: int) -> bool:
-            return size > 0 and bool((leaves_at(decision, comm_sizes, size) == place).any())
+            return size > 0 and bool((decision.leaf_places(comm_sizes, size) == place).any())
 
         for verdict in left if element else cut:
             part, own = leaf == verdict.node, Leaf(int(decision.tree.codes[verdict.node]))

@@ -24,7 +24,7 @@ from dashboard.decisions.function.attributes import (
     integers,
     required,
 )
-from dashboard.decisions.function.bounds import bounded_levels, opened, opened_many
+from dashboard.decisions.function.bounds import bounded_levels, opened
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import Leaf, Method, Node, Rule, Split, Test
 from dashboard.decisions.function.restrict import remembered, restrict
@@ -185,21 +185,28 @@ class DecisionFunction:
         DecisionError
             When one of `needs` is missing or values are not whole numbers.
         """
-        nodes = self._leaf_nodes(comm_size, message_size, attributes)
-        return np.asarray(self.tree.codes[nodes], dtype=np.int64)
+        return np.asarray(self.tree.codes[self.leaf_places(comm_size, message_size, **attributes)], dtype=np.int64)
 
     def predict_depth(self, comm_size: Any, message_size: Any, **attributes: Any) -> IntArray:
         """Count the levels passed to decide; parameters as for `predict`."""
-        nodes = self._leaf_nodes(comm_size, message_size, attributes)
-        return np.asarray(self.tree.node_depths[nodes], dtype=np.int64)
+        places = self.leaf_places(comm_size, message_size, **attributes)
+        return np.asarray(self.tree.node_depths[places], dtype=np.int64)
+
+    def leaf_places(self, comm_size: Any, message_size: Any, **attributes: Any) -> IntArray:
+        """Find the leaf that decides each call, as place among the nodes of the tree; parameters as for `predict`."""
+        comm, message = integers(comm_size, COMM_SIZE), integers(message_size, MESSAGE_SIZE)
+        if self._table is not None:
+            return self._table.leaves(comm, message)
+        known = {name: integers(value, name) for name, value in self._known(attributes, "predict").items()}
+        known |= {COMM_SIZE: comm, MESSAGE_SIZE: message}
+        columns = np.broadcast_arrays(*(compute(name, known) for name in self.tree.attributes), comm, message)
+        return self.tree.walk([column.ravel() for column in columns]).reshape(columns[-1].shape)
 
     def predict_one(self, comm_size: int, message_size: int, **attributes: Any) -> int:
         """Decide for one call; as `predict`, without its checks and as fast as Python goes."""
         table = self._table
         if table is not None:
             return table.method(comm_size, message_size)
-        if self.tree.codes.size == 1:
-            return int(self.tree.codes[0])
         known = {COMM_SIZE: comm_size, MESSAGE_SIZE: message_size, **self._known(attributes, "predict_one")}
         values = [compute_one(name, known) for name in self.tree.attributes]
         node = self.tree.nested
@@ -210,15 +217,21 @@ class DecisionFunction:
 
     def rules(self) -> list[Rule]:
         """List the leaves that can be reached, each with the bounds on the way to it."""
-        rules = []
-        for level in bounded_levels(self.tree):
-            for row in np.flatnonzero((level.codes >= 0) & level.reachable):
-                bounds = {}
-                for column, name in enumerate(self.tree.attributes):
-                    low, high = opened(int(level.low[row, column])), opened(int(level.high[row, column]))
-                    if (low, high) != self._range(name):
-                        bounds[name] = (low, high)
-                rules.append(Rule(bounds, int(level.codes[row])))
+        return list(self.rules_by_place().values())
+
+    def rules_by_place(self) -> dict[int, Rule]:
+        """Give the rules of the leaves that can be reached, by the place of each among the nodes of the tree."""
+        rules = {}
+        levels = list(bounded_levels(self.tree))
+        for level in levels:
+            low, high = opened(level.low), opened(level.high)
+            bound = (level.low != levels[0].low) | (level.high != levels[0].high)
+            for row in np.flatnonzero((level.codes >= 0) & level.reachable).tolist():
+                bounds = {
+                    self.tree.attributes[column]: (float(low[row, column]), float(high[row, column]))
+                    for column in np.flatnonzero(bound[row])
+                }
+                rules[self.tree.level_starts[level.depth] + row] = Rule(bounds, int(level.codes[row]))
         return rules
 
     def regions(self) -> pd.DataFrame:
@@ -255,7 +268,7 @@ class DecisionFunction:
             for short, name in (("comm", COMM_SIZE), ("message", MESSAGE_SIZE)):
                 if name in self.tree.attributes:
                     column = self.tree.attributes.index(name)
-                    low, high = opened_many(level.low[kept, column]), opened_many(level.high[kept, column])
+                    low, high = opened(level.low[kept, column]), opened(level.high[kept, column])
                 else:
                     low, high = np.full(kept.sum(), -math.inf), np.full(kept.sum(), math.inf)
                 part[f"{short}_low"], part[f"{short}_high"] = low, high
@@ -373,25 +386,12 @@ class DecisionFunction:
     def _table(self) -> SizeTable | None:
         return SizeTable.of(self.tree)
 
-    def _leaf_nodes(self, comm_size: Any, message_size: Any, given: Mapping[str, Any]) -> IntArray:
-        comm, message = integers(comm_size, COMM_SIZE), integers(message_size, MESSAGE_SIZE)
-        if self.tree.codes.size == 1:
-            shapes = [np.shape(value) for value in given.values()]
-            return np.zeros(np.broadcast_shapes(comm.shape, message.shape, *shapes), dtype=np.int64)
-        if self._table is not None:
-            return self._table.leaves(comm, message)
-        known = {name: integers(value, name) for name, value in self._known(given, "predict").items()}
-        known = {COMM_SIZE: comm, MESSAGE_SIZE: message, **known}
-        columns = [compute(name, known) for name in self.tree.attributes]
-        shape = np.broadcast_shapes(comm.shape, message.shape, *(column.shape for column in columns))
-        return self.tree.walk([np.broadcast_to(column, shape).ravel() for column in columns]).reshape(shape)
-
     def _known(self, given: Mapping[str, Any], call: str) -> dict[str, Any]:
-        """What is given beside the sizes, names of categories as positions, or `DecisionError` for what lacks."""
+        """What is needed beside the sizes, names of categories as positions, or `DecisionError` for what lacks."""
         for name in self.needs:
             if name not in given:
                 raise DecisionError(f"this decision needs {name} beside the two sizes: {call}(…, {name}=…)")
-        return {name: self._coded(name, value) for name, value in given.items()}
+        return {name: self._coded(name, given[name]) for name in self.needs}
 
     def _coded(self, name: str, values: Any) -> Any:
         """Turn names of a category into their positions."""
@@ -403,8 +403,3 @@ class DecisionFunction:
             return np.array([known[str(text)] for text in array.ravel()], dtype=np.int64).reshape(array.shape)
         except KeyError as error:
             raise DecisionError(f"{name} has no value {error}; known are {', '.join(known) or 'none'}") from None
-
-    def _range(self, name: str) -> tuple[float, float]:
-        known = attribute(name)
-        low = -math.inf if known.minimum is None else float(known.minimum - 1)
-        return low, math.inf if known.maximum is None else float(known.maximum)

@@ -232,21 +232,19 @@ class FlatTree:
             high[rows, column] = np.where(above, high[rows, column], np.minimum(high[rows, column], limit))
         return low, high
 
-    def walk(self, values: Sequence[IntArray]) -> IntArray:
+    def walk(self, values: npt.ArrayLike) -> IntArray:
         """Find the leaf (its position among the nodes) for each call.
 
         Parameters
         ----------
         values
-            For each of `attributes` an int64 vector, all of one length.
+            int64 ``(attribute, call)``: those of `attributes` first.
 
         Returns
         -------
-        int64 vector of that length
+        int64 ``(call,)``
         """
-        if not self.attributes:
-            raise ValueError("a tree of one leaf has nothing to walk")
-        table = np.stack(values)
+        table = np.asarray(values)
         node = np.zeros(table.shape[1], dtype=np.int64)
         active = np.arange(table.shape[1]) if self.codes[0] < 0 else np.empty(0, dtype=np.int64)
         while active.size:

@@ -7,10 +7,9 @@ import numpy as np
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
-from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.losses import counted, losses
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.arrays import FloatArray, IntArray
+from dashboard.domain.arrays import FloatArray
 
 
 def improved(problem: Problem, decision: DecisionFunction) -> DecisionFunction:
@@ -88,20 +87,13 @@ def _sums(problem: Problem, decision: DecisionFunction) -> tuple[dict[int, Float
     """What each method costs in all the cells of each leaf; the methods of both, the decision's first."""
     cases = problem.cases(decision.attributes)
     kept = counted(cases)
-    nodes = _nodes(decision, cases)[kept]
+    nodes = decision.tree.walk(cases.values.T)[kept]
     table = losses(cases)[0][kept]
     methods, places = _joined(decision, problem)
     # A method that was not measured at all costs as much as one that was not measured anywhere here.
     costs = np.full((table.shape[0], len(methods)), table.max(initial=0.0) + 1.0)
     costs[:, places] = table
     return {int(node): costs[nodes == node].sum(axis=0) for node in np.unique(nodes)}, methods
-
-
-def _nodes(decision: DecisionFunction, cases: Cases) -> IntArray:
-    """The leaf, as place in the tree, that each case is decided by."""
-    if decision.tree.codes.size == 1:
-        return np.zeros(len(cases), dtype=np.int64)
-    return decision.tree.walk(list(cases.values.T))
 
 
 def _joined(decision: DecisionFunction, problem: Problem) -> tuple[list[Method], list[int]]:

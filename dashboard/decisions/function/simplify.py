@@ -49,8 +49,7 @@ class _Pool:
         self._names = attributes
         ends = np.iinfo(np.int64)
         known = [attribute(name) for name in attributes]
-        self._minimum = [ends.min + 1 if a.minimum is None else a.minimum for a in known]
-        self._maximum = [ends.max if a.maximum is None else a.maximum for a in known]
+        self._minimum, self._maximum = [each.minimum for each in known], [each.maximum for each in known]
         self._no_cuts = ((ends.max, ends.min),) * len(known)
         self._index: dict[tuple[int, ...], int] = {}
         self._splits: list[tuple[int, int, int, int] | None] = []

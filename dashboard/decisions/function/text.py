@@ -1,6 +1,6 @@
 """Decision trees drawn as text."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
@@ -34,7 +34,24 @@ def draw(
     counts
         Written behind each leaf, as C4.5 does (dissertation, Figure 5.5): ``(cases/errors)``, or ``(cases)``.
     """
-    return "\n".join(_lines(tree, labels, categories or {}, counts))
+    known = categories or {}
+
+    def leaf(place: int, method: int) -> list[str]:
+        return [f": {labels[method]}{_counted(counts, place)}"]
+
+    def split(_: int, tests: list[tuple[int, float]], below: list[list[str]]) -> list[str]:
+        """What stands behind the outcome that leads here, and the lines below it."""
+        lines = [":"]
+        for child, (first, *others) in enumerate(below):
+            outcomes = (
+                outcome(name, cut, holds=not child >> bit & 1, names=known.get(name, ()))
+                for bit, (name, cut) in enumerate((tree.attributes[position], cut) for position, cut in tests)
+            )
+            lines += [", ".join(outcomes) + first, *(f"|   {line}" for line in others)]
+        return lines
+
+    first, *others = tree.folded(leaf, split, tree.cuts)
+    return "\n".join(others or [f"always{first}"])
 
 
 def _counted(counts: Counts | None, place: int) -> str:
@@ -42,40 +59,6 @@ def _counted(counts: Counts | None, place: int) -> str:
         return ""
     cases, errors = counts.get(place, (0, 0))
     return f" ({cases}/{errors})" if errors else f" ({cases})"
-
-
-def _lines(
-    tree: FlatTree, labels: Sequence[str], names: Mapping[str, Sequence[str]], counts: Counts | None
-) -> Iterator[str]:
-    if tree.codes[0] >= 0:
-        yield f"always: {labels[int(tree.codes[0])]}{_counted(counts, 0)}"
-        return
-    # Nodes still to be drawn, the next one last: (position among the nodes, indent, outcome that leads to it).
-    waiting = _outcomes(tree, 0, "", names)
-    while waiting:
-        place, indent, outcome = waiting.pop()
-        code = int(tree.codes[place])
-        if code >= 0:
-            yield f"{indent}{outcome}: {labels[code]}{_counted(counts, place)}"
-        else:
-            yield f"{indent}{outcome}:"
-            waiting.extend(_outcomes(tree, place, indent + "|   ", names))
-
-
-def _outcomes(
-    tree: FlatTree, place: int, indent: str, names: Mapping[str, Sequence[str]]
-) -> list[tuple[int, str, str]]:
-    """The children of a split, the last one first."""
-    split = -1 - int(tree.codes[place])
-    width = int(tree.widths[split])
-    outcomes = []
-    for child in range(1 << width):
-        parts = []
-        for position in range(width):
-            name, cut = tree.attributes[tree.tested[split, position]], float(tree.cuts[split, position])
-            parts.append(outcome(name, cut, holds=not child >> position & 1, names=names.get(name, ())))
-        outcomes.append((int(tree.first_child[split]) + child, indent, ", ".join(parts)))
-    return outcomes[::-1]
 
 
 def outcome(name: str, cut: float, *, holds: bool, names: Sequence[str] = ()) -> str:

@@ -10,7 +10,7 @@ out of it.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -227,14 +227,12 @@ def judge(measured: Improvement, decision: DecisionFunction, *, corrected: bool 
         When it needs something that is not known.
     """
     leaf = leaves_of(measured, decision, **given)
-    rules = sorted(_numbered(decision).rules(), key=_place)
-    parts = [leaf == rule.method for rule in rules]
-    p = np.array([_mean_p(measured, part) for part in parts])
-    verdicts = []
-    for rule, part, value in zip(rules, parts, (holm(p) if corrected else p).tolist(), strict=True):
-        method = decision.methods[int(decision.tree.codes[rule.method])]
-        verdicts.append(_verdict(measured, rule.method, method, rule.bounds, part, value))
-    return verdicts
+    rules = sorted(decision.rules_by_place().items(), key=lambda placed: _begin(placed[1]))
+    p = np.array([_mean_p(measured, leaf == place) for place, _ in rules])
+    return [
+        _verdict(measured, place, decision.methods[rule.method], rule.bounds, leaf == place, value)
+        for (place, rule), value in zip(rules, (holm(p) if corrected else p).tolist(), strict=True)
+    ]
 
 
 def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -> IntArray:
@@ -243,25 +241,12 @@ def leaves_of(measured: Improvement, decision: DecisionFunction, **given: Any) -
         given = {"ppn": measured.ppn, **given}
     comm, message = np.meshgrid(measured.cells[COMM_SIZE].values, measured.cells[MESSAGE_SIZE].values, indexing="ij")
     there = np.isfinite(measured.cells["improvement"].values)
-    return np.where(there, leaves_at(decision, comm, message, **given), -1)
+    return np.where(there, decision.leaf_places(comm, message, **given), -1)
 
 
-def leaves_at(decision: DecisionFunction, comm_size: Any, message_size: Any, **given: Any) -> IntArray:
-    """The leaf that decides at some sizes, as place in the tree; arguments as of `DecisionFunction.predict`."""
-    return _numbered(decision).predict(comm_size, message_size, **given)
-
-
-def _place(rule: Rule) -> list[float]:
-    """Sorts rules by where they begin, small communicators first."""
+def _begin(rule: Rule) -> list[float]:
+    """Where a rule begins, communicator sizes first: what rules are sorted by."""
     return [rule.bounds.get(name, (-np.inf, np.inf))[0] for name in ATTRIBUTES]
-
-
-def _numbered(decision: DecisionFunction) -> DecisionFunction:
-    """The same tree with a method of its own for each leaf: the leaf's place in the tree."""
-    codes = decision.tree.codes
-    own = np.where(codes >= 0, np.arange(codes.size), codes).astype(np.int32)
-    names = [Method(str(place), "leaf") for place in range(codes.size)]
-    return decision.changed(methods=names, root=replace(decision.tree, codes=own))
 
 
 def _mean_p(measured: Improvement, part: BoolArray) -> float:

@@ -276,7 +276,7 @@ class Problem:
         `wrong` are these of each slice, ``(comm_size, message_size)``; default: those with another label.
         """
         cases = self.cases(decision.attributes)
-        nodes = decision.tree.walk(list(cases.values.T)) if decision.attributes else np.zeros(cases.best.size, np.int64)
+        nodes = decision.tree.walk(cases.values.T)
         errors = decision.tree.codes[nodes] != cases.best
         if wrong is not None:
             errors = np.array([wrong[number][row, column] for number, row, column in cases.where], dtype=np.bool_)

@@ -19,7 +19,7 @@ from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import LiveIntSlider, Pagination
 from dashboard.plots import legend, tree
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.leaves import leaf_border, leaf_places
+from dashboard.plots.leaves import leaf_border
 from dashboard.plots.rules import rules_page
 from dashboard.session.state import State
 
@@ -104,7 +104,7 @@ class TreeDiagram(Made):
         depth = min(self.depth.value, most)
         leaf = None
         if self._state.pinned is not None:
-            leaf = int(leaf_places(decision, *self._state.pinned, scene.given))
+            leaf = int(decision.leaf_places(*self._state.pinned, **scene.given))
         elif self._clicked is not None and self._clicked[0] is decision:
             leaf = self._clicked[1]
         path = [] if leaf is None else tree.path_to(decision.tree, leaf)
