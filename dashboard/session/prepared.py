@@ -185,7 +185,7 @@ class Decided:
     @cached_property
     def penalties(self) -> list[xr.Dataset]:
         """Penalty of the tree in each cell (percent): one table for each slice of the problem."""
-        return self.prepared.problem.penalties(self.decision, self.chosen)
+        return self.prepared.problem.costs(self.chosen)
 
     @property
     def penalty(self) -> xr.Dataset | None:

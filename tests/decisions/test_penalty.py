@@ -168,13 +168,6 @@ def test_methods_are_matched_by_label() -> None:
     assert other.attrs["unmeasured"] == 1
 
 
-def test_a_map_that_is_there_already_is_used() -> None:
-    cube = synthetic_cube(6, 9, 4, 1)
-    dmap = decision_map(cube)
-    decision = quadtree(dmap, max_depth=1)
-    xr.testing.assert_identical(penalty(cube, decision, dmap=dmap), penalty(cube, decision))
-
-
 def test_a_lazy_cube_gives_the_same() -> None:
     cube = synthetic_cube(6, 9, 4, 1, missing=0.2)
     decision = quadtree(decision_map(cube), max_depth=1)
@@ -187,6 +180,6 @@ def test_processes_per_node_go_to_decisions_that_test_them() -> None:
     decision = DecisionFunction("bcast", methods_of(cube), Split((Test("ppn", 1),), (Leaf(0), Leaf(1))))
     assert float(penalty(cube, decision, ppn=1)["penalty"][0, 0]) == 0
     assert int(penalty(cube, decision, ppn=2)["chosen"][0, 0]) == 1
-    assert float(penalty(cube, always(cube, 0), dmap=decision_map(cube, ppn=2))["penalty"][0, 0]) == 100
+    assert float(penalty(cube, always(cube, 0), ppn=2)["penalty"][0, 0]) == 100
     with pytest.raises(DecisionError, match="needs ppn, but"):
         penalty(cube_of(time[..., 0], [4], [8]), decision)

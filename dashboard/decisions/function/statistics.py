@@ -8,7 +8,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.judged.penalty import given_of, penalty, summarise_all
+from dashboard.decisions.judged.penalty import given_of, penalty, summarise_all, weights_of
 
 
 def statistics(
@@ -64,7 +64,7 @@ def expected_depth(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) 
         given = given_of(table, decision, table.attrs.get("ppn"))
         depth = decision.predict_depth(table["comm_size"].values[:, None], table["message_size"].values[None], **given)
         levels.append(np.broadcast_to(depth, measured.shape)[measured])
-        weights.append(table["weight"].values[measured] if "weight" in table else np.ones(levels[-1].size))
+        weights.append(weights_of(table)[measured])
     depths, weight = np.concatenate(levels), np.concatenate(weights)
     return float(np.average(depths, weights=weight)) if weight.any() else None
 

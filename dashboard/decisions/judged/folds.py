@@ -158,29 +158,7 @@ def everywhere(problem: Problem) -> tuple[Place, ...]:
 
 def penalties_of_labels(learn: Problem, judge: Problem) -> list[xr.Dataset]:
     """What the labels of one part, taken as they are, cost at the same sizes of the other: as `Problem.penalties`."""
-    labels = [method.label for method in learn.methods]
-    costs = []
-    for known, part in zip(learn.slices, judge.slices, strict=True):
-        own = {method.label: place for place, method in enumerate(methods_of(part.cube))}
-        place = np.array([own.get(label, -1) for label in labels], dtype=np.int64)
-        best = xr.DataArray(
-            np.where(known.labels >= 0, place[known.labels], -1),
-            dims=SIZES,
-            coords={name: known.cube[name].values for name in SIZES},
-        )
-        best = best.reindex({name: part.cube[name].values for name in SIZES}, fill_value=-1)
-        costs.append(_costs(part, np.asarray(best.values, dtype=np.int64)))
-    return costs
-
-
-def _costs(part: Slice, chosen: IntArray) -> xr.Dataset:
-    picked = np.take_along_axis(part.counted(), np.maximum(chosen, 0)[None], axis=0)[0]
-    best = np.asarray(part.dmap["best_time"].transpose(*SIZES).values)
-    value = np.where(chosen >= 0, 100.0 * (picked - best) / best, np.nan)
-    own = np.take_along_axis(np.isfinite(part.times()), np.maximum(chosen, 0)[None], axis=0)[0]
-    missed = (part.labels >= 0) & ~(own & (chosen >= 0))
-    table = xr.Dataset({"penalty": (SIZES, value), "best": (SIZES, part.labels), "unmeasured": (SIZES, missed)})
-    return table if part.weights is None else table.assign(weight=(SIZES, part.weights))
+    return judge.costs([np.asarray(part.dmap["best"].transpose(*SIZES).values) for part in learn.slices])
 
 
 def _line_fold(problem: Problem, axis: str, out: IntArray) -> Fold:

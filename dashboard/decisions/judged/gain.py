@@ -9,6 +9,7 @@ import xarray as xr
 
 from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.grown.default import grow
+from dashboard.decisions.judged.penalty import weights_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import FloatArray
 
@@ -70,7 +71,7 @@ def gain_over(default: Sequence[FloatArray], penalties: Sequence[xr.Dataset]) ->
         tuned = measured_times(table)
         both = np.isfinite(untuned) & np.isfinite(tuned)
         ratios.append(tuned[both] / untuned[both])
-        weights.append(table["weight"].values[both] if "weight" in table else np.ones(int(both.sum())))
+        weights.append(weights_of(table)[both])
     ratio, calls = np.concatenate(ratios), np.concatenate(weights)
     called = calls > 0
     mean = 100 * float(np.average(1 - ratio, weights=calls)) if called.any() else math.nan

@@ -53,9 +53,6 @@ def penalty(
     *,
     ppn: int | None = None,
     weights: Any = None,
-    dmap: xr.Dataset | None = None,
-    known: Counted | Window | None = None,
-    chosen: IntArray | None = None,
 ) -> xr.Dataset:
     """Compare a decision with the best measured method in every cell.
 
@@ -73,12 +70,6 @@ def penalty(
         As for `select_ppn`.
     weights
         How often each cell is used in a workload, ``(comm_size, message_size)``; 0 or more.
-    dmap
-        The decision map of this cube, if it is there already.
-    known
-        What methods count where they were not measured, if that is there already or known of more than this cube.
-    chosen
-        What `chosen_methods` gives, if it is there already.
 
     Returns
     -------
@@ -93,21 +84,44 @@ def penalty(
     DecisionError
         When the weights have another shape, or the decision needs an attribute the cube lacks.
     """
-    if dmap is None:
-        dmap = decision_map(cube, ppn=ppn)
-    if chosen is None:
-        chosen = chosen_methods(cube, decision, dmap, ppn=ppn)
-    flat = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))[0]
+    dmap = decision_map(cube, ppn=ppn)
+    table = penalty_of(cube, chosen_methods(cube, decision, dmap), dmap)
+    if weights is None:
+        return table
+    values = checked_weights(weights, table)
+    if not values.any():
+        raise DecisionError("weights must not all be 0")
+    return table.assign(weight=(SIZES, values))
+
+
+def penalty_of(
+    cube: xr.Dataset, chosen: IntArray, dmap: xr.Dataset, known: Counted | Window | None = None
+) -> xr.Dataset:
+    """Compare what is chosen with the best measured method in every cell: as `penalty`, without weights.
+
+    Parameters
+    ----------
+    chosen
+        As `chosen_methods` gives it.
+    dmap
+        The decision map of this cube.
+    known
+        What methods count where they were not measured, if that is there already or known of more than this cube.
+    """
+    flat = select_ppn(cube, dmap.attrs.get("ppn"))[0]
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
     chosen_time, unmeasured = _counted_times(chosen, best, flat, known)
     tables: dict[str, Any] = {"penalty": 100.0 * (chosen_time - best_time) / best_time}
     tables |= {"chosen": chosen, "chosen_time": chosen_time, "best": best, "best_time": best_time}
     tables["unmeasured"] = unmeasured
-    if weights is not None:
-        tables["weight"] = checked_weights(weights, flat)
-        if not tables["weight"].any():
-            raise DecisionError("weights must not all be 0")
-    return _compared(tables, dmap)
+    result = xr.Dataset(
+        {name: (SIZES, values) for name, values in tables.items()},
+        coords=dmap.coords,
+        attrs={**dmap.attrs, "unmeasured": int(unmeasured.sum())},
+    )
+    result["penalty"].attrs["units"] = "%"
+    result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"
+    return result
 
 
 def _counted_times(
@@ -121,18 +135,6 @@ def _counted_times(
         methods, which = np.unique(chosen[assumed], return_inverse=True)
         times[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
     return times, unmeasured
-
-
-def _compared(tables: dict[str, Any], dmap: xr.Dataset) -> xr.Dataset:
-    """Tables over the cells of a map, with their units."""
-    result = xr.Dataset(
-        {name: (SIZES, values) for name, values in tables.items()},
-        coords=dmap.coords,
-        attrs={**dmap.attrs, "unmeasured": int(tables["unmeasured"].sum())},
-    )
-    result["penalty"].attrs["units"] = "%"
-    result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"
-    return result
 
 
 def _times_of(chosen: IntArray, flat: xr.Dataset) -> FloatArray:
@@ -181,17 +183,13 @@ def summarise(penalties: xr.Dataset) -> PenaltySummary:
 def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
     """Sum up what `penalty` gave for several tables, such as one for each number of processes per node."""
     unmeasured = sum(int(table.attrs["unmeasured"]) for table in tables)
-    weighted = any("weight" in table for table in tables)
     values = np.concatenate([table["penalty"].values.ravel() for table in tables])
     weight = np.concatenate([weights_of(table).ravel() for table in tables])
     there = ~np.isnan(values) & (weight > 0)
     values, weight = values[there], weight[there]
     if not values.size:
         return PenaltySummary(np.nan, np.nan, np.nan, np.nan, unmeasured, 0)
-    if weighted:
-        mean, median = float(np.average(values, weights=weight)), _weighted_median(values, weight)
-    else:
-        mean, median = float(values.mean()), float(np.median(values))
+    mean, median = float(np.average(values, weights=weight)), _weighted_median(values, weight)
     return PenaltySummary(float(values.min()), float(values.max()), mean, median, unmeasured, int(values.size))
 
 
@@ -210,14 +208,12 @@ def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
     return float((values[lower] + values[min(upper, values.size - 1)]) / 2)
 
 
-def chosen_methods(
-    cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset, *, ppn: int | None = None
-) -> IntArray:
+def chosen_methods(cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset) -> IntArray:
     """What a decision takes in each cell ``(comm_size, message_size)``, as index into the cube's methods.
 
-    It is -1 where the cube does not have the method. Parameters and errors are those of `penalty`.
+    It is -1 where the cube does not have the method; `dmap` is its decision map. Errors are those of `penalty`.
     """
-    flat, chosen_ppn = select_ppn(cube, ppn if ppn is not None else dmap.attrs.get("ppn"))
+    flat, chosen_ppn = select_ppn(cube, dmap.attrs.get("ppn"))
     places = {method.label: index for index, method in enumerate(methods_of(flat))}
     index = np.array([places.get(method.label, -1) for method in decision.methods], dtype=np.int64)
     given = given_of(flat, decision, chosen_ppn)

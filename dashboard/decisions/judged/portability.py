@@ -9,7 +9,7 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.judged.penalty import summarise_all
+from dashboard.decisions.judged.penalty import summarise_all, weights_of
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
@@ -72,7 +72,7 @@ class Portability:
         """
         ported, own = self.penalties[made, judged], self.penalties[judged, judged]
         values = [np.concatenate([each["penalty"].values.ravel() for each in tables]) for tables in (ported, own)]
-        weights = np.concatenate([(each.get("weight", xr.ones_like(each["penalty"]))).values.ravel() for each in own])
+        weights = np.concatenate([weights_of(each).ravel() for each in own])
         both = np.isfinite(values[0]) & np.isfinite(values[1]) & (weights > 0)
         if not both.any():
             return np.nan, 0

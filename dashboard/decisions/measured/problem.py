@@ -16,7 +16,13 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import Method, Node
 from dashboard.decisions.grown.quadtree import QuadtreeBuilder, provenance
-from dashboard.decisions.judged.penalty import PenaltySummary, checked_weights, chosen_methods, penalty, summarise_all
+from dashboard.decisions.judged.penalty import (
+    PenaltySummary,
+    checked_weights,
+    chosen_methods,
+    penalty_of,
+    summarise_all,
+)
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.doubles import as_run, is_double
@@ -309,17 +315,16 @@ class Problem:
 
     def chosen(self, decision: DecisionFunction) -> list[IntArray]:
         """What a decision takes in each cell, for each slice as `chosen_methods` gives it."""
-        return [chosen_methods(part.cube, decision, part.dmap, ppn=part.given.get("ppn")) for part in self.slices]
+        return [chosen_methods(part.cube, decision, part.dmap) for part in self.slices]
 
-    def penalties(self, decision: DecisionFunction, chosen: Sequence[IntArray] | None = None) -> list[xr.Dataset]:
-        """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload.
+    def penalties(self, decision: DecisionFunction) -> list[xr.Dataset]:
+        """What a decision costs, for each slice as `penalty` gives it, weighted where there is a workload."""
+        return self.costs(self.chosen(decision))
 
-        `chosen` is what `chosen` gives, if it is there already.
-        """
-        chosen = self.chosen(decision) if chosen is None else chosen
+    def costs(self, chosen: Sequence[IntArray]) -> list[xr.Dataset]:
+        """What methods cost that are taken in each cell, as `chosen` gives them: as `penalties`."""
         tables = [
-            penalty(part.cube, decision, ppn=part.given.get("ppn"), dmap=part.dmap, known=part.known, chosen=taken)
-            for part, taken in zip(self.slices, chosen, strict=True)
+            penalty_of(part.cube, taken, part.dmap, part.known) for part, taken in zip(self.slices, chosen, strict=True)
         ]
         # Weighted here, since a slice may have no weight at all where others have.
         return [
