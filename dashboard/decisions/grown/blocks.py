@@ -10,14 +10,39 @@ import itertools
 import math
 from collections.abc import Callable, Sequence
 from functools import cached_property, reduce
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
+from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.domain.arrays import BoolArray, FloatArray, Int32, IntArray
+from dashboard.domain.options import Option
 
 Ints = npt.NDArray[np.integer]
+
+Progress = Callable[[float, str], None]
+Decided = Callable[[FlatTree, dict[str, Any]], DecisionFunction]
+
+MAX_DEPTH = Option(
+    name="max_depth",
+    title="maximum depth (levels)",
+    help="Levels below the root at most; a block at this depth takes its prevalent method.",
+    default=None,
+    kind="int",
+    low=0,
+    unlimited="no limit",
+)
+THRESHOLD = Option(
+    name="threshold",
+    title="accuracy threshold (share)",
+    help="A block of which at least this share of cells has one method becomes a leaf; 1 = exact.",
+    default=1.0,
+    kind="float",
+    low=0,
+    high=1,
+)
 
 SORTED_CELLS = 64
 """Blocks of up to so many cells are counted by sorting them, larger ones by histograms."""
@@ -109,7 +134,7 @@ class Blocks:
 
 
 class Halving:
-    """Grows trees of which each split halves all axes, by number of rows, columns and layers.
+    """Builds any number of trees of which each split halves all axes, by number of rows, columns and layers.
 
     Parameters
     ----------
@@ -119,27 +144,42 @@ class Halving:
         Of each axis, ascending.
     names
         Attributes of the axes, which splits test.
+    decided
+        Gives the decision function of a tree and of the options that it was built by.
+
+    Attributes
+    ----------
+    levels
+        k: the depth that an exact tree cannot exceed.
     """
 
-    def __init__(self, grid: Ints, sizes: Sequence[Ints], names: tuple[str, ...]) -> None:
-        self._blocks, self._names = Blocks(grid), names
+    def __init__(self, grid: Ints, sizes: Sequence[Ints], names: tuple[str, ...], decided: Decided) -> None:
+        self._blocks, self._names, self._decided = Blocks(grid), names, decided
         self.levels: int = self._blocks.levels
         self._cuts = [_cuts_before(each, 1 << self.levels) for each in sizes]
 
-    def grow(
-        self, limit: int, threshold: float, progress: Callable[[float, str], None] | None = None, title: str = ""
-    ) -> FlatTree:
-        """Grow one tree.
+    def build(
+        self, *, max_depth: int | None = None, threshold: float = 1.0, progress: Progress | None = None
+    ) -> DecisionFunction:
+        """Build one tree.
 
         Parameters
         ----------
-        limit
-            Most levels below the root; a block there takes its prevalent method.
-        threshold
-            0 to 1: a block of which at least this share of cells has one method becomes a leaf of it.
-        progress, title
-            Called at each level, with the name of the tree.
+        max_depth, threshold
+            As `MAX_DEPTH` and `THRESHOLD` say.
+        progress
+            Called at each level.
+
+        Raises
+        ------
+        OptionError
+            When an option is outside its range.
         """
+        options = {"max_depth": MAX_DEPTH.checked(max_depth), "threshold": THRESHOLD.checked(threshold)}
+        limit = self.levels if max_depth is None else min(options["max_depth"], self.levels)
+        return self._decided(self._grown(limit, options["threshold"], progress), options)
+
+    def _grown(self, limit: int, threshold: float, progress: Progress | None) -> FlatTree:
         codes: list[Int32] = []
         cuts: list[FloatArray] = []
         blocks, places = np.zeros(1, dtype=np.int64), [np.zeros(1, dtype=np.int64) for _ in self._names]
@@ -147,7 +187,7 @@ class Halving:
         child = np.arange(1 << len(self._names))
         for level in range(limit + 1):
             if progress is not None:
-                progress(level / (limit + 1), f"{title}: level {level} of at most {limit}")
+                progress(level / (limit + 1), f"level {level} of at most {limit}")
             methods, leaf = self._leaves(level, blocks, threshold, last=level == limit)
             inner = ~leaf
             count = int(inner.sum())

@@ -14,10 +14,9 @@ import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, PPN
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.blocks import Halving
+from dashboard.decisions.grown.blocks import MAX_DEPTH, THRESHOLD, Halving
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.grown.quadtree_family import MAX_DEPTH, THRESHOLD, as_family, depths_and_thresholds
-from dashboard.decisions.grown.quadtree_family import grow as grow_quadtree
+from dashboard.decisions.grown.quadtree_family import built, depths_and_thresholds, quadtrees
 from dashboard.decisions.measured.fill import fill_missing
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import IntArray
@@ -28,7 +27,7 @@ MOST_LEVELS = 8
 """A cube of more levels would take more memory than most machines have."""
 
 
-class OctreeBuilder:
+class OctreeBuilder(Halving):
     """Builds any number of octrees from maps at several numbers of processes per node, preparing them once.
 
     Parameters
@@ -49,24 +48,14 @@ class OctreeBuilder:
                 "octree decides one collective over communicator size, message size and ppn, but there are tables of "
                 f"{problem.tables}"
             )
-        self._problem = problem
         axes, grid = _layers(problem)
-        self.levels: int = (max(grid.shape) - 1).bit_length()
-        if self.levels > MOST_LEVELS:
+        levels = (max(grid.shape) - 1).bit_length()
+        if levels > MOST_LEVELS:
             raise OptionError(
-                f"octree over {' × '.join(map(str, grid.shape))} sizes would need a cube of {2**self.levels}³ cells, "
+                f"octree over {' × '.join(map(str, grid.shape))} sizes would need a cube of {2**levels}³ cells, "
                 f"at most {2**MOST_LEVELS}³ are possible: leave out sizes"
             )
-        self._halving = Halving(grid, axes, AXES)
-
-    def build(
-        self, *, max_depth: int | None = None, threshold: float = 1.0, progress: Progress | None = None
-    ) -> DecisionFunction:
-        """Build one tree; parameters and errors as for `dashboard.decisions.grown.quadtree.quadtree`."""
-        max_depth, threshold = MAX_DEPTH.checked(max_depth), THRESHOLD.checked(threshold)
-        limit = self.levels if max_depth is None else min(max_depth, self.levels)
-        tree = self._halving.grow(limit, threshold, progress, "octree")
-        return self._problem.decided(tree, "octree", {"max_depth": max_depth, "threshold": threshold})
+        super().__init__(grid, axes, AXES, lambda tree, options: problem.decided(tree, "octree", options))
 
 
 def _layers(problem: Problem) -> tuple[list[IntArray], IntArray]:
@@ -112,23 +101,17 @@ def octree(
     OptionError
         When an option is outside its range, or the slices differ in other things than ``ppn``.
     """
-    if len(problem.slices) == 1:
-        built = grow_quadtree(problem, progress=progress, max_depth=max_depth, threshold=threshold)
-        return as_family(built, "octree")
-    return OctreeBuilder(problem).build(max_depth=max_depth, threshold=threshold, progress=progress)
+    options = {"max_depth": max_depth, "threshold": threshold}
+    return octrees(problem, [options], progress=progress)[0]
 
 
 def octrees(
     problem: Problem, settings: Sequence[dict[str, Any]], *, progress: Progress | None = None
 ) -> list[DecisionFunction]:
     """Build one octree for each of several settings."""
-    builder = OctreeBuilder(problem) if len(problem.slices) > 1 else None
-    trees = []
-    for number, options in enumerate(settings):
-        if progress is not None:
-            progress(number / len(settings), f"octree {number + 1} of {len(settings)}")
-        trees.append(octree(problem, **options) if builder is None else builder.build(**options))
-    return trees
+    if len(problem.slices) == 1:
+        return [tree.changed(kind="octree") for tree in quadtrees(problem, settings, progress=progress)]
+    return built(OctreeBuilder(problem), settings, progress)
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

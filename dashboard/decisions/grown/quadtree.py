@@ -15,7 +15,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.blocks import Halving
 from dashboard.decisions.measured.fill import fill_missing
 from dashboard.decisions.measured.map import ends_of, methods_of
-from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.errors import DecisionError
 
 PROVENANCE = (
     "system",
@@ -39,7 +39,7 @@ PROVENANCE = (
 )
 
 
-class QuadtreeBuilder:
+class QuadtreeBuilder(Halving):
     """Builds any number of quadtrees over one decision map, preparing it once.
 
     Parameters
@@ -56,33 +56,13 @@ class QuadtreeBuilder:
     def __init__(self, dmap: xr.Dataset) -> None:
         if "best" not in dmap.data_vars:
             raise DecisionError("not a decision map: it has no best method; make one with decision_map(cube)")
-        best = np.asarray(dmap["best"].transpose(*SIZES).values)
-        self._halving = Halving(fill_missing(best), [np.asarray(dmap[name].values) for name in SIZES], SIZES)
-        self._collective = str(dmap.attrs.get("collective", "unknown"))
-        self._methods = methods_of(dmap)
-        self._provenance = provenance(dmap)
-
-    @property
-    def levels(self) -> int:
-        """k: the depth that an exact tree cannot exceed."""
-        return self._halving.levels
-
-    def build(
-        self, *, max_depth: int | None = None, threshold: float = 1.0, kind: str = "quadtree"
-    ) -> DecisionFunction:
-        """Build one tree; parameters and errors as for `quadtree`."""
-        if max_depth is not None and (isinstance(max_depth, bool) or int(max_depth) != max_depth or max_depth < 0):
-            raise OptionError(f"max_depth is {max_depth}, expected a whole number from 0, or None for no limit")
-        if not 0 <= threshold <= 1:
-            raise OptionError(f"threshold is {threshold}, expected 0 to 1 (1 = exact)")
-        limit = self.levels if max_depth is None else min(int(max_depth), self.levels)
-        return DecisionFunction(
-            self._collective,
-            self._methods,
-            self._halving.grow(limit, float(threshold)),
-            kind=kind,
-            options={"max_depth": None if max_depth is None else int(max_depth), "threshold": float(threshold)},
-            provenance=self._provenance,
+        known: dict[str, Any] = {"kind": "quadtree", "provenance": provenance(dmap)}
+        collective, methods = str(dmap.attrs.get("collective", "unknown")), methods_of(dmap)
+        super().__init__(
+            fill_missing(np.asarray(dmap["best"].transpose(*SIZES).values)),
+            [np.asarray(dmap[name].values) for name in SIZES],
+            SIZES,
+            lambda tree, options: DecisionFunction(collective, methods, tree, options=options, **known),
         )
 
 
@@ -117,7 +97,7 @@ def quadtree(dmap: xr.Dataset, *, max_depth: int | None = None, threshold: float
 
 def exact(dmap: xr.Dataset) -> DecisionFunction:
     """Encode a decision map without loss: every measured cell gets its best method."""
-    return QuadtreeBuilder(dmap).build(kind="exact map")
+    return QuadtreeBuilder(dmap).build().changed(kind="exact map")
 
 
 def provenance(dmap: xr.Dataset) -> dict[str, Any]:

@@ -5,28 +5,10 @@ from typing import Any
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.family import Family, Progress
+from dashboard.decisions.grown.blocks import MAX_DEPTH, THRESHOLD, Halving
+from dashboard.decisions.grown.family import Family, Progress, part_of
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.options import Option
 
-MAX_DEPTH = Option(
-    name="max_depth",
-    title="maximum depth (levels)",
-    help="Levels below the root at most; a block at this depth takes its prevalent method.",
-    default=None,
-    kind="int",
-    low=0,
-    unlimited="no limit",
-)
-THRESHOLD = Option(
-    name="threshold",
-    title="accuracy threshold (share)",
-    help="A block of which at least this share of cells has one method becomes a leaf; 1 = exact.",
-    default=1.0,
-    kind="float",
-    low=0,
-    high=1,
-)
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9, 0.95)
 """What frontiers try where the depth is not limited."""
 
@@ -40,44 +22,31 @@ def depths_and_thresholds(levels: int) -> Iterator[dict[str, Any]]:
     yield {}
 
 
-def grow(
-    problem: Problem, *, progress: Progress | None = None, max_depth: int | None = None, threshold: float = 1.0
-) -> DecisionFunction:
+def grow(problem: Problem, *, progress: Progress | None = None, **options: Any) -> DecisionFunction:
     """Build a quadtree over the only slice of a problem; options and errors as for `quadtree`."""
-    return quadtrees(problem, [{"max_depth": max_depth, "threshold": threshold}], progress=progress)[0]
+    return quadtrees(problem, [options], progress=progress)[0]
 
 
 def quadtrees(
     problem: Problem, settings: Sequence[dict[str, Any]], *, progress: Progress | None = None
 ) -> list[DecisionFunction]:
     """Build one quadtree for each of several settings, preparing the map once."""
-    builder = problem.single("quadtree").builder
-    trees = []
-    for number, options in enumerate(settings):
-        if progress is not None:
-            progress(number / len(settings), f"quadtree {number + 1} of {len(settings)}")
-        built = builder.build(**options)
-        trees.append(as_family(built, "quadtree", problem))
-    return trees
+    trees = built(problem.single("quadtree").builder, settings, progress)
+    return [tree.changed(provenance=problem.provenance) for tree in trees]
+
+
+def built(builder: Halving, settings: Sequence[dict[str, Any]], progress: Progress | None) -> list[DecisionFunction]:
+    """Build one tree for each of several settings."""
+    return [
+        builder.build(**options, progress=part_of(progress, number, len(settings)))
+        for number, options in enumerate(settings)
+    ]
 
 
 def grow_exact(problem: Problem, *, progress: Progress | None = None) -> DecisionFunction:
     """Encode the only slice of a problem without loss."""
-    if progress is not None:
-        progress(0.0, "exact map")
-    built = problem.single("exact").builder.build()
-    return as_family(built, "exact", problem, options={})
-
-
-def as_family(
-    decision: DecisionFunction, kind: str, problem: Problem | None = None, *, options: dict[str, Any] | None = None
-) -> DecisionFunction:
-    """The same tree under the name of a family, with what the problem remembers of its measurements."""
-    return decision.changed(
-        kind=kind,
-        options=decision.options if options is None else options,
-        provenance=decision.provenance if problem is None else problem.provenance,
-    )
+    tree = problem.single("exact").builder.build(progress=progress)
+    return tree.changed(kind="exact", options={}, provenance=problem.provenance)
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:
