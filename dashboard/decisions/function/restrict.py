@@ -2,9 +2,8 @@
 
 import math
 from collections.abc import Mapping
+from functools import cache
 from typing import Any
-
-import numpy as np
 
 from dashboard.decisions.function.attributes import COLLECTIVE, SIZES, attribute, compute_one
 from dashboard.decisions.function.flat import FlatTree
@@ -24,14 +23,17 @@ def restrict(tree: FlatTree, given: Mapping[str, int]) -> Node:
     -----
     Cuts are float64, so that such a cut is exact up to 2**53 and rounded down to 53 bits beyond.
     """
-    tests = {(name, limit): _fixed(tree.attributes[name], limit, given) for name, limit in _tests(tree)}
+
+    @cache
+    def settled(name: int, limit: int) -> tuple[Test, bool] | bool:
+        return _fixed(tree.attributes[name], limit, given)
 
     def split(_: int, made: list[tuple[int, int]], children: list[Node]) -> Node:
         """What is left of a split and its children once some tests are settled."""
         kept: list[Test] = []
         for name, limit in made:
             # The tests before are kept or gone, so that this one is bit len(kept) of a child's position.
-            fixed, bit = tests[name, limit], 1 << len(kept)
+            fixed, bit = settled(name, limit), 1 << len(kept)
             if isinstance(fixed, bool):
                 children = [child for index, child in enumerate(children) if bool(index & bit) != fixed]
             else:
@@ -49,12 +51,6 @@ def remembered(provenance: Mapping[str, Any], given: Mapping[str, int]) -> dict[
     facts = {name: value for name, value in provenance.items() if name not in gone}
     values = {name: [value, value] if name in SIZES else value for name, value in given.items() if name not in gone}
     return {**facts, **values}
-
-
-def _tests(tree: FlatTree) -> set[tuple[int, int]]:
-    """The different tests: position of the attribute, whole cut."""
-    used = np.arange(tree.cuts.shape[1]) < tree.widths[:, None]
-    return set(zip(tree.tested[used].tolist(), tree.limits[used].tolist(), strict=True))
 
 
 def _fixed(name: str, limit: int, given: Mapping[str, int]) -> tuple[Test, bool] | bool:

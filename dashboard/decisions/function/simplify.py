@@ -41,7 +41,7 @@ def simplify(tree: FlatTree) -> Node:
 class _Pool:
     """Binary trees in which equal subtrees are one, so that comparing two is comparing two numbers.
 
-    A tree is an index. For each: its test and sides (None for a leaf), its number of leaves, and for
+    A tree is an index. For each: what it is (the method of a leaf, or test and sides), its number of leaves, and for
     each attribute the least and greatest cut in it.
     """
 
@@ -52,15 +52,14 @@ class _Pool:
         self._minimum, self._maximum = [each.minimum for each in known], [each.maximum for each in known]
         self._no_cuts = ((ends.max, ends.min),) * len(known)
         self._index: dict[tuple[int, ...], int] = {}
-        self._splits: list[tuple[int, int, int, int] | None] = []
-        self._methods: list[int] = []
+        self._trees: list[tuple[int, ...]] = []
         self._leaves: list[int] = []
         self._cuts: list[tuple[tuple[int, int], ...]] = []
 
     def leaf(self, method: int) -> int:
         """Give the tree that is one leaf."""
         number = self._index.get((method,))
-        return self._add((method,), None, method, 1, self._no_cuts) if number is None else number
+        return self._add((method,), 1, self._no_cuts) if number is None else number
 
     def ordered(self, tests: list[tuple[int, int]], children: list[int]) -> int:
         """Give the tree for tests made together, trying which to make first."""
@@ -99,16 +98,15 @@ class _Pool:
         built: dict[int, Node] = {}
         wanted = {root}
         for index in range(root, -1, -1):  # sides have smaller indices than what they are sides of
-            split = self._splits[index]
-            if index in wanted and split is not None:
-                wanted.update(split[2:])
+            if index in wanted:
+                wanted.update(self._trees[index][2:])
         for index in sorted(wanted):
-            split = self._splits[index]
-            if split is None:
-                built[index] = Leaf(self._methods[index])
+            first, *others = self._trees[index]
+            if not others:
+                built[index] = Leaf(first)
             else:
-                name, cut, yes, no = split
-                built[index] = Split((Test(self._names[name], float(cut)),), (built[yes], built[no]))
+                cut, yes, no = others
+                built[index] = Split((Test(self._names[first], float(cut)),), (built[yes], built[no]))
         return built[root]
 
     def _joined(self, name: int, cut: int, yes: int, no: int) -> int:
@@ -120,22 +118,14 @@ class _Pool:
             return number
         cuts = [(min(a[0], b[0]), max(a[1], b[1])) for a, b in zip(self._cuts[yes], self._cuts[no], strict=True)]
         cuts[name] = (min(cuts[name][0], cut), max(cuts[name][1], cut))
-        return self._add(key, key, -1, self._leaves[yes] + self._leaves[no], tuple(cuts))
+        return self._add(key, self._leaves[yes] + self._leaves[no], tuple(cuts))
 
-    def _add(
-        self,
-        key: tuple[int, ...],
-        split: tuple[int, int, int, int] | None,
-        method: int,
-        leaves: int,
-        cuts: tuple[tuple[int, int], ...],
-    ) -> int:
-        self._index[key] = len(self._splits)
-        self._splits.append(split)
-        self._methods.append(method)
+    def _add(self, tree: tuple[int, ...], leaves: int, cuts: tuple[tuple[int, int], ...]) -> int:
+        self._index[tree] = number = len(self._trees)
+        self._trees.append(tree)
         self._leaves.append(leaves)
         self._cuts.append(cuts)
-        return len(self._splits) - 1
+        return number
 
     def _restricted(self, root: int, name: int, cut: int, *, above: bool) -> int:
         """Leave out the tests that are decided where ``attribute > cut`` (`above`) or ``<= cut``.
@@ -147,11 +137,11 @@ class _Pool:
         while waiting:
             index = waiting[-1]
             least, greatest = self._cuts[index][name]
-            split = self._splits[index]
-            if split is None or (least > cut if above else greatest < cut):
+            tree = self._trees[index]
+            if len(tree) == 1 or (least > cut if above else greatest < cut):
                 done[index] = index
             else:
-                own, own_cut, yes, no = split
+                own, own_cut, yes, no = tree
                 if own == name and (own_cut <= cut if above else own_cut >= cut):
                     sides = [no if above else yes]
                 else:

@@ -1,6 +1,6 @@
 """The library's own fixed decision, where it was measured, as a decision function like all others."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -49,8 +49,11 @@ def grow(problem: Problem, *, progress: Progress | None = None) -> DecisionFunct
     return problem.decided(Leaf(place), "default")
 
 
-def _path(_problem: Problem) -> Iterable[dict[str, Any]]:
-    return [{}]
-
-
-FAMILY = Family("default", "Library's default", "what the library decides when it is left alone", (), grow, _path)
+FAMILY = Family(
+    "default",
+    "Library's default",
+    "what the library decides when it is left alone",
+    options=(),
+    grow=grow,
+    path=lambda _problem: [{}],
+)

@@ -2,9 +2,8 @@
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.improve import improved
@@ -100,11 +99,6 @@ def grow(
     return decision.changed(kind=KIND, options=changed, provenance={**problem.provenance, "rules": rules.name})
 
 
-def _path(_problem: Problem) -> Iterable[dict[str, Any]]:
-    # Which files there are, only a frontier's `further` settings can tell.
-    return []
-
-
 FAMILY = Family(
     name=KIND,
     title="Rules file",
@@ -135,5 +129,6 @@ FAMILY = Family(
         ),
     ),
     grow=grow,
-    path=_path,
+    # Which files there are, only a frontier's `further` settings can tell.
+    path=lambda _problem: [],
 )

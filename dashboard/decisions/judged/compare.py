@@ -8,7 +8,6 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.function.attributes import COLLECTIVE, COMM_SIZE, MESSAGE_SIZE, PPN, SIZES
-from dashboard.decisions.function.bounds import bounded_levels
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import expected_depth
 from dashboard.decisions.judged.heldout import figures_of
@@ -18,6 +17,9 @@ from dashboard.domain.arrays import IntArray
 
 OUTCOMES = ("same method", "first faster", "second faster", "equally fast", "not comparable")
 """What `difference` finds at a cell, by number; -1 where nothing is measured."""
+
+_SIZES = ("leaves", "depth", "expected_depth", "rules", "tests")
+_PENALTIES = ("penalty_mean", "penalty_p95", "penalty_max", "penalty_median", "wrong", "unmeasured", "cells")
 
 _SAME, _FIRST, _SECOND, _EQUAL, _UNKNOWN = range(len(OUTCOMES))
 
@@ -47,9 +49,8 @@ def compare(problem: Problem, decisions: Mapping[str, DecisionFunction]) -> pd.D
     DecisionError
         When a decision needs an attribute that is not known of these results.
     """
-    rows = {name: _row(problem, decision) for name, decision in decisions.items()}
-    table = pd.DataFrame.from_dict(rows, orient="index", columns=None if rows else _columns())
-    return table.rename_axis("decision")
+    rows = [_row(problem, decision) for decision in decisions.values()]
+    return pd.DataFrame(rows, index=pd.Index([*decisions], name="decision"), columns=[*_SIZES, *_PENALTIES])
 
 
 def absent_methods(problem: Problem, decision: DecisionFunction) -> list[str]:
@@ -58,24 +59,18 @@ def absent_methods(problem: Problem, decision: DecisionFunction) -> list[str]:
     return [method.label for method in decision.methods if method.label not in there]
 
 
-def _columns() -> list[str]:
-    sizes = ["leaves", "depth", "expected_depth", "rules", "tests"]
-    penalties = ["penalty_mean", "penalty_p95", "penalty_max", "penalty_median"]
-    return [*sizes, *penalties, "wrong", "unmeasured", "cells"]
-
-
-def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
+def _row(problem: Problem, decision: DecisionFunction) -> tuple[Any, ...]:
     tables = problem.penalties(decision)
     figures = figures_of(tables)
     written = decision.simplified()
     depth = expected_depth(decision, tables)
     penalties = np.concatenate([table["penalty"].values.ravel() for table in tables])
     judged = penalties[~np.isnan(penalties)]
-    values = (
+    return (
         decision.leaves,
         decision.depth,
         np.nan if depth is None else depth,
-        sum(int(((level.codes >= 0) & level.reachable).sum()) for level in bounded_levels(decision.tree)),
+        len(decision.rules()),
         written.nodes - written.leaves,
         figures.mean,
         figures.p95,
@@ -85,7 +80,6 @@ def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
         figures.unmeasured,
         judged.size,
     )
-    return dict(zip(_columns(), values, strict=True))
 
 
 def difference(problem: Problem, first: DecisionFunction, second: DecisionFunction) -> xr.Dataset:
@@ -113,19 +107,16 @@ def difference(problem: Problem, first: DecisionFunction, second: DecisionFuncti
     DecisionError
         When a decision needs an attribute that is not known of these results.
     """
-    labels = list(dict.fromkeys(method.label for methods in _all_methods(problem, first, second) for method in methods))
-    pairs = zip(problem.slices, problem.penalties(first), problem.penalties(second), strict=True)
-    tables = [_differences(left, right, (first, second), labels) for _, left, right in pairs]
+    methods = (*problem.methods, *first.methods, *second.methods)
+    labels = list(dict.fromkeys(method.label for method in methods))
+    pairs = zip(problem.penalties(first), problem.penalties(second), strict=True)
+    tables = [_differences(left, right, (first, second), labels) for left, right in pairs]
     joined = tables[0] if len(tables) == 1 else _stacked(problem, tables)
     joined = joined.assign_coords(method=("method", labels))
     for name in ("first_penalty", "second_penalty"):
         joined[name].attrs["units"] = "%"
     joined["difference"].attrs["units"] = "percent points"
     return joined.assign_attrs(collective=problem.collective, **_summed_up(joined))
-
-
-def _all_methods(problem: Problem, *decisions: DecisionFunction) -> list[tuple[Any, ...]]:
-    return [problem.methods, *(decision.methods for decision in decisions)]
 
 
 def _differences(

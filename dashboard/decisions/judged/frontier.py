@@ -261,33 +261,29 @@ class _Tries:
 
     def grow(self, name: str, problem: Problem) -> dict[_Key, DecisionFunction]:
         """Decision functions of a family, by its name and the position in its path."""
-        settings, self._turn = self._paths[name], 0
+        self._turn = 0
         try:
-            grown = self._family(FAMILIES[name], problem, settings)
+            return self._family(name, lambda: problem)
         except DecisionError:
-            self._done += len(settings) * self._turns
+            self._done += len(self._paths[name]) * (self._turns - 1)
             raise
-        self._done += len(settings)
-        return {(name, number): decision for number, decision in enumerate(grown)}
 
     def on_parts(
         self, name: str, prepare: Callable[[Problem], Problem]
     ) -> Callable[[Problem], dict[_Key, DecisionFunction]]:
         """What does the same on one fold after another; it gives none where the family does not suit a fold."""
-        settings = self._paths[name]
 
         def grow(part: Problem) -> dict[_Key, DecisionFunction]:
             self._turn += 1
             try:
-                grown = self._family(FAMILIES[name], prepare(part), settings)
+                return self._family(name, lambda: prepare(part))
             except DecisionError:
-                grown = []
-            self._done += len(settings)
-            return {(name, number): decision for number, decision in enumerate(grown)}
+                return {}
 
         return grow
 
-    def _family(self, family: Family, problem: Problem, settings: list[dict[str, Any]]) -> list[DecisionFunction]:
+    def _family(self, name: str, learnt: Callable[[], Problem]) -> dict[_Key, DecisionFunction]:
+        family, settings = FAMILIES[name], self._paths[name]
         title = family.title + (f", fold {self._turn} of {self._turns - 1}" if self._turn else "")
 
         def say(share: float, _what: str = "") -> None:
@@ -295,13 +291,18 @@ class _Tries:
                 self._progress(min(1.0, (self._done + share * len(settings)) / self._all), title)
 
         say(0.0)
-        if family.grow_many is not None:
-            return family.grow_many(problem, settings, progress=say)
-        decisions = []
-        for options in settings:
-            decisions.append(family.grow(problem, **options))
-            say(len(decisions) / len(settings))
-        return decisions
+        try:
+            problem = learnt()
+            if family.grow_many is not None:
+                decisions = family.grow_many(problem, settings, progress=say)
+            else:
+                decisions = []
+                for options in settings:
+                    decisions.append(family.grow(problem, **options))
+                    say(len(decisions) / len(settings))
+        finally:
+            self._done += len(settings)
+        return {(name, number): decision for number, decision in enumerate(decisions)}
 
 
 def _suitable(problem: Problem) -> list[str]:
