@@ -79,7 +79,7 @@ def test_the_tour_of_the_command_line_can_be_typed(
         return frontier(problem, **options | {"folds": 2})
 
     # All ways of deciding, each on four parts instead of ten: that took half of the tour.
-    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", by_halves)
+    monkeypatch.setattr("dashboard.commands.frontier.find", by_halves)
     lines = [*typed(README), *typed(COMMAND_LINE)]
     assert len(lines) == 20
     printed: dict[str, str] = {}

@@ -103,6 +103,26 @@ def selection(args: argparse.Namespace) -> str | None:
         raise Usage(f"--base {args.base}: cannot be read: {reason}") from error
 
 
+def only(parser: Any) -> None:
+    """Add ``--only``."""
+    parser.add_argument(
+        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
+    )
+
+
+def name(parser: Any, given: str) -> None:
+    """Add ``--name``."""
+    parser.add_argument(
+        "--name",
+        dest="names",
+        action="append",
+        default=[],
+        type=cli_values.pair("THEIRS=NAME", "bin_tree=binary_tree"),
+        metavar="THEIRS=NAME",
+        help=f"what the target calls an algorithm of {given}, such as bin_tree=binary_tree; may be given several times",
+    )
+
+
 def target(name: str) -> Target:
     """The target that ``--to`` names; Usage where there is none."""
     from dashboard.export import TARGETS

@@ -1,24 +1,23 @@
 """``colltune compare``: some decision functions side by side, and two of them cell by cell."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import say, show
-from dashboard.commands.treatment import grown, held_out, preparation
+from dashboard.commands.prepared import grown, held_out, preparation
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged import compare as comparing
+from dashboard.decisions.measured.selection import yardstick
 from dashboard.domain.unmeasured import RULE, absent
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction
-    from dashboard.session.prepared import Prepared
+from dashboard.session.prepared import Prepared
 
 #: What a cell of the map of two decisions shows, by the position in `dashboard.decisions.judged.compare.OUTCOMES`.
 _SIGNS = "=AB~?"
@@ -27,9 +26,6 @@ _SAVED = ".json"
 
 def compare(args: argparse.Namespace) -> None:
     """Show the comparison of approaches; of two decisions also where they differ."""
-    from dashboard.decisions.judged import compare as comparing
-    from dashboard.decisions.measured.selection import yardstick
-
     _check(args.trees)
     prepared = preparation(args)
     decisions, held = {}, {}
@@ -60,15 +56,11 @@ def _check(trees: list[str]) -> None:
 
 def _is_file(text: str) -> bool:
     """Whether a tree is the name of a saved one, and not a tree that takes such a file as its option."""
-    from dashboard.decisions.grown.families import FAMILIES
-
     return text.endswith(_SAVED) and text.partition(":")[0] not in FAMILIES
 
 
 def _made(args: argparse.Namespace, prepared: Prepared, text: str) -> tuple[DecisionFunction, dict[str, Any] | None]:
     """A decision function, from a file or grown; and how it does held out, if that is asked for."""
-    from dashboard.decisions import DecisionFunction
-
     if _is_file(text):
         if not Path(text).is_file():
             raise Usage(f"{text}: no such file")

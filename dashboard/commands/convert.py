@@ -1,17 +1,15 @@
 """``colltune convert``: results saved in one file."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
+
+import xarray as xr
 
 from dashboard.commands.load import load
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
-
-if TYPE_CHECKING:
-    import xarray as xr
+from dashboard.decisions.measured import trust
+from loaders import save_results
 
 _SAVED_AS = (".nc", ".zarr", ".csv", ".occ")
 #: Forms with less room than results have, by their suffix.
@@ -20,8 +18,6 @@ _FORMS = {".csv": "a table", ".occ": "OCC's form"}
 
 def convert(args: argparse.Namespace) -> None:
     """Load results and save them."""
-    from loaders import save_results
-
     if Path(args.output).suffix not in _SAVED_AS:
         raise Usage(f"-o {args.output}: the name must end in one of {', '.join(_SAVED_AS)}")
     results = load(args)
@@ -33,8 +29,6 @@ def convert(args: argparse.Namespace) -> None:
 
 def _say_lost(results: xr.DataTree, form: str) -> None:
     """Say what a form has no room for."""
-    from dashboard.decisions.measured import trust
-
     cubes = [node.to_dataset() for node in results.children.values()]
     lost = {
         "single repetitions": any("sample" in cube for cube in cubes),

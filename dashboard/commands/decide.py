@@ -1,11 +1,11 @@
 """``colltune decide`` and ``colltune export``: one decision function, shown or written."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import beside as cli_beside
@@ -16,17 +16,22 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
 from dashboard.commands.output import answer, say, show
-from dashboard.commands.treatment import grown, held_out, preparation, preparations
+from dashboard.commands.prepared import grown, held_out, preparation, preparations
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
+from dashboard.decisions import select_ppn
+from dashboard.decisions.grown.c45.report import TABLE_6_7, TABLE_6_8, c45_table
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_count
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dashboard.decisions.measured.problem import Problem
-    from dashboard.export.writing import Order, Written
-    from dashboard.session.prepared import Decided, Prepared
+from dashboard.export import ExportError, source_lines, writing
+from dashboard.export.components import asks_han
+from dashboard.export.library_names import is_of_library
+from dashboard.export.targets.mpich.base import kept
+from dashboard.export.writing import Order, Written
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import Decided, Prepared
+from dashboard.session.sweep import sweep
 
 #: Exit status of an export that costs more than its tree, above what is allowed.
 LOSES = 1
@@ -36,9 +41,6 @@ _DRAWN_LEAVES = 64
 
 def decide(args: argparse.Namespace) -> None:
     """Show a decision function with its size and penalty, or how these change with a limit."""
-    from dashboard.export.components import asks_han
-    from dashboard.export.library_names import is_of_library
-
     if args.sweep:
         if args.link:
             raise Usage("--link: an address tells one tree, no sweep; the page Decisions has the sweep below the tree")
@@ -67,9 +69,6 @@ def decide(args: argparse.Namespace) -> None:
 
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
-    from dashboard.decisions import select_ppn
-    from dashboard.export.writing import Order
-
     target = cli_arguments.target(args.to)
     cli_beside.check(args)
     decisions, statistics = [], {}
@@ -93,8 +92,6 @@ def export(args: argparse.Namespace) -> None:
 
 def deliver(order: Order, output: str, allowed: float = 0.0) -> bool:
     """Write what is asked for to standard output (``-``) or a file; whether that costs more points than are allowed."""
-    from dashboard.export import ExportError, writing
-
     written = writing.write(order)
     if written.left_out:
         raise ExportError("; ".join(f"{name}: {why}" for name, why in written.left_out.items()))
@@ -125,8 +122,6 @@ def _say_losses(written: Written, allowed: float) -> bool:
 
 def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
     """What is asked of the target; `Usage` for options that mean nothing to it."""
-    from dashboard.export.targets.mpich.base import kept
-
     asked = {"version": args.version, "most_rules": args.most_rules, "base": cli_arguments.selection(args)}
     given = {name: value for name, value in asked.items() if value is not None}
     for name in given:
@@ -139,9 +134,6 @@ def _given(args: argparse.Namespace, known: Sequence[str]) -> dict[str, Any]:
 
 
 def _sweep(args: argparse.Namespace) -> None:
-    from dashboard.session.choice import Choice
-    from dashboard.session.sweep import sweep
-
     if (args.tree, args.sweep == "settings") not in {("quadtree", False), ("c45", True)}:
         raise Usage(
             f"--sweep {args.sweep} is for --tree {'c45' if args.sweep == 'settings' else 'quadtree'}; "
@@ -156,8 +148,6 @@ def _sweep(args: argparse.Namespace) -> None:
 
 def _c45_settings(problem: Problem, options: Mapping[str, Any]) -> pd.DataFrame:
     """The figures of Table 6.7, of a combined tree those of Table 6.8."""
-    from dashboard.decisions.grown.c45.report import TABLE_6_7, TABLE_6_8, c45_table
-
     others = {name: value for name, value in options.items() if name not in ("min_cases", "confidence")}
     return c45_table(problem, TABLE_6_8 if problem.categories else TABLE_6_7, **others).reset_index(names="setting")
 
@@ -171,9 +161,6 @@ def _show_sweep(args: argparse.Namespace, prepared: Prepared, frame: pd.DataFram
 def decision_lines(args: argparse.Namespace, result: Mapping[str, Any], decided: Decided) -> list[str]:
     """Lines on a decision function; `args` has the name of its ``tree``, and whether to ``draw`` it."""
     decision = decided.decision
-    from dashboard.decisions.grown.families import FAMILIES
-    from dashboard.export import ExportError, source_lines
-
     try:
         in_c = source_lines(decision)
     except ExportError:

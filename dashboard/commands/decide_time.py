@@ -50,7 +50,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
 
 def decide_time(args: argparse.Namespace) -> None:
     """Print sizes and times of each tree."""
-    from dashboard.commands.treatment import preparation
+    from dashboard.commands.prepared import preparation
     from dashboard.decisions.grown.families import family
     from dashboard.export.decide_time import decide_time as timed
     from dashboard.export.decide_time import found_compiler

@@ -54,9 +54,8 @@ def _interruptible() -> Iterator[None]:
 
 def run(args: argparse.Namespace) -> None:
     """Run the subcommand that was called."""
-    command = resolve_name(COMMANDS[args.command])
     refuse_same(args)
     cli_rules.keep(args)
-    with cli_model.known(args), _interruptible():
-        command(args)
+    with _interruptible(), cli_model.known(args):
+        resolve_name(COMMANDS[args.command])(args)
         cli_following.say_following(args)

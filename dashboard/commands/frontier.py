@@ -1,33 +1,29 @@
 """``colltune frontier``: all ways of deciding by size and penalty, and which one to take."""
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.commands import rules as cli_rules
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.output import Working, show
-from dashboard.commands.treatment import preparation
+from dashboard.commands.prepared import preparation
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.decisions.judged.frontier import Frontier, listed, time_to_decide
+from dashboard.decisions.judged.frontier import frontier as find
+from dashboard.decisions.judged.recommend import Recommendation, falls_below, recommend
 from dashboard.domain.held_out import over
 from dashboard.domain.units import format_count
-
-if TYPE_CHECKING:
-    from dashboard.decisions.judged.frontier import Frontier
-    from dashboard.decisions.judged.recommend import Recommendation
+from dashboard.session.choice import Choice
+from dashboard.session.recipes import tree_words
 
 _TITLES = {"mean": "mean", "median": "median", "p95": "95 %", "max": "max"}
 
 
 def frontier(args: argparse.Namespace) -> None:
     """Show the frontier and the recommendation."""
-    from dashboard.decisions.judged.frontier import frontier as find
-    from dashboard.decisions.judged.frontier import time_to_decide
-    from dashboard.decisions.judged.recommend import falls_below, recommend
-
     prepared = preparation(args)
     with Working() as progress:
         tried = find(
@@ -71,8 +67,6 @@ def _records(frame: Any) -> list[dict[str, Any]]:
 
 
 def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier, chosen: Recommendation) -> list[str]:
-    from dashboard.decisions.judged.frontier import listed
-
     outside = tried.scheme is not None
     points = result["points"]
     leaves = tried.table["leaves"].to_numpy()
@@ -106,8 +100,6 @@ def _about(tried: Frontier) -> str:
 
 
 def _row(point: Mapping[str, Any], recommended: bool, outside: bool) -> list[str]:  # noqa: FBT001 - two columns
-    from dashboard.decisions.grown.families import FAMILIES
-
     row = ["*" if recommended else "", point["family"], cli_trees.words_of(point["options"], FAMILIES[point["family"]])]
     row += [str(point["leaves"]), cli_text.two_decimals(point["expected_depth"])]
     row += [cli_text.two_decimals(point[f"penalty_{name}"]) for name in _TITLES]
@@ -134,7 +126,4 @@ def _leaves(count: int | None) -> str:
 
 
 def _command(point: Mapping[str, Any]) -> str:
-    from dashboard.session.choice import Choice
-    from dashboard.session.recipes import tree_words
-
     return f"colltune decide … {' '.join(tree_words(Choice.of(point['family'], point['options'])))}"

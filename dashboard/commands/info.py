@@ -1,29 +1,31 @@
 """``colltune info``: what files hold, how complete and how noisy it is, and what they lack."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import xarray as xr
 
 from dashboard.commands.info_text import info_lines
 from dashboard.commands.load import file_report, hints_of, load
 from dashboard.commands.output import Loading, say, show
 from dashboard.commands.text import records
 from dashboard.commands.usage import Usage
+from dashboard.decisions.measured.doubles import difference
+from dashboard.decisions.measured.interpolate import interpolation_error
+from dashboard.decisions.measured.outliers import outliers
+from dashboard.decisions.measured.trust import doubtful
+from loaders import LoadError, MissingHintError, facets, scan, suggesting
 from loaders.collectives import POINT_TO_POINT
-
-if TYPE_CHECKING:
-    import xarray as xr
+from loaders.hints import EXAMPLES, THEIRS
 
 
 def info(args: argparse.Namespace) -> None:
     """Show what files hold, also where hints are lacking; Usage if a named file, or all of them, are of no use."""
-    from loaders import LoadError, MissingHintError, facets, scan
-
     cubes: dict[str, dict[str, Any]] = {}
     examples: Mapping[str, str] = {}
     try:
@@ -56,9 +58,6 @@ def info(args: argparse.Namespace) -> None:
 
 def _suggest(args: argparse.Namespace, files: Sequence[Mapping[str, Any]], examples: Mapping[str, str]) -> None:
     """Prepare the next command: a pattern over the names, what an error suggests, or examples of what is lacking."""
-    from loaders import suggesting
-    from loaders.hints import EXAMPLES, THEIRS
-
     lacking = dict.fromkeys(need for file in files for need in file["needs"] if need in EXAMPLES)
     # What tells all that is needed is not to be passed over for what does not.
     first = bool(examples) and any(map(_is_complete, files))
@@ -87,8 +86,6 @@ def _is_complete(file: Mapping[str, Any]) -> bool:
 
 def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> None:
     """Put what is lacking into the arguments that the next command is made of."""
-    from loaders.hints import THEIRS
-
     args.suggested = examples
     for name, value in examples.items():
         if value == THEIRS:
@@ -109,10 +106,6 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
         ``noise``: median and 90 % quantile of ``time_std / time`` in percent, None where no spread is known;
         ``doubtful`` times with the reason; ``doubles`` as `dashboard.decisions.measured.doubles.difference` has them.
     """
-    import numpy as np
-
-    from dashboard.decisions.measured.doubles import difference
-
     there = cube["time"].notnull()
     others = [dim for dim in there.dims if dim != "method"]
     counts = there.sum(others).values.tolist()
@@ -142,23 +135,17 @@ def coverage(cube: xr.Dataset) -> dict[str, Any]:
 
 def _doubtful(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that cannot be trusted, with the reason."""
-    from dashboard.decisions.measured.trust import doubtful
-
     return records(doubtful(cube).drop(columns=["kind", "repetition"], errors="ignore"))
 
 
 def _between(cube: xr.Dataset) -> dict[str, list[dict[str, Any]]]:
     """How far times interpolated between measured sizes are off, along each axis."""
-    from dashboard.decisions.measured.interpolate import interpolation_error
-
     frames = {"message_size": interpolation_error(cube), "comm_size": interpolation_error(cube, "comm_size")}
     return {along: records(frame) for along, frame in frames.items()}
 
 
 def _outliers(cube: xr.Dataset) -> list[dict[str, Any]]:
     """Times that do not fit those around them."""
-    from dashboard.decisions.measured.outliers import outliers
-
     return records(outliers(cube))
 
 

@@ -87,7 +87,7 @@ def lint(args: argparse.Namespace) -> None:
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
     """The measurements by collective: of those that there are rules for what every command judges by."""
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import preparations_of
+    from dashboard.commands.prepared import preparations_of
     from dashboard.decisions import select_ppn
 
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}

@@ -1,16 +1,14 @@
 """``colltune map``: the decision map of one collective, with its ties."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import say, show
-from dashboard.commands.treatment import preparation
-
-if TYPE_CHECKING:
-    import xarray as xr
+from dashboard.commands.prepared import preparation
+from dashboard.decisions.measured.simplest import tied_words
 
 #: Cells whose method is the fastest with less probability are marked.
 UNSURE = 0.5
@@ -48,8 +46,6 @@ def decision_map(args: argparse.Namespace) -> None:
 
 
 def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any) -> list[str]:
-    from dashboard.decisions.measured.simplest import tied_words
-
     remarks = [str(dmap.attrs[key]) for key in _TOLD if dmap.attrs.get(key)]
     what = "the simplest choice among the best methods" if args.ties == "simplest" else "the fastest method"
     lines = [f"{name}: {what} for each pair of sizes" + (f" ({', '.join(remarks)})" if remarks else ""), ""]

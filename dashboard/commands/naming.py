@@ -1,45 +1,26 @@
 """Names of methods that the target of an export does not know: said with near ones, mapped, or left out."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import values as cli_values
+import xarray as xr
+
 from dashboard.commands.load import load
 from dashboard.commands.output import say
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction, Method
+from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import meant
+from dashboard.export import TARGETS
+from dashboard.export.library_names import measured_series
+from dashboard.export.naming import known, lacking, near, renamed, renamed_rules
+from dashboard.export.substitute import apart
+from dashboard.export.unsafe import is_unsafe
 from loaders.collectives import POINT_TO_POINT
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction, Method
+from loaders.openmpi import DEFAULT_VERSION
 
 _LISTED = 8
-
-
-def add_options(parser: Any) -> None:
-    """Add ``--name`` and ``--only``."""
-    add_name(parser, "the results")
-    parser.add_argument(
-        "--only", choices=("target",), help="grow the tree over the methods that the target has, rather than replace"
-    )
-
-
-def add_name(parser: Any, given: str) -> None:
-    """Add ``--name``."""
-    parser.add_argument(
-        "--name",
-        dest="names",
-        action="append",
-        default=[],
-        type=cli_values.pair("THEIRS=NAME", "bin_tree=binary_tree"),
-        metavar="THEIRS=NAME",
-        help=f"what the target calls an algorithm of {given}, such as bin_tree=binary_tree; may be given several times",
-    )
 
 
 def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
@@ -55,14 +36,6 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
     Usage
         An algorithm is to be renamed that is not there, or the target has none of those that alone are asked for.
     """
-    import xarray as xr
-
-    from dashboard.decisions.measured.map import methods_of
-    from dashboard.export import TARGETS
-    from dashboard.export.library_names import measured_series
-    from dashboard.export.naming import lacking, renamed
-    from loaders.openmpi import DEFAULT_VERSION
-
     results = load(args)
     cubes = {name: node.to_dataset() for name, node in results.children.items()}
     _check_there(args, (str(name) for cube in cubes.values() for name in cube["algorithm"].values), "results have")
@@ -109,9 +82,6 @@ def _leave_out(args: argparse.Namespace, cubes: dict[str, xr.Dataset], left: Map
 
 def _apart(args: argparse.Namespace, cube: xr.Dataset, methods: Sequence[Method]) -> list[Method]:
     """Methods that the target has, but not beside better ones; they are said."""
-    from dashboard.export import TARGETS
-    from dashboard.export.substitute import apart
-
     if left := apart(TARGETS[args.to], cube, methods):
         names = ", ".join(method.label for method in left)
         say(f"note: {cube.attrs['collective']}: {args.to} has {names}, but not beside others that are better together")
@@ -122,9 +92,6 @@ def named_rules(
     args: argparse.Namespace, rules: Mapping[str, DecisionFunction], options: Mapping[str, Any]
 ) -> dict[str, DecisionFunction]:
     """Rules with the target's names; `options` of the target as for `named`, and so `Usage`."""
-    from dashboard.export import TARGETS
-    from dashboard.export.naming import lacking, renamed_rules
-
     _check_there(args, (method.algorithm for decision in rules.values() for method in decision.methods), "rules have")
     made = {name: renamed_rules(decision, dict(args.names)) for name, decision in rules.items()}
     if args.names:
@@ -148,9 +115,6 @@ def _check_there(args: argparse.Namespace, algorithms: Iterable[str], have: str)
 
 def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[str], version: str | None) -> None:
     """Usage when the name that an algorithm is to have is none of the target's."""
-    from dashboard.export import TARGETS
-    from dashboard.export.naming import known, near
-
     for theirs, name in args.names:
         there = known(TARGETS[args.to], collective, version)
         if name in without and name not in there:
@@ -161,10 +125,6 @@ def _check_renamed(args: argparse.Namespace, collective: str, without: Sequence[
 
 def _say(args: argparse.Namespace, collective: str, algorithms: Iterable[str], version: str | None) -> None:
     """Say which algorithms the target lacks, and which of its own they may be."""
-    from dashboard.export import TARGETS
-    from dashboard.export.naming import near
-    from dashboard.export.unsafe import is_unsafe
-
     if numbers := [name for name in algorithms if name.isdigit()]:
         said = ", ".join(numbers[:_LISTED])
         say(f"note: {collective}: algorithms {said} are numbers; --numbers openmpi-5.0 names them")

@@ -10,7 +10,6 @@ from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import check_methods as cli_check_methods
 from dashboard.commands import decide_time as cli_decide_time
 from dashboard.commands import lint as cli_lint
-from dashboard.commands import naming as cli_naming
 from dashboard.commands import portability as cli_portability
 from dashboard.commands import prove as cli_prove
 from dashboard.commands import report as cli_report
@@ -267,7 +266,8 @@ def _export_options(parser: argparse.ArgumentParser) -> None:
     )
     cli_arguments.base(group)
     cli_beyond.add_option(group)
-    cli_naming.add_options(group)
+    cli_arguments.name(group, "the results")
+    cli_arguments.only(group)
     cli_beside.add_options(parser)
 
 

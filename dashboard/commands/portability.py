@@ -66,7 +66,7 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
     """
     from dashboard.commands.load import cubes_of, load, tells_ppn
     from dashboard.commands.output import say
-    from dashboard.commands.treatment import preparation
+    from dashboard.commands.prepared import preparation
     from dashboard.decisions.judged.portability import SIDES, ppn_of_both
 
     # What is left out need not be known to both.

@@ -1,19 +1,28 @@
-"""Measurements as decisions are judged by them, and what is said of what was done to them."""
+"""From arguments to what is decided on and judged by, and what is said of what was done to the measurements."""
 
-from __future__ import annotations
-
+import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.output import say
+from dashboard.commands.load import cubes_of
+from dashboard.commands.model.predict import say_undetermined_choices
+from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.session.prepared import Prepared
+from dashboard.decisions import select_ppn
+from dashboard.decisions.judged.heldout import HeldOut
+from dashboard.decisions.measured import selection, trust
+from dashboard.decisions.measured.workload import in_words
+from dashboard.domain import held_out as held_out_words
+from dashboard.domain.errors import meant
+from dashboard.domain.units import format_bytes, format_count, format_ppn
+from dashboard.export.unsafe import LEFT_OUT
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import Decided, Prepared, prepare
+from dashboard.session.treatment import OPTIONS, Treatment, Workload
+from loaders.workload import read_workload
 
 _LISTED = 5
 KEEP = ", or add --keep-doubtful"
@@ -31,8 +40,6 @@ def judged(
     keep_doubtful
         Whether times count that cannot be trusted.
     """
-    from dashboard.session.prepared import prepare
-
     made = {name: prepare(cube, keep_doubtful=keep_doubtful) for name, cube in cubes.items()}
     for each in made.values():
         say_done(each, otherwise)
@@ -47,11 +54,6 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
     otherwise
         What else than measuring again can be done where no time can be trusted; None: that is no error.
     """
-    from dashboard.decisions.measured import trust
-    from dashboard.decisions.measured.map import select_ppn
-    from dashboard.decisions.measured.workload import in_words
-    from dashboard.export.unsafe import LEFT_OUT
-
     treatment = prepared.treatment
     for name, cube in prepared.cubes.items():
         if LEFT_OUT in cube.attrs:
@@ -75,8 +77,6 @@ def say_done(prepared: Prepared, otherwise: str | None = KEEP) -> None:
 
 def _say_doubtful(name: str, cube: xr.Dataset, table: Any, otherwise: str | None) -> None:
     """Say which times cannot be right; Usage where none is left."""
-    from dashboard.decisions.measured import trust
-
     if len(table):
         gone = trust.LEFT_OUT in cube.attrs
         say(f"note: {name}: {'left out' if gone else 'kept'}: {trust.words(table)}; measure again on a quiet machine")
@@ -100,3 +100,107 @@ def _say_tests(prepared: Prepared) -> None:
     for part, test in zip(prepared.problem.slices, prepared.tests, strict=True):
         where = "".join(f"{name} {value}: " for name, value in part.given.items()) if len(prepared.tests) > 1 else ""
         say(f"note: {where}{test.attrs['note']}")
+
+
+def treatment_of(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> Treatment:
+    """The treatment that the arguments ask for, of these measurements.
+
+    Raises
+    ------
+    Usage
+        A method that is to be left out is not there, or none would be left.
+    """
+    given = {option.name: getattr(args, option.name, None) for option in OPTIONS}
+    chosen = {name: value for name, value in given.items() if value is not None}
+    if getattr(args, "weights", None):
+        chosen["workload"] = Workload.of(read_workload(args.weights))
+    across = getattr(args, "ppn", None) == "all"
+    ppn = None if across else getattr(args, "ppn", None)
+    return Treatment.of({**chosen, "without": _named(args, cubes), "ppn": ppn, "across": across})
+
+
+def preparations(args: argparse.Namespace, results: xr.DataTree | None = None) -> list[Prepared]:
+    """What to decide on: one for each collective, or one for all of them together; what was done is said.
+
+    Raises
+    ------
+    Usage
+        The arguments do not say which collectives, or not so that it can be done.
+    """
+    combined = getattr(args, "combined", False)
+    cubes = cubes_of(args, [args.collective] if isinstance(args.collective, str) else args.collective, results)
+    if len(cubes) > 1 and not combined and args.command != "export":
+        raise Usage(f"-c names {len(cubes)} collectives; --combined makes one tree for {' and '.join(cubes)}")
+    if combined and len(cubes) < 2:
+        raise Usage("--combined makes one tree for several collectives; name them with -c, such as -c bcast -c reduce")
+    return preparations_of(args, cubes, combined=combined)
+
+
+def preparations_of(
+    args: argparse.Namespace, cubes: Mapping[str, xr.Dataset], *, combined: bool = False
+) -> list[Prepared]:
+    """As `preparations`, of these measurements."""
+    treatment = treatment_of(args, cubes)
+    made = [prepare(cubes, treatment)] if combined else [prepare(cube, treatment) for cube in cubes.values()]
+    if args.ppn is None:
+        # Of what is judged: times that cannot be trusted do not count.
+        say_ppn({name: cube for each in made for name, cube in each.cubes.items()})
+    for each in made:
+        say_done(each)
+    return made
+
+
+def preparation(args: argparse.Namespace, results: xr.DataTree | None = None) -> Prepared:
+    """The only one; `preparations` has seen to it for all commands but ``export``."""
+    (made,) = preparations(args, results)
+    return made
+
+
+def grown(prepared: Prepared, tree: str, options: Mapping[str, Any]) -> Decided:
+    """Grow a tree; on a terminal a line says how far it is."""
+    choice = Choice.of(tree, options)
+    with Working() as progress:
+        decided = prepared.decided(choice, prepared.grow(choice, progress))
+    say_undetermined_choices(decided.decision)
+    return decided
+
+
+def held_out(args: argparse.Namespace, decided: Decided) -> HeldOut | None:
+    """The penalty where a decision was not made from, if it is asked for."""
+    if args.held_out == held_out_words.NOTHING:
+        return None
+    with Working() as progress:
+        return decided.prepared.held_out(
+            decided.choice, args.held_out, args.folds, decision=decided.decision, progress=progress
+        )
+
+
+def _named(args: argparse.Namespace, cubes: Mapping[str, xr.Dataset]) -> tuple[str, ...]:
+    """What ``--without`` names."""
+    wanted = tuple(getattr(args, "without", ()))
+    known = list(dict.fromkeys(name for cube in cubes.values() for name in selection.selectable(cube)))
+    for name in wanted:
+        there = name in known or any(selection.left_out(cube, [name]) for cube in cubes.values())
+        if not there and name not in getattr(args, "without_known", ()):
+            near = meant(name, known) or "; 'colltune map' shows them"
+            raise Usage(f"--without {name!r}: there is no such method of {' or '.join(cubes)}{near}")
+    for name, cube in cubes.items():
+        gone = selection.left_out(cube, wanted)
+        if wanted and len(gone) == cube.sizes["method"]:
+            raise Usage(f"--without leaves no method of {name}")
+        if gone:
+            against = selection.yardstick({selection.WITHOUT: gone})
+            say(f"note: {name}: methods left out: {', '.join(gone)}; penalties are against the {against}")
+    return wanted
+
+
+def say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
+    """Say which processes per node are meant where none were chosen."""
+    notes = []
+    for cube in cubes.values():
+        if "ppn" in cube.dims:
+            chosen = select_ppn(cube)[1]
+            others = ", ".join(str(int(value)) for value in cube["ppn"].values)
+            notes.append(f"note: {format_ppn(chosen)} (most measured cells) of {others}; --ppn chooses")
+    for note in dict.fromkeys(notes):
+        say(note)

@@ -82,7 +82,7 @@ def _refuse_what_is_no_picture(args: argparse.Namespace) -> None:
 def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
     from dashboard.commands.load import cubes_of, load
-    from dashboard.commands.treatment import say_ppn, treatment_of
+    from dashboard.commands.prepared import say_ppn, treatment_of
     from dashboard.session.choice import Choice
     from dashboard.session.registry import register
     from dashboard.session.state import State

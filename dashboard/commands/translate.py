@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import naming as cli_naming
 from dashboard.commands.output import deliver, say
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
@@ -47,7 +46,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
         help="the file has bytes per process where the library compares the total: repair that",
     )
     cli_arguments.base(parser)
-    cli_naming.add_name(parser, "the rules")
+    cli_arguments.name(parser, "the rules")
 
 
 def translate(args: argparse.Namespace) -> None:
@@ -78,6 +77,7 @@ def translate(args: argparse.Namespace) -> None:
 
 
 def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction], base: str | None) -> str:
+    from dashboard.commands.naming import named_rules
     from dashboard.export.target import ExportError
     from dashboard.export.translation import taken
     from dashboard.export.writing import Order, write
@@ -85,7 +85,7 @@ def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFun
     given = {"version": args.library_series, "base": base}
     options = {name: value for name, value in given.items() if name in target.options and value is not None}
     facts = {"translated_from": Path(args.rules).name}
-    named = cli_naming.named_rules(args, rules, options)
+    named = named_rules(args, rules, options)
     try:
         kept = taken(named, lambda decision: target.write([decision], facts, **options))
         written = write(Order(args.to, tuple(kept.decisions.values()), {}, provenance=facts, **given))

@@ -151,7 +151,7 @@ def test_a_command_that_is_told_to_end_or_interrupted_ends_in_one_line(
     colltune: Run, results: Path, monkeypatch: pytest.MonkeyPatch, end: Callable[[], None]
 ) -> None:
     before = signal.getsignal(signal.SIGTERM)
-    monkeypatch.setattr("dashboard.decisions.judged.frontier.frontier", lambda *_, **__: end())
+    monkeypatch.setattr("dashboard.commands.frontier.find", lambda *_, **__: end())
     answer = colltune("frontier", results, "-c", "reduce")
     assert (answer.status, answer.out, answer.err) == (130, "", "colltune: interrupted\n")
     assert signal.getsignal(signal.SIGTERM) == before

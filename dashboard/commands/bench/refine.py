@@ -14,8 +14,6 @@ from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
-from dashboard.commands.prepared import say_done
-from dashboard.commands.treatment import say_ppn
 from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
@@ -88,6 +86,7 @@ def run(args: argparse.Namespace) -> None:
 
 def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
     """All results, and those whose times can be trusted, without collectives that have none."""
+    from dashboard.commands.prepared import say_done, say_ppn
     from dashboard.decisions.measured.map import select_ppn
     from dashboard.session.prepared import prepare
 

@@ -1,18 +1,16 @@
 """A schedule as ``colltune methods schedule`` shows it, as JSON and as text."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.domain.models import MODEL_TITLES
 from dashboard.domain.units import format_time
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.programs import programs_from
+from dashboard.models.simulator import simulate
 from dashboard.schedules import Schedule
 from dashboard.schedules.rank import COLUMNS, OPERATIONS, WAIT
 from dashboard.schedules.steps import steps
-
-if TYPE_CHECKING:
-    from dashboard.models.parameter_set import ParameterSet
 
 _BUFFERS = ("input", "output", "scratch")
 
@@ -40,9 +38,6 @@ def description(made: Schedule) -> dict[str, Any]:
 
 def simulated(made: Schedule, network: ParameterSet) -> dict[str, float]:
     """How long a schedule takes by each model that there are parameters of, message by message, s."""
-    from dashboard.models.programs import programs_from
-    from dashboard.models.simulator import simulate
-
     programs = programs_from(made)
     return {name: simulate(programs, parameters).time for name, parameters in network.parameters.items()}
 

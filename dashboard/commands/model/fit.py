@@ -1,27 +1,39 @@
 """``colltune model parameters | fit | runtime | decide``: models beside measurements."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, penalty, say, show, writing
 from dashboard.commands.prepared import judged
 from dashboard.commands.usage import Usage
+from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import parameter_title
+from dashboard.models import MODEL_NAMES, MODELS
+from dashboard.models.deciding import decision_times, model_penalties
+from dashboard.models.family import read_trust
+from dashboard.models.fit import Fit, fit_all
+from dashboard.models.observations import observe
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import find_parameters
+from dashboard.models.pingpong import (
+    LOGP_MPI,
+    parameters_of_pingpong,
+    parameters_of_table,
+    pingpong_of,
+    read_logp_table,
+)
+from dashboard.models.predicting import Covered
+from dashboard.models.runtime_functions import runtime_functions
 from loaders import disk
 from loaders.collectives import POINT_TO_POINT
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.models.fit import Fit
-    from dashboard.models.parameter_set import ParameterSet
 
 
 def parameters(args: argparse.Namespace) -> None:
@@ -35,8 +47,6 @@ def _is_table(paths: list[str]) -> bool:
     """Whether it is one table of gaps and overheads, or one that logp_test saved, rather than results."""
     if len(paths) != 1 or not Path(paths[0]).is_file():
         return False
-    from dashboard.models.pingpong import LOGP_MPI
-
     with disk.opened(paths[0]) as file:
         first = file.readline(1 << 16)
         head = next((line for line in (first, *file) if line.strip() and not line.startswith(b"#")), b"")
@@ -44,8 +54,6 @@ def _is_table(paths: list[str]) -> bool:
 
 
 def _of_table(args: argparse.Namespace) -> ParameterSet:
-    from dashboard.models.pingpong import parameters_of_table, read_logp_table
-
     path = Path(args.paths[0])
     if args.gamma:
         say("note: --gamma is for ping-pongs; a table says all itself")
@@ -54,8 +62,6 @@ def _of_table(args: argparse.Namespace) -> ParameterSet:
 
 
 def _of_pingpong(args: argparse.Namespace) -> ParameterSet:
-    from dashboard.models.pingpong import parameters_of_pingpong, pingpong_of
-
     args.collective = args.ppn = None
     results = load(args)
     if POINT_TO_POINT not in results.children:
@@ -67,8 +73,6 @@ def _of_pingpong(args: argparse.Namespace) -> ParameterSet:
 
 def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
     """Cubes of the collectives asked for; else of all that there are models of."""
-    from dashboard.models import MODELS
-
     results = load(args)
     there = list(results.children)
     wrong = [name for name in args.collective or () if name not in there]
@@ -82,13 +86,6 @@ def _cubes(args: argparse.Namespace) -> dict[str, xr.Dataset]:
 
 def fit(args: argparse.Namespace) -> None:
     """Fit parameters to measured collectives."""
-    from dataclasses import replace
-
-    from dashboard.models import MODEL_NAMES
-    from dashboard.models.fit import fit_all
-    from dashboard.models.observations import observe
-    from dashboard.models.parameter_text import find_parameters
-
     observed = replace(observe(_cubes(args).values(), args.methods, ppn=args.ppn), variant=args.variant)
     models = tuple(name for name in MODEL_NAMES if name in (args.models or MODEL_NAMES))
     start = find_parameters(args.parameters, models[0]) if args.parameters else None
@@ -153,8 +150,6 @@ def _high(value: float) -> str:
 
 def runtime(args: argparse.Namespace) -> None:
     """Fit runtime functions to each method."""
-    from dashboard.models.runtime_functions import runtime_functions
-
     high = float("inf") if args.high is None else float(args.high)
     fitted = {
         name: runtime_functions(cube, args.methods, ppn=args.ppn, message_range=(args.low, high))
@@ -181,12 +176,6 @@ def runtime(args: argparse.Namespace) -> None:
 
 def decide(args: argparse.Namespace) -> None:
     """Show what deciding by each model, and by their vote, costs."""
-    from dashboard.decisions.measured.problem import Problem
-    from dashboard.models.deciding import decision_times, model_penalties
-    from dashboard.models.family import read_trust
-    from dashboard.models.parameter_text import find_parameters
-    from dashboard.models.predicting import Covered
-
     network = find_parameters(args.parameters)
     trust = read_trust(args.trust or "")
     answers: dict[str, Any] = {}

@@ -1,31 +1,31 @@
 """``colltune model map``: the decision map that models make without any measurement, or the optimal implementation."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
+import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.model.predict import say_undetermined, say_undetermined_choices
 from dashboard.commands.output import say, show, writing
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.decisions import DecisionFunction
-    from dashboard.models.deciding import ModelMap
-    from dashboard.models.parameter_set import ParameterSet
+from dashboard.models import MODEL_NAMES
+from dashboard.models.deciding import Ensemble, ModelMap, decision_of_map, decision_of_optimal
+from dashboard.models.deciding import model_map as find
+from dashboard.models.family import read_labels, read_trust
+from dashboard.models.optimal_map import optimal_map, times_of
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import find_parameters
+from dashboard.models.predicting import Covered, candidates, methods_named
 
 
 def model_map(args: argparse.Namespace) -> None:
     """Show the map, and save its decision function if asked to."""
-    from dashboard.models import MODEL_NAMES
-    from dashboard.models.parameter_text import find_parameters
-
     if args.optimal and args.model not in MODEL_NAMES:
         raise Usage(f"--optimal needs --model {' or '.join(MODEL_NAMES)}: models that vote have no one segment size")
     network = find_parameters(args.parameters, args.model)
@@ -38,11 +38,6 @@ def model_map(args: argparse.Namespace) -> None:
 
 def _given(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
     """The map over given methods."""
-    from dashboard.models.deciding import Ensemble, decision_of_map
-    from dashboard.models.deciding import model_map as find
-    from dashboard.models.family import read_labels, read_trust
-    from dashboard.models.predicting import Covered, candidates, methods_named
-
     named = read_labels(args.methods or "")
     methods = (
         methods_named(args.collective, named)
@@ -76,9 +71,6 @@ def _save(args: argparse.Namespace, decision: DecisionFunction) -> None:
 
 def _optimal(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[int], list[int]]) -> None:
     """The map over all segment sizes."""
-    from dashboard.models.deciding import decision_of_optimal
-    from dashboard.models.optimal_map import optimal_map, times_of
-
     if args.variant == "as_published" or args.trust or args.methods:
         raise Usage(
             "--optimal takes no --methods, --trust and --as-published: its methods are those that it finds, and "
@@ -120,8 +112,6 @@ def _about(args: argparse.Namespace, network: ParameterSet, sizes: tuple[list[in
 
 
 def _of_best(predicted: ModelMap) -> Any:
-    import numpy as np
-
     time = predicted.cube["time"].values
     picked = np.take_along_axis(time, np.maximum(predicted.best, 0)[None], axis=0)[0]
     return np.where(predicted.best >= 0, picked, np.nan)
@@ -133,8 +123,6 @@ def _indices(best: Any) -> list[list[int | None]]:
 
 def _drawn(sizes: tuple[list[int], list[int]], labels: list[str], best: Any, time: Any) -> xr.Dataset:
     """A decision map as the others are printed."""
-    import xarray as xr
-
     dims = ("comm_size", "message_size")
     return xr.Dataset(
         {"best": (dims, best), "best_time": (dims, time)},

@@ -1,32 +1,40 @@
 """``colltune model list | errata | predict | segments``: what follows from formulas and parameters alone."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.domain.arrays import FloatArray
-    from dashboard.models import CollectiveModel, PointToPointModel
-    from dashboard.models.errata import Erratum
-    from dashboard.models.parameter_set import ParameterSet
-    from dashboard.models.segments import Segmentation
-    from dashboard.models.undetermined import Predict
+from dashboard.export.provenance import unsure
+from dashboard.models import (
+    ALL,
+    MACHINE_TITLES,
+    MACHINES,
+    MODEL_NAMES,
+    MODEL_TITLES,
+    CollectiveModel,
+    PointToPointModel,
+    model_of,
+    models_of,
+)
+from dashboard.models.aliases import algorithm_of
+from dashboard.models.errata import Erratum
+from dashboard.models.errata import errata as find
+from dashboard.models.parameter_set import ParameterSet
+from dashboard.models.parameter_text import find_parameters
+from dashboard.models.segments import Segmentation
+from dashboard.models.undetermined import Predict, resting, warning
 
 _RANGES = (5, 10)
 
 
 def listing(args: argparse.Namespace) -> None:
     """List models and machines."""
-    from dashboard.models import ALL, MACHINE_TITLES, MACHINES, MODEL_NAMES, models_of
-
     chosen = tuple(models_of(args.collective).values()) if args.collective else ALL
     result: dict[str, Any] = {
         "models": [
@@ -55,8 +63,6 @@ def listing(args: argparse.Namespace) -> None:
 
 
 def _listing_lines(result: Mapping[str, Any], *, with_formulas: bool) -> list[str]:
-    from dashboard.models import MODEL_NAMES, MODEL_TITLES
-
     models = result["models"]
     head = ["collective", "algorithm", "processes", "segments", "source"]
     rows = [
@@ -74,8 +80,6 @@ def _listing_lines(result: Mapping[str, Any], *, with_formulas: bool) -> list[st
 
 def errata(args: argparse.Namespace) -> None:
     """List what is wrong in print."""
-    from dashboard.models.errata import errata as find
-
     entries = find()
     texts = [{"printed": each.printed.latex, "corrected": each.corrected.latex} for each in entries]
     result = {"errata": [{**vars(each), **text} for each, text in zip(entries, texts, strict=True)]}
@@ -98,9 +102,6 @@ def _errata_lines(entries: Sequence[Erratum]) -> list[str]:
 
 def _model(args: argparse.Namespace) -> CollectiveModel:
     """The model, by its own name or by a library's."""
-    from dashboard.models import model_of
-    from dashboard.models.aliases import algorithm_of
-
     return model_of(args.collective, algorithm_of(args.collective, args.algorithm) or args.algorithm)
 
 
@@ -135,8 +136,6 @@ def say_network(network: ParameterSet, *models: str) -> None:
 
 def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> list[str]:
     """Say what parameters are converted, and warn of times that rest on what a fit did not determine; names of that."""
-    from dashboard.models.undetermined import resting, warning
-
     say_network(network, model)
     rests = resting(network, model, predicted)
     if rests:
@@ -146,16 +145,12 @@ def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> l
 
 def say_undetermined_choices(decision: DecisionFunction) -> None:
     """Warn of choices of models that rest on parameters which their fit did not determine."""
-    from dashboard.export.provenance import unsure
-
     if words := unsure(decision):
         say(f"warning: {decision.collective}: {words}")
 
 
 def predict(args: argparse.Namespace) -> None:
     """Predict one time."""
-    from dashboard.models.parameter_text import find_parameters
-
     model, message = _model(args), _message(args)
     network = find_parameters(args.parameters, args.model)
     about = _about(args, model, network)
@@ -187,9 +182,6 @@ def predict(args: argparse.Namespace) -> None:
 
 def segments(args: argparse.Namespace) -> None:
     """Find the optimal segment size."""
-    from dashboard.models.parameter_text import find_parameters
-    from dashboard.models.segments import Segmentation
-
     model, message = _model(args), _message(args)
     network = find_parameters(args.parameters, args.model)
     about, parameters = _about(args, model, network), network.of(args.model)

@@ -309,7 +309,7 @@ def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 def _select(args: argparse.Namespace) -> None:
     from dashboard.commands.decide import decision_lines
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import grown, preparation
+    from dashboard.commands.prepared import grown, preparation
 
     given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals", "significance")}
     options = {name: value for name, value in given.items() if value is not None}

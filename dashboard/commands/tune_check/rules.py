@@ -110,7 +110,7 @@ def _refuse_faulty(rules: RulesFile, name: str, words: str = "") -> None:
 def _grown(args: argparse.Namespace, form: Form) -> Given:
     """A tree for each collective, exported as ``colltune export`` would."""
     from dashboard.commands.load import load
-    from dashboard.commands.treatment import preparation
+    from dashboard.commands.prepared import preparation
     from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
     from dashboard.decisions.grown.families import family
     from dashboard.export import writing
