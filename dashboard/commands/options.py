@@ -20,13 +20,13 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import tune as cli_tune
 from dashboard.commands import values as cli_values
 from dashboard.commands import view as cli_view
-from dashboard.commands.bench import command as cli_bench
+from dashboard.commands.bench import options as cli_bench
 from dashboard.commands.methods import command as cli_methods
 from dashboard.commands.model import command as cli_model
 from dashboard.commands.online import command as cli_online
 from dashboard.commands.orthogonal import command as cli_orthogonal
 from dashboard.commands.output import answer
-from dashboard.commands.tune_check import command as cli_tune_check
+from dashboard.commands.tune_check import options as cli_tune_check
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import DASHBOARD
 from dashboard.session.reading import OPTIONS as READING

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import launching
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.bench import submit as bench_submit
+from dashboard.commands.bench import options as bench_options
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.jobs import SLURM
@@ -56,7 +56,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
     where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
     where.add_argument("--launch", metavar="COMMAND", help=launching.LAUNCH)
-    bench_submit.slurm_options(parser)
+    bench_options.slurm_options(parser)
 
 
 def tune(args: argparse.Namespace) -> None:
@@ -166,6 +166,7 @@ def _work(args: argparse.Namespace, folder: Folder) -> Work:
 
 def _given(args: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:
     """What was asked now, by the names of `Asked`; of Slurm also what was asked before."""
+    from dashboard.commands.bench import submit as bench_submit
     from dashboard.tuning import Asked
 
     given = Asked.named({name: getattr(args, name) for name in (*(option.name for option in OPTIONS), "workload")})
@@ -179,6 +180,7 @@ def _given(args: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:
 
 def _installation(args: argparse.Namespace) -> Installation:
     from dashboard.benchmarks.libraries.library import find
+    from dashboard.commands.bench import submit as bench_submit
 
     return bench_submit.installation(args, launching.site_of(args).request().modules, find) if args.slurm else find()
 

@@ -1,97 +1,52 @@
 """``colltune bench``: plan a measurement campaign, run or submit it, look how far it is, cancel and resume it."""
 
-from __future__ import annotations
-
 import argparse
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+from dashboard.benchmarks.adaptive.words import words_of
+from dashboard.benchmarks.campaigns import control, fresh, limits
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign
+from dashboard.benchmarks.campaigns.pace import too_short
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.launchers import launcher_of, site, slurm
+from dashboard.benchmarks.launchers.launch import Launcher, last_words
+from dashboard.benchmarks.launchers.site import HERE
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.methods import Fixed
+from dashboard.benchmarks.libraries.own_settings import allocated_nodes, kept, words
+from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.commands import launching
-from dashboard.commands import values as cli_values
-from dashboard.commands.bench import parameters as bench_parameters
 from dashboard.commands.bench import plan as bench_plan
-from dashboard.commands.bench import refine as bench_refine
 from dashboard.commands.bench import submit as bench_submit
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.text import one_line
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_duration
 
-if TYPE_CHECKING:
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.campaigns.plan import Plan
-    from dashboard.benchmarks.launchers.launch import Launcher
-    from dashboard.benchmarks.libraries.library import Installation
-
 _WATCH_S = 0.25
 #: Lines at the end of a log in which a failure's last words are.
 _LOGGED = 20
 #: Most reasons that are listed.
 _REASONS = 6
-
-
-def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
-    """Add ``bench`` with its orders to the subcommands of ``colltune``."""
-    about = "Measure every algorithm of the installed MPI in one job."
-    bench = cli_arguments.command(commands, "bench", about)
-    orders = bench.add_subparsers(dest="order", metavar="ORDER", required=True)
-    summaries = {
-        "plan": "Say what would be measured and how long it takes; write it into FOLDER.",
-        "run": "Measure where --launch says, by the plan in FOLDER or by one made of the options.",
-        "submit": "Measure on a Slurm cluster, by the plan in FOLDER or by one made of the options.",
-        "resume": "Measure what is missing in FOLDER, nothing twice, where it was started.",
-        "status": "Say how far the campaign in FOLDER is.",
-        "cancel": "End the running campaign in FOLDER with all its ranks; what was measured stays.",
-    }
-    for name, summary in summaries.items():
-        order = cli_arguments.command(orders, name, summary, common)
-        order.add_argument("folder", metavar="FOLDER", help="the campaign's folder")
-        cli_arguments.json(order)
-        if name in ("plan", "run", "submit"):
-            bench_plan.plan_options(order)
-            bench_plan.protocol_options(order)
-        if name in ("plan", "run"):
-            launching.add_options(order, ppn=False)
-        if name == "submit":
-            bench_submit.slurm_options(order)
-        if name in ("run", "submit", "resume"):
-            _run_options(order, name)
-        if name == "status":
-            order.add_argument("--log", type=cli_values.count, metavar="N", help="show the last N lines of its log")
-            order.add_argument("--follow", action="store_true", help="say so whenever its state changes, to its end")
-    bench_refine.arguments(orders, common, hints)
-    bench_parameters.arguments(orders, common)
-
-
-def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
-    group = parser.add_argument_group("how it is run")
-    group.add_argument(
-        "--time-limit",
-        type=cli_values.seconds,
-        metavar="TIME",
-        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 2min at least, "
-        "and what the safety check may take)",
-    )
-    if order != "submit":
-        group.add_argument("--detach", action="store_true", help="return at once; see bench status")
-    if order != "run":
-        group.add_argument("--follow", action="store_true", help="wait for the end of submitted jobs, and watch them")
+#: Orders of their own, imported when they are given.
+_FURTHER = {
+    "parameters": "dashboard.commands.bench.parameters:run",
+    "refine": "dashboard.commands.bench.refine:run",
+}
 
 
 def bench(args: argparse.Namespace) -> None:
     """Run the order that was given."""
     orders = {"plan": _plan, "run": _run, "submit": _submit, "resume": _resume, "status": _status, "cancel": _cancel}
-    orders |= {"parameters": bench_parameters.run, "refine": bench_refine.run}
-    orders[args.order](args)
+    (orders.get(args.order) or resolve_name(_FURTHER[args.order]))(args)
 
 
 def _plan(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers.site import HERE
-
     installation = _installation()
     plan = bench_plan.with_another_end(args)
     plan = plan or bench_plan.planned(args, installation, spread=launching.spreads(args))
@@ -107,8 +62,6 @@ def _plan(args: argparse.Namespace) -> None:
 
 
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher | None) -> None:
-    from dashboard.benchmarks.campaigns import limits
-
     done = campaign.done()
     beyond = bench_plan.beyond(plan, launcher, done.all) if launcher else frozenset()
     estimate = plan.estimate(done.all | beyond, os.cpu_count(), done.seconds)
@@ -163,8 +116,6 @@ def _run(args: argparse.Namespace) -> None:
 
 def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
     """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
-    from dashboard.benchmarks.libraries.own_settings import allocated_nodes, kept, words
-
     nodes = allocated_nodes()
     if said := kept(installation.library.environment(one_node=launcher.one_node(ranks), graphs=True)):
         say(f"note: kept as the environment says: {words(said)}")
@@ -173,10 +124,6 @@ def _say_settings(installation: Installation, launcher: Launcher, ranks: int) ->
 
 
 def _submit(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns import control, fresh
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import slurm
-
     campaign = Campaign(Path(args.folder))
     before = _as_before(args)
     site = launching.site_of(args)
@@ -203,9 +150,6 @@ def _submit(args: argparse.Namespace) -> None:
 
 
 def _resume(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import launcher_of, site
-
     campaign = Campaign(Path(args.folder))
     launcher = launcher_of(campaign)
     installation = _installation() if launcher.name == "local" else bench_submit.of_plan(campaign, _installation)
@@ -216,8 +160,6 @@ def _chosen(
     args: argparse.Namespace, installation: Installation, ranks: int | None = None, *, spread: bool = False
 ) -> Plan:
     """The plan in the folder, made of the options where none is there; options of another one are refused."""
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-
     campaign = Campaign(Path(args.folder))
     given, there = bench_plan.plans(args), campaign.plan_file.exists()
     if there and not given:
@@ -236,17 +178,12 @@ def _chosen(
 
 def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installation: Installation) -> None:
     """Launch what is missing of a plan; a folder that is made for it goes again where nothing can be launched."""
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-
     new = not Path(args.folder).exists()
     _start(args, Campaign.create(Path(args.folder), plan), launcher, installation, new=new)
 
 
 def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher, again: float = 0.0) -> float:
     """Time limit, after a line that says what the campaign will cost; `again` are seconds of what is measured again."""
-    from dashboard.benchmarks.campaigns import limits
-    from dashboard.benchmarks.campaigns.pace import too_short
-
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or (
@@ -268,8 +205,6 @@ def _start(
     args: argparse.Namespace, campaign: Campaign, launcher: Launcher, installation: Installation, *, new: bool = False
 ) -> None:
     """Launch what is missing, and wait for the end of a job of this machine; a `new` folder goes where that fails."""
-    from dashboard.benchmarks.campaigns import control, fresh
-
     resumed = args.order == "resume"
     doubts = control.doubts_of(campaign) if resumed and campaign.complete() else control.NO_DOUBTS
     limit = _limit(args, campaign, campaign.plan(), launcher, doubts.seconds)
@@ -296,17 +231,12 @@ def _start(
 
 
 def _complain(campaign: Campaign, now: Mapping[str, Any]) -> None:
-    from dashboard.benchmarks.campaigns import control
-    from dashboard.benchmarks.campaigns.campaign import STOPPED
-
     if now["state"] in STOPPED:
         raise Usage(f"{campaign.folder}: {control.ending(now)} (colltune bench resume {campaign.folder})")
 
 
 def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
     """Wait for the end, with a line that says how far it is; an interrupt cancels a job of this machine."""
-    from dashboard.benchmarks.campaigns import control
-
     try:
         with Working() as progress:
             states: list[tuple[str, str]] = []
@@ -328,10 +258,6 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 
 
 def _status(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns import control
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import launcher_of
-
     campaign = Campaign(Path(args.folder))
     now = control.status(campaign)
     if args.follow and now["state"] in ("queued", "running"):
@@ -357,10 +283,6 @@ def _state_line(campaign: Campaign, now: Mapping[str, Any]) -> str:
 
 
 def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
-    from dashboard.benchmarks.adaptive.words import words_of
-    from dashboard.benchmarks.campaigns import control
-    from dashboard.benchmarks.launchers.launch import last_words
-
     lines = [_state_line(campaign, now), control.progress_words(now), *_reason_lines(now["reasons"])]
     # One that was refused has none, and its reason is that of all.
     for job in (job for job in now["jobs"] if job["id"]):
@@ -385,27 +307,19 @@ def _reason_lines(reasons: Mapping[str, int]) -> list[str]:
 
 def _unsafe_lines(campaign: Campaign) -> list[str]:
     """Methods that were found to be wrong in some way of calling them, of all parts of a campaign, each once."""
-    from dashboard.benchmarks.safety.check import faulty_of
-
     faults = [fault for part in (campaign, *campaign.parts()) for fault in faulty_of(part)]
     words = {True: "unsafe, not timed", False: "limited"}
     return list({(each.collective, each.method): f"{words[each.excluded]}: {each}" for each in faults}.values())
 
 
 def _cancel(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.campaigns import control
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-
     campaign = Campaign(Path(args.folder))
     args.ended = now = control.cancel(campaign)
     show(args, now, lambda: _status_lines(campaign, now))
 
 
 def _installation() -> Installation:
-    from dashboard.benchmarks.libraries.library import find
-    from dashboard.benchmarks.libraries.methods import Fixed
-
-    installation = find()
+    installation = library.find()
     if isinstance(installation.library, Fixed):
         say(f"note: {installation.library.why}")
     return installation

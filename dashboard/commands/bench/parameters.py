@@ -1,47 +1,30 @@
 """``colltune bench parameters``: parameters of communication models, measured between two processes."""
 
-from __future__ import annotations
-
 import argparse
 import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import launching
-from dashboard.commands import values as cli_values
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.launchers.launch import Job, complaints, finish_job, last_words, workplace
+from dashboard.benchmarks.libraries import library
+from dashboard.benchmarks.libraries.own_settings import added
+from dashboard.benchmarks.ranks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
+from dashboard.benchmarks.ranks.world import said
+from dashboard.commands import launching, text
 from dashboard.commands.output import Working, say, show, write, writing
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_bytes
+from dashboard.models.errors import ModelError
+from dashboard.models.pingpong import parameters_of_table, read_logp_table
 from loaders import disk
 
-if TYPE_CHECKING:
-    from dashboard.benchmarks.launchers.launch import Job
-
-_ABOUT = "Measure gaps and overheads of messages and local operations: the table that 'model parameters' takes."
 _RANKS = ("-m", "mpi4py", "-m", "dashboard.benchmarks.ranks.parameters")
 _LIMIT_S = 600.0
 #: Lines at the end of a log in which the reason of an end is looked for.
 _TAIL = 200
-
-
-def arguments(orders: Any, common: argparse.ArgumentParser) -> None:
-    """Add the order with its options."""
-    parser = cli_arguments.command(orders, "parameters", _ABOUT, common)
-    cli_arguments.json(parser)
-    parser.add_argument("-o", "--output", required=True, metavar="FILE.csv", help="the table to write")
-    parser.add_argument("--sizes", metavar="GRID", help="bytes (default 0,1-1MiB:x2)")
-    parser.add_argument("--repetitions", type=cli_values.count, metavar="N", help="round trips in a round (100)")
-    parser.add_argument("--rounds", type=cli_values.count, metavar="N", help="over all sizes; the quietest counts (3)")
-    parser.add_argument(
-        "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
-    )
-    launching.add_options(parser)
-    parser.add_argument(
-        "--time-limit", type=cli_values.seconds, metavar="TIME", help="the job is ended then (default 10min)"
-    )
 
 
 def run(args: argparse.Namespace) -> None:
@@ -52,13 +35,10 @@ def run(args: argparse.Namespace) -> None:
     with writing(output), tempfile.TemporaryFile(dir=output.resolve().parent):
         # Said before anything is measured.
         pass
-    from dashboard.benchmarks.launchers.launch import finish_job, workplace
-    from dashboard.benchmarks.libraries.library import find
-
     ranks = args.ranks or 2
     if ranks < 2:
         raise Usage(f"--ranks {ranks}: a ping-pong needs 2 at least")
-    installation = find()
+    installation = library.find()
     launcher = launching.launcher_of(args, installation)
     with workplace(launcher, ranks) as folder:
         own = installation.library.environment(one_node=launcher.one_node(ranks), graphs=False)
@@ -75,11 +55,6 @@ def run(args: argparse.Namespace) -> None:
 
 def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: Mapping[str, str]) -> Job:
     """The job; `own` are settings of colltune's own."""
-    from dashboard.benchmarks.campaigns.ranges import parse_sizes
-    from dashboard.benchmarks.launchers.launch import Job
-    from dashboard.benchmarks.libraries.own_settings import added
-    from dashboard.benchmarks.ranks.parameters import DEFAULT_SIZES, REPETITIONS, ROUNDS
-
     sizes = parse_sizes(args.sizes or DEFAULT_SIZES)
     program: tuple[str, ...] = (sys.executable, *_RANKS, str(output))
     program += ("--repetitions", str(args.repetitions or REPETITIONS), "--rounds", str(args.rounds or ROUNDS))
@@ -89,18 +64,12 @@ def _job(args: argparse.Namespace, folder: Path, output: Path, ranks: int, own: 
 
 def _reason(log: Path) -> str:
     """What the ranks said last of themselves; else the line of their log that tells most, or its last words."""
-    from dashboard.benchmarks.launchers.launch import complaints, last_words
-    from dashboard.benchmarks.ranks.world import said
-
     lines = disk.tail(log, _TAIL)
     return [" ".join(last_words(lines)), *complaints(log), *said(lines)][-1]
 
 
 def _answer(output: Path) -> dict[str, Any]:
     """The table's own figures, and the models that follow from them."""
-    from dashboard.models.errors import ModelError
-    from dashboard.models.pingpong import parameters_of_table, read_logp_table
-
     table = read_logp_table(output)
     network = None
     try:
@@ -116,8 +85,6 @@ def _answer(output: Path) -> dict[str, Any]:
 
 
 def _lines(answer: dict[str, Any]) -> list[str]:
-    from dashboard.commands import text
-
     named = {"halfrtt_median": "half trip", "gap": "gap", "os": "o_s", "or": "o_r"}
     named |= {"reduce_local": "reduce", "copy_local": "copy"}
     columns = [answer["table"][name] for name in named]

@@ -1,42 +1,27 @@
-"""The options of ``colltune bench`` that say what is measured and how, and the plan that is made of them."""
-
-from __future__ import annotations
+"""The plan that is made of the options of ``colltune bench``, and what it costs."""
 
 import argparse
 from collections.abc import Collection, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.benchmarks.adaptive import Goal
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.pace import GUESSED, Estimate, about, most, roughly
+from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.campaigns.protocol import PointKey
+from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
+from dashboard.benchmarks.campaigns.wish import make_plan
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.launchers.launch import Launcher
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands.output import say
-from dashboard.commands.trees import add_option
-from dashboard.domain.campaign import GRIDS, HOW, OPTIONS, WHAT
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.adaptive import Goal
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.campaigns.pace import Estimate
-    from dashboard.benchmarks.campaigns.plan import Plan
-    from dashboard.benchmarks.campaigns.protocol import PointKey
-    from dashboard.benchmarks.launchers.launch import Launcher
-    from dashboard.benchmarks.libraries.library import Installation
-
-
-def plan_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is measured."""
-    group = parser.add_argument_group("what is measured", f"grids of sizes: {GRIDS}")
-    for option in WHAT:
-        add_option(group, option)
-    group.add_argument(
-        "--weights", metavar="FILE", help="of --adaptive: count sizes by collective, comm_size, message_size, calls"
-    )
-
-
-def protocol_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say how it is measured."""
-    group = parser.add_argument_group("how it is measured")
-    for option in HOW:
-        add_option(group, option)
+from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.measured.workload import calls_on
+from dashboard.domain.campaign import OPTIONS
+from dashboard.measuring.asked import Asked
+from loaders.workload import read_workload
 
 
 def given(args: argparse.Namespace) -> dict[str, Any]:
@@ -60,10 +45,6 @@ def planned(args: argparse.Namespace, installation: Installation, *, spread: boo
     otherwise
         Values of options where none is given.
     """
-    from dashboard.benchmarks.campaigns.wish import make_plan
-    from dashboard.benchmarks.errors import PlanError
-    from dashboard.measuring.asked import Asked
-
     wish = Asked.of(**{**otherwise, **given(args)}).wish(spread=spread)
     if weights := getattr(args, "weights", None):
         wish = replace(wish, goal=_weighed(wish.goal, weights, wish.collectives, wish.comm_sizes, wish.message_sizes))
@@ -78,9 +59,6 @@ def planned(args: argparse.Namespace, installation: Installation, *, spread: boo
 
 def with_another_end(args: argparse.Namespace) -> Plan | None:
     """The adaptive plan of the folder, where ``--budget`` and ``--until`` are all that is given; None otherwise."""
-    from dashboard.benchmarks.adaptive import Goal
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-
     campaign = Campaign(Path(args.folder))
     ends_alone = bool(given(args)) and given(args).keys() <= {"budget", "until"} and not args.weights
     plan = campaign.plan() if ends_alone and campaign.plan_file.exists() else None
@@ -92,11 +70,6 @@ def with_another_end(args: argparse.Namespace) -> Plan | None:
 
 
 def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: Sequence[int]) -> Goal:
-    from dashboard.benchmarks.errors import PlanError
-    from dashboard.decisions.function.attributes import SIZES
-    from dashboard.decisions.measured.workload import calls_on
-    from loaders.workload import read_workload
-
     workload = read_workload(file)
     calls = calls_on(workload, collectives, *sizes)
     if goal is None or not calls:
@@ -114,8 +87,6 @@ def beyond(
     plan: Plan, launcher: Launcher, done: Collection[PointKey], campaign: Campaign | None = None
 ) -> frozenset[PointKey]:
     """Points that are not `done` and that a launcher cannot have measured, after a line that says why there are any."""
-    from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
-
     reach = reach_of(plan, launcher, campaign)
     points = reach.beyond(plan).difference(done)
     if points:
@@ -131,8 +102,6 @@ def cost(estimate: Estimate, limit: float | None = None, *, checked: bool = Fals
     limit, checked
         As for `dashboard.benchmarks.campaigns.pace.most`.
     """
-    from dashboard.benchmarks.campaigns.pace import GUESSED, about, most, roughly
-
     why = f"by the {estimate.measured:,} points measured" if estimate.measured else GUESSED
     at_most = f"at most {most(estimate.at_most, limit, checked=checked)}"
     return f"{about(estimate.seconds)} ({why}), {at_most}; about {roughly(estimate.core_hours):g} core-hours"

@@ -1,69 +1,55 @@
 """``colltune bench refine``: of results from elsewhere, what to measure next, as a list and as a plan."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+import xarray as xr
+
+from dashboard.benchmarks.adaptive.expected import Known
+from dashboard.benchmarks.adaptive.refine import (
+    Advice,
+    doubted_of,
+    known_of,
+    matched,
+    offered,
+    points_of,
+    refined,
+    wish_of,
+)
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.plan import missing
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.campaigns.wish import make_plan
+from dashboard.benchmarks.libraries import library
 from dashboard.commands import text as cli_text
 from dashboard.commands import values as cli_values
+from dashboard.commands.bench.options import POINTS
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.output import Working, say, show
-from dashboard.commands.trees import add_option
+from dashboard.commands.prepared import say_done, say_ppn
 from dashboard.commands.usage import Usage
-from dashboard.domain.adaptive import BUDGET, UNTIL, budget_seconds
+from dashboard.decisions.measured.map import select_ppn
+from dashboard.domain.adaptive import budget_seconds
 from dashboard.domain.units import format_bytes, format_count, format_duration
+from dashboard.session.prepared import prepare
 from loaders.collectives import POINT_TO_POINT
 
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.benchmarks.adaptive.expected import Known
-    from dashboard.benchmarks.adaptive.refine import Advice
-
-_ABOUT = (
-    "Of results from anywhere, say what to measure next: times that cannot be trusted again, then the points that can "
-    "still change the decision."
-)
-_POINTS = 200
 _NAMED = 3
 _UNKNOWN = "unknown (no time can be trusted)"
 
 
-def arguments(orders: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
-    """Add the order with its options."""
-    parser = cli_arguments.command(orders, "refine", _ABOUT, hints, common)
-    cli_arguments.results(parser, metavar="RESULTS")
-    cli_arguments.collectives(parser)
-    cli_arguments.ppn(parser)
-    cli_arguments.json(parser)
-    group = parser.add_argument_group("what may be measured")
-    further = "further ones (default: one between each two neighbours)"
-    group.add_argument("--comm-sizes", metavar="GRID", help=f"communicator sizes: {further}")
-    group.add_argument("--message-sizes", metavar="GRID", help=f"bytes: {further}")
-    group.add_argument("--points", type=cli_values.count, metavar="N", help=f"at most so many (default {_POINTS})")
-    add_option(group, BUDGET)
-    add_option(group, UNTIL)
-    group = parser.add_argument_group("plan")
-    group.add_argument("-o", "--output", metavar="FOLDER", help="write a plan of these points, for 'bench run FOLDER'")
-    group.add_argument("--ranks", type=cli_values.count, metavar="N", help="to launch (default: the largest size)")
-
-
 def run(args: argparse.Namespace) -> None:
     """Say what to measure next, and write the plan that is asked for."""
-    from dashboard.benchmarks.adaptive.refine import doubted_of, offered, refined
-
     cubes, trusted = _cubes(args)
     known = {name: _known(args, name, cube, trusted.get(name, cube)) for name, cube in cubes.items()}
     untrusted = {name: doubted_of(known[name], cube, trusted.get(name)) for name, cube in cubes.items()}
     wanted = {"percent": args.until, "untrusted": untrusted}
     advised: list[Advice] = []
-    most = args.points or _POINTS
+    most = args.points or POINTS
     with Working() as progress:
         for advice in refined(known, points=most, seconds=budget_seconds(args.budget), **wanted):
             advised.append(advice)
@@ -86,10 +72,6 @@ def run(args: argparse.Namespace) -> None:
 
 def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, xr.Dataset]]:
     """All results, and those whose times can be trusted, without collectives that have none."""
-    from dashboard.commands.prepared import say_done, say_ppn
-    from dashboard.decisions.measured.map import select_ppn
-    from dashboard.session.prepared import prepare
-
     results = load(args)
     names = (
         cli_values.names(args.collective) if args.collective else [n for n in results.children if n != POINT_TO_POINT]
@@ -109,9 +91,6 @@ def _cubes(args: argparse.Namespace) -> tuple[dict[str, xr.Dataset], dict[str, x
 
 
 def _known(args: argparse.Namespace, name: str, cube: xr.Dataset, trusted: xr.Dataset) -> Known:
-    from dashboard.benchmarks.adaptive.refine import known_of
-    from dashboard.benchmarks.campaigns.ranges import parse_sizes
-
     given = [None if text is None else parse_sizes(text) for text in (args.comm_sizes, args.message_sizes)]
     known = known_of(trusted, *given, every=cube)
     if (ppn := _ppn(cube)) is not None:
@@ -188,18 +167,12 @@ def _write(
     args: argparse.Namespace, advised: Sequence[Advice], known: Mapping[str, Known], cubes: Mapping[str, xr.Dataset]
 ) -> dict[str, Any]:
     """Write the plan; what it has, and the methods that the library here does not offer."""
-    from dashboard.benchmarks.adaptive.refine import matched, points_of, wish_of
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.campaigns.plan import missing
-    from dashboard.benchmarks.campaigns.wish import make_plan
-    from dashboard.benchmarks.libraries.library import find
-
     names = list(dict.fromkeys(advice.step.collective for advice in advised))
     ppns = tuple(sorted({ppn for name in names if (ppn := _ppn(cubes[name])) is not None}))
     if len(ppns) > 1:
         raise Usage(f"the most cells of {' and '.join(names)} are at different processes per node: --ppn chooses")
     wish = replace(wish_of({name: known[name] for name in names}, cubes, args.ranks), ppns=ppns)
-    plan = make_plan(wish, find())
+    plan = make_plan(wish, library.find())
     args.planned_ppn = next(iter(ppns), None)
     places = {name: matched(cubes[name], plan.methods[name]) for name in names}
     only = points_of(advised, known, places)

@@ -1,39 +1,22 @@
-"""The options of ``colltune bench submit`` that say what is asked of Slurm."""
-
-from __future__ import annotations
+"""What the options of ``colltune bench submit`` ask of Slurm, and what is planned with."""
 
 import argparse
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands.launching import site_option
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.errors import NoMpiError
+from dashboard.benchmarks.launchers import launcher_of
+from dashboard.benchmarks.launchers.site import Site
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.named import installation_named, version_of_module
 from dashboard.commands.output import say
-from dashboard.commands.trees import add_option
 from dashboard.commands.usage import Usage
 from dashboard.domain.jobs import SLURM, assignments
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers.site import Site
-    from dashboard.benchmarks.launchers.slurm import Request
-    from dashboard.benchmarks.libraries.library import Installation
-
-
-def slurm_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options that say what is asked of Slurm."""
-    group = parser.add_argument_group("what is asked of Slurm")
-    for option in SLURM:
-        add_option(group, option)
-    group.add_argument(
-        "--library",
-        metavar="NAME-VERSION",
-        help="plan with the methods of this one by the tables, such as openmpi-5.0 (default: the installed library's; "
-        "where none is, that of --module)",
-    )
-    site_option(group)
-    group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
+from loaders.openmpi import DEFAULT_VERSION
 
 
 def installation(
@@ -46,10 +29,6 @@ def installation(
     NoMpiError
         When there is none and no table either; the message says what to name.
     """
-    from dashboard.benchmarks.errors import NoMpiError
-    from dashboard.benchmarks.libraries.named import installation_named, version_of_module
-    from loaders.openmpi import DEFAULT_VERSION
-
     if args.library:
         return installation_named(args.library)
     try:
@@ -68,9 +47,6 @@ def installation(
 
 def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Installation:
     """What a campaign was planned with: the installed library, or where none is that of its plan by the tables."""
-    from dashboard.benchmarks.errors import NoMpiError
-    from dashboard.benchmarks.libraries.named import installation_named
-
     try:
         return installed()
     except NoMpiError:
@@ -80,10 +56,6 @@ def of_plan(campaign: Campaign, installed: Callable[[], Installation]) -> Instal
 
 def kept(folder: Path) -> tuple[Mapping[str, Any], str]:
     """What the last submission of a campaign asked for, and the site's file of its last start; empty without any."""
-    from dashboard.benchmarks.campaigns.campaign import Campaign
-    from dashboard.benchmarks.launchers import launcher_of
-    from dashboard.benchmarks.launchers.slurm import SlurmLauncher
-
     campaign = Campaign(folder)
     launcher = launcher_of(campaign)
     asked = launcher.request.record() if isinstance(launcher, SlurmLauncher) else {}

@@ -1,17 +1,13 @@
 """What is left of rules after the slower ones are gone: proven, and measured once more."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.commands.output import say
+from dashboard.decisions.judged.improvement import Improvement, Verdict
 from dashboard.domain.units import format_count
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.proof.verdict import Proof
-    from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 
 @dataclass(frozen=True)

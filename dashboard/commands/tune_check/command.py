@@ -1,114 +1,40 @@
 """``colltune tune-check``: rules measured against the library's own decision; the slower ones found, and dropped."""
 
-from __future__ import annotations
-
 import argparse
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+from dashboard.benchmarks.campaigns import control, limits
+from dashboard.benchmarks.libraries.library import Installation, find
+from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
+from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
-from dashboard.commands import trees as cli_trees
-from dashboard.commands import values as cli_values
 from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.output import Working, say, show, write
+from dashboard.commands.prepared import judged
 from dashboard.commands.tune_check import decided as cli_decided
 from dashboard.commands.tune_check.again import Again
+from dashboard.commands.tune_check.options import LAUNCHES
 from dashboard.commands.tune_check.rules import Given, form_of, given, written
 from dashboard.commands.tune_check.text import described, lines_of
 from dashboard.commands.usage import Usage
-from dashboard.domain.campaign import BY_NAME
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.cutting import without_slower
+from dashboard.decisions.judged.improvement import Improvement, Verdict, improvement, judge
+from dashboard.decisions.measured.map import ends_of
+from dashboard.export.bundle import files_of
+from dashboard.export.provenance import today
+from dashboard.export.usage import han_name
+from dashboard.tuning.launches import between_launches
+from dashboard.tuning.measure import finished
+from loaders import open_results
 
-if TYPE_CHECKING:
-    from dashboard.benchmarks.libraries.library import Installation
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.judged.improvement import Improvement, Verdict
-
-_FOLDER = "tune-check"
-#: Of each of two methods that cannot be measured in one job.
-_LAUNCHES = 3
-#: Options of a campaign that it has, and what differs of them here.
-_MEASURED: dict[str, dict[str, Any]] = {
-    "ranks": {"unlimited": "as measured, else those of the allocation or the cores"},
-    "comm_sizes": {"help": "Processes; without it those of PATH…, else powers of two."},
-    "message_sizes": {"help": "Bytes; those of PATH… come before the default."},
-    "datatype": {},
-    "memory": {},
-    "launches": {"help": f"All is measured so often, ranks anew; {_LAUNCHES} where each of both needs its own."},
-    "seed": {},
-}
 #: What helps beside a quiet machine where no time can be trusted.
 _ANEW = ", in another --folder, or add --keep-doubtful"
-_EPILOG = (
-    "Both are measured in turns in one job; MPICH's, and Open MPI's across nodes, in launches of their own. An "
-    "improvement of 50 % means half the time; a difference counts where it is beyond noise "
-    "(Yuen's test of the logarithms, corrected for the number of cells, of rules: for theirs)."
-)
-
-
-def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add ``tune-check`` to the subcommands of ``colltune``; the options of measurements are still to come."""
-    about = "Measure rules against the library's own decision; point out, or drop, those that are slower."
-    parser = cli_arguments.command(commands, "tune-check", about, *parents, epilog=_EPILOG)
-    parser.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
-    )
-    cli_arguments.collectives(parser)
-    parser.add_argument(
-        "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
-    )
-    parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
-    where = parser.add_argument_group("where")
-    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to the rules file (Open MPI, nodes)")
-    where.add_argument("--folder", default=_FOLDER, help=f"of the campaign; resumed if it is there (default {_FOLDER})")
-    where.add_argument(
-        "--results",
-        nargs="+",
-        metavar="FILE",
-        help="measure nothing: results that hold the methods 'default' and 'tuned'",
-    )
-    _measuring(parser)
-    judged = parser.add_argument_group("how it is judged")
-    judged.add_argument(
-        "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="of the tests (default 0.05)"
-    )
-    judged.add_argument(
-        "--decided",
-        nargs="+",
-        metavar="FILE",
-        help="results that the rules were decided from: tell cell by cell whether they gain as much in use",
-    )
-    judged.add_argument(
-        "--drop-slower",
-        action="store_true",
-        help="write the rules without those that are slower, and without the cells at which they are (-o), then prove "
-        "and measure what is left once more",
-    )
-    judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
-    cli_beyond.add_option(judged)
-    cli_arguments.json(parser)
-    return parser
-
-
-def _measuring(parser: argparse.ArgumentParser) -> None:
-    group = parser.add_argument_group("what is measured", "grids of sizes as for 'colltune bench run'")
-    for name, otherwise in _MEASURED.items():
-        cli_trees.add_option(group, replace(BY_NAME[name], **otherwise))
-    bench_plan.protocol_options(parser)
-    parser.add_argument(
-        "--time-limit",
-        type=cli_values.seconds,
-        metavar="TIME",
-        help="the job is ended then (default: 5 x the estimate, 2min at least)",
-    )
-    cli_launching.add_options(parser)
-    parser.set_defaults(combined=False)
 
 
 @dataclass(frozen=True)
@@ -170,9 +96,6 @@ def _checked(args: argparse.Namespace) -> None:
 
 def _installation(args: argparse.Namespace) -> Installation:
     """The installed library, given the rules file that is going to be in the folder."""
-    from dashboard.benchmarks.libraries.library import find
-    from dashboard.benchmarks.tune_check import rules_of, with_rules
-
     return with_rules(find(), rules_of(Path(args.folder)), han=bool(args.han))
 
 
@@ -184,10 +107,6 @@ def _ranks(args: argparse.Namespace, rules: Given) -> int:
 
 def _measured(args: argparse.Namespace, rules: Given, installation: Installation) -> Path:
     """Measure what is missing in the campaign's folder; the file with the results."""
-    from dashboard.benchmarks.campaigns import control, limits
-    from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
-    from dashboard.tuning.measure import finished
-
     folder = Path(args.folder)
     if lost := [name for name in args.collective or () if name not in rules.decisions]:
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
@@ -197,7 +116,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     otherwise: dict[str, Any] = {"ranks": ranks, "collectives": names}
     if installation.library.apart:
         # Launches differ by more than the repetitions within one of them show.
-        otherwise["launches"] = _LAUNCHES
+        otherwise["launches"] = LAUNCHES
     if cli_launching.spreads(args):
         # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
         otherwise["graphs"] = False
@@ -227,8 +146,6 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
 
 
 def _cores() -> set[int]:
-    import os
-
     return os.sched_getaffinity(0)
 
 
@@ -236,11 +153,6 @@ def _compared(
     args: argparse.Namespace, files: Sequence[Path | str], otherwise: str | None = _ANEW
 ) -> dict[str, Improvement]:
     """Compare what can be trusted; what else than measuring again helps where nothing can, None: that is no error."""
-    from dashboard.commands.prepared import judged
-    from dashboard.decisions.judged.improvement import improvement
-    from dashboard.tuning.launches import between_launches
-    from loaders import open_results
-
     results = open_results([str(file) for file in files])
     names = [str(name) for name in results.children if not args.collective or name in args.collective]
     if not names:
@@ -256,8 +168,6 @@ def _compared(
 
 
 def _judged(rules: Given, improvements: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:
-    from dashboard.decisions.judged.improvement import judge
-
     if lost := [name for name in improvements if name not in rules.decisions]:
         say(f"note: the rules do not decide {', '.join(lost)}")
     return {
@@ -274,10 +184,6 @@ def _left(
     verdicts: Mapping[str, Sequence[Verdict]],
 ) -> _Left:
     """Write the rules without what is slower."""
-    from dashboard.decisions.function.cutting import without_slower
-    from dashboard.export.bundle import files_of
-    from dashboard.export.provenance import today
-
     changed, gone, cut = [], {}, {}
     for name, decision in rules.decisions.items():
         kept, dropped, lost = without_slower(decision, verdicts.get(name, []), improvements.get(name))
@@ -298,8 +204,6 @@ def _left(
 
 def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> DecisionFunction:
     """The decision, and the sizes that it was compared at, if any."""
-    from dashboard.decisions.measured.map import ends_of
-
     if improvement is None:
         return decision
     return decision.changed(provenance={**decision.provenance, **ends_of(improvement.cells)})
@@ -307,9 +211,6 @@ def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> D
 
 def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:
     """Prove and measure what is left, in a folder beside the first one."""
-    from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
-    from dashboard.export.usage import han_name
-
     again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
     ranks = _ranks(args, rules)
     with Working() as progress:

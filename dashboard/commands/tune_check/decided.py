@@ -1,20 +1,21 @@
 """``colltune tune-check --decided``: whether the rules gain in use what they gained when they were decided."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pandas as pd
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.tune_check.text import signed
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.judged.improvement import Improvement
+from dashboard.decisions.judged.reproduced import reproduced
+from dashboard.decisions.measured.trust import without_doubtful
 from dashboard.domain.units import format_bytes
-
-if TYPE_CHECKING:
-    import pandas as pd
-
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.judged.improvement import Improvement
+from dashboard.export.rules.over import fitted
+from dashboard.tuning.launches import between_launches, launches_of
+from loaders import open_results
 
 Frames = Mapping[str, "pd.DataFrame"]
 
@@ -41,12 +42,6 @@ def held_against(
     version
         Of the Open MPI that reads the rules.
     """
-    from dashboard.decisions.judged.reproduced import reproduced
-    from dashboard.decisions.measured.trust import without_doubtful
-    from dashboard.export.rules.over import fitted
-    from dashboard.tuning.launches import between_launches, launches_of
-    from loaders import open_results
-
     results = open_results(list(files))
     run = Path(measured[0])
     spread, launches = between_launches([run], "default", "tuned"), launches_of([run])

@@ -1,24 +1,30 @@
 """The rules that ``colltune tune-check`` measures: read, or grown, in the form that the library at hand takes."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.load import load
 from dashboard.commands.output import Working, say
+from dashboard.commands.prepared import preparation
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.saved import FORMAT
+from dashboard.decisions.grown.default import is_default
+from dashboard.decisions.grown.families import family
+from dashboard.export import form, writing
+from dashboard.export.form import Form
+from dashboard.export.rules import RulesFile
+from dashboard.export.rules.given import notes_alone, read_beside
+from dashboard.export.rules.lint import read_rules
+from loaders import disk
 from loaders.collectives import POINT_TO_POINT
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.libraries.library import Installation
-    from dashboard.decisions import DecisionFunction
-    from dashboard.export.form import Form
-    from dashboard.export.rules import RulesFile
 
 
 @dataclass(frozen=True)
@@ -34,15 +40,11 @@ class Given:
     @property
     def decided(self) -> tuple[str, ...]:
         """Collectives that are not left to the library altogether."""
-        from dashboard.decisions.grown.default import is_default
-
         return tuple(name for name, decision in self.decisions.items() if not is_default(decision))
 
 
 def form_of(args: argparse.Namespace, installation: Installation | None) -> Form:
     """The form that the library to be measured takes; without one that of Open MPI, or of the file if it is MPICH's."""
-    from dashboard.export import form
-
     if installation is not None:
         library = installation.library
         return form.form_of(library.name, args.version or library.version, nodes=bool(args.han))
@@ -51,8 +53,6 @@ def form_of(args: argparse.Namespace, installation: Installation | None) -> Form
 
 
 def _begins(path: Path) -> str:
-    from loaders import disk
-
     return "".join(disk.read_text(path, errors="replace")[:4096].split()) if path.is_file() else ""
 
 
@@ -63,12 +63,6 @@ def given(args: argparse.Namespace, form: Form) -> Given:
     if len(args.paths) > 1:
         raise Usage("one rules file at a time; benchmark files need --tree")
     path = Path(args.paths[0])
-    from dashboard.decisions import DecisionFunction
-    from dashboard.decisions.function.saved import FORMAT
-    from dashboard.export.rules.given import notes_alone
-    from dashboard.export.rules.lint import read_rules
-    from loaders import disk
-
     if not path.is_file():
         raise Usage(f"{path}: no such file")
     if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
@@ -93,8 +87,6 @@ def written(decisions: Sequence[DecisionFunction], form: Form, **known: Any) -> 
 
 def _across_nodes(tuned: Path, han: Path, form: Form) -> Given:
     """Rules of tuned and HAN's as the one decision that they are."""
-    from dashboard.export.rules.given import read_beside
-
     text, rules = read_beside(tuned, han, form.version)
     _refuse_faulty(rules, f"{tuned} with {han}", f"{tuned} --han {han}")
     return Given(form, text, rules.decisions)
@@ -109,12 +101,6 @@ def _refuse_faulty(rules: RulesFile, name: str, words: str = "") -> None:
 
 def _grown(args: argparse.Namespace, form: Form) -> Given:
     """A tree for each collective, exported as ``colltune export`` would."""
-    from dashboard.commands.load import load
-    from dashboard.commands.prepared import preparation
-    from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
-    from dashboard.decisions.grown.families import family
-    from dashboard.export import writing
-
     name, known = cli_trees.read(args.tree)
     chosen = family(name)
     names = args.collective or [collective for collective in load(args).children if collective != POINT_TO_POINT]

@@ -1,15 +1,12 @@
 """What ``colltune tune-check`` prints."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.commands import text as cli_text
+from dashboard.decisions.function.text import region
+from dashboard.decisions.judged.improvement import Improvement, Verdict
 from dashboard.domain.units import format_bytes, format_count
-
-if TYPE_CHECKING:
-    from dashboard.decisions.judged.improvement import Improvement, Verdict
 
 #: More cells than this stand in the answer for programs only.
 _LISTED = 60
@@ -60,8 +57,6 @@ def _cell_lines(cells: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
-    from dashboard.decisions.function.text import region
-
     head = ["rule", "method", "cells", "mean", "min", "max", "p", ""]
     measured = [verdict for verdict in verdicts if verdict.cells]
     rows = [

@@ -1,0 +1,95 @@
+"""The options of ``colltune tune-check``."""
+
+import argparse
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import launching as cli_launching
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.commands.bench import options as bench_options
+from dashboard.domain.campaign import BY_NAME
+
+_FOLDER = "tune-check"
+#: Of each of two methods that cannot be measured in one job.
+LAUNCHES = 3
+#: Options of a campaign that it has, and what differs of them here.
+_MEASURED: dict[str, dict[str, Any]] = {
+    "ranks": {"unlimited": "as measured, else those of the allocation or the cores"},
+    "comm_sizes": {"help": "Processes; without it those of PATH…, else powers of two."},
+    "message_sizes": {"help": "Bytes; those of PATH… come before the default."},
+    "datatype": {},
+    "memory": {},
+    "launches": {"help": f"All is measured so often, ranks anew; {LAUNCHES} where each of both needs its own."},
+    "seed": {},
+}
+_EPILOG = (
+    "Both are measured in turns in one job; MPICH's, and Open MPI's across nodes, in launches of their own. An "
+    "improvement of 50 % means half the time; a difference counts where it is beyond noise "
+    "(Yuen's test of the logarithms, corrected for the number of cells, of rules: for theirs)."
+)
+
+
+def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
+    """Add ``tune-check`` to the subcommands of ``colltune``; the options of measurements are still to come."""
+    about = "Measure rules against the library's own decision; point out, or drop, those that are slower."
+    parser = cli_arguments.command(commands, "tune-check", about, *parents, epilog=_EPILOG)
+    parser.add_argument(
+        "paths",
+        nargs="*",
+        metavar="PATH",
+        help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
+    )
+    cli_arguments.collectives(parser)
+    parser.add_argument(
+        "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
+    )
+    parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
+    where = parser.add_argument_group("where")
+    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to the rules file (Open MPI, nodes)")
+    where.add_argument("--folder", default=_FOLDER, help=f"of the campaign; resumed if it is there (default {_FOLDER})")
+    where.add_argument(
+        "--results",
+        nargs="+",
+        metavar="FILE",
+        help="measure nothing: results that hold the methods 'default' and 'tuned'",
+    )
+    _measuring(parser)
+    judged = parser.add_argument_group("how it is judged")
+    judged.add_argument(
+        "--level", type=cli_values.level, default=0.05, metavar="LEVEL", help="of the tests (default 0.05)"
+    )
+    judged.add_argument(
+        "--decided",
+        nargs="+",
+        metavar="FILE",
+        help="results that the rules were decided from: tell cell by cell whether they gain as much in use",
+    )
+    judged.add_argument(
+        "--drop-slower",
+        action="store_true",
+        help="write the rules without those that are slower, and without the cells at which they are (-o), then prove "
+        "and measure what is left once more",
+    )
+    judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
+    cli_beyond.add_option(judged)
+    cli_arguments.json(parser)
+    return parser
+
+
+def _measuring(parser: argparse.ArgumentParser) -> None:
+    group = parser.add_argument_group("what is measured", "grids of sizes as for 'colltune bench run'")
+    for name, otherwise in _MEASURED.items():
+        cli_trees.add_option(group, replace(BY_NAME[name], **otherwise))
+    bench_options.protocol_options(parser)
+    parser.add_argument(
+        "--time-limit",
+        type=cli_values.seconds,
+        metavar="TIME",
+        help="the job is ended then (default: 5 x the estimate, 2min at least)",
+    )
+    cli_launching.add_options(parser)
+    parser.set_defaults(combined=False)
