@@ -94,11 +94,6 @@ class Team:
     members: Sequence[int]
     note: Callable[[Mapping[str, Any] | None], None]
 
-    @property
-    def leads(self) -> bool:
-        """Whether this process decides and writes."""
-        return bool(self.group.comm.Get_rank() == 0)
-
 
 def measure(
     team: Team,

@@ -17,8 +17,7 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.campaigns.plan import Plan, placed
-from dashboard.benchmarks.providers.switched import preferring
-from dashboard.export.components import HAN, answers
+from dashboard.export.components import HAN, HINT, answers, preference
 from loaders import disk
 
 NAME = "components.json"
@@ -114,6 +113,24 @@ class Selection:
             return cls({(size, ppn, name): tuple(each) for size, ppn, name, each in rows})
         except (OSError, ValueError, TypeError):
             return cls()
+
+
+def preferring(comm: Any, component: str) -> Any:
+    """A duplicate of a communicator whose calls a part of the library is to answer, if it can; collective.
+
+    Parameters
+    ----------
+    component
+        Its name; empty: as the library finds.
+    """
+    if not component:
+        return comm.Dup()
+    info = comm.Get_info()
+    try:
+        info.Set(HINT, preference(component))
+        return comm.Dup_with_info(info)
+    finally:
+        info.Free()
 
 
 def places(plan: Plan) -> Iterable[tuple[int, int | None]]:

@@ -15,10 +15,9 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.benchmarks.providers.switched import preferring
 from dashboard.benchmarks.ranks.mpit import ToolInterface
 from dashboard.benchmarks.ranks.plain import Plain
-from dashboard.benchmarks.ranks.selection import heard, parse
+from dashboard.benchmarks.ranks.selection import heard, parse, preferring
 from dashboard.benchmarks.ranks.subset import subset
 from dashboard.benchmarks.ranks.world import mpi_of
 from dashboard.benchmarks.safety.calls import Handles, problem_of
