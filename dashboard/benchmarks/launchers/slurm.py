@@ -31,7 +31,7 @@ from dashboard.benchmarks.launchers.launch import (
     supervisor_of,
     write_order,
 )
-from dashboard.benchmarks.launchers.slurm_script import GRACE_S, Naming, Request, minutes, script
+from dashboard.benchmarks.launchers.slurm_script import GRACE_S, Request, minutes, script
 from dashboard.benchmarks.launchers.slurm_words import NEVER, Told, partitions, too_few
 from loaders import disk
 
@@ -165,7 +165,7 @@ class SlurmLauncher:
         # With modules, the start command is the one that they bring.
         own = self.request.start == "mpiexec" and not self.request.modules
         start = self.mpiexec if own else self.request.start
-        return script(self.request, group, orders, Naming(name, start, after=0 < self.array <= number), self.variables)
+        return script(self.request, group, orders, name, start, self.variables, after=0 < self.array <= number)
 
     def launch(self, handle: Mapping[str, Any]) -> None:
         """Submit the batch scripts; CampaignError with Slurm's own words when one is refused."""

@@ -160,25 +160,15 @@ def minutes(seconds: float) -> int:
     return max(1, math.ceil(seconds / _MINUTE))
 
 
-@dataclass(frozen=True)
-class Naming:
-    """What tells one batch script from another.
-
-    Attributes
-    ----------
-    name
-        By which Slurm knows the job.
-    after
-        Whether the job starts when an earlier one has ended; its id is told to ``sbatch``.
-    """
-
-    name: str
-    start: str
-    after: bool = False
-
-
 def script(
-    request: Request, jobs: Sequence[Job], orders: Sequence[Path], naming: Naming, variables: Mapping[str, str]
+    request: Request,
+    jobs: Sequence[Job],
+    orders: Sequence[Path],
+    name: str,
+    start: str,
+    variables: Mapping[str, str],
+    *,
+    after: bool,
 ) -> str:
     """Write the batch script of some jobs that ask for the same.
 
@@ -186,17 +176,21 @@ def script(
     ----------
     jobs, orders
         With what their supervisors are told; several, or one with an index, are an array.
-    naming
-        What tells it from others.
+    name
+        By which Slurm knows the job.
+    start
+        Start command of the ranks.
     variables
         Of the site; what is set already is kept.
+    after
+        Whether the job starts when an earlier one has ended; its id is told to ``sbatch``.
     """
     first = jobs[0]
     log = first.log if first.index is None else first.folder.parent / "%a" / first.log.name
     # A login shell is what knows the command of modules.
     shell = "#!/bin/bash -l" if request.modules else "#!/bin/bash"
-    lines = [shell, *(f"#SBATCH {line}" for line in _asked(request, jobs, naming.name, _escaped(log, first)))]
-    if naming.after:
+    lines = [shell, *(f"#SBATCH {line}" for line in _asked(request, jobs, name, _escaped(log, first)))]
+    if after:
         lines.append("# starts when an earlier job has ended: sbatch --dependency=afterany:…")
     if request.modules:
         lines.append(f"module load {shlex.join(request.modules)} || exit 1")
@@ -215,8 +209,8 @@ def script(
         lines.append("# each method in a start of the ranks of its own, forced by variables that its order names")
     commands = []
     for job, order in zip(jobs, orders, strict=True):
-        start = [] if job.alone else [naming.start, *request.arguments, "-n", str(job.ranks)]
-        commands.append(shlex.join(supervised(order, [*start, *job.program])))
+        words = [] if job.alone else [start, *request.arguments, "-n", str(job.ranks)]
+        commands.append(shlex.join(supervised(order, [*words, *job.program])))
     if first.index is None:
         lines.append(f"exec {commands[0]}")
     else:
