@@ -174,7 +174,7 @@ class Library(Protocol):
 
 
 class Plain:
-    """What a library says of itself that cannot be switched, counts nothing, has no parts, and needs no variables."""
+    """What a library says of itself: that it cannot be switched, counts nothing, has no parts, needs no variables."""
 
     graph_counters: tuple[str, ...] = ()
     components: tuple[str, ...] = ()

