@@ -32,6 +32,14 @@ static void expect(int right, const char *what, int size, int count)
     }
 }
 
+/* Expect something of each number i from 0 on. */
+#define EACH(numbers, holds, what) \
+    do { \
+        int right = 1; \
+        for (i = 0; i < (numbers); i++) right &= (holds); \
+        expect(right, what, size, count); \
+    } while (0)
+
 static void first_of_two(void *in, void *inout, int *count, MPI_Datatype *datatype)
 {
     (void)datatype;
@@ -41,13 +49,12 @@ static void first_of_two(void *in, void *inout, int *count, MPI_Datatype *dataty
 static void moving(MPI_Comm comm, int rank, int size, int count)
 {
     int *data = calloc((size_t)count * (size_t)size, sizeof(int)), *result = calloc((size_t)count * (size_t)size, sizeof(int));
-    int *wide = calloc(3 * (size_t)count, sizeof(int)), root = size - 1, i, right;
+    int *wide = calloc(3 * (size_t)count, sizeof(int)), root = size - 1, i;
     MPI_Datatype gaps, pair;
 
     for (i = 0; i < count; i++) data[i] = rank == root ? i + 7 : -1;
     MPI_Bcast(data, count, MPI_INT, root, comm);
-    for (i = 0, right = 1; i < count; i++) right &= data[i] == i + 7;
-    expect(right, "bcast", size, count);
+    EACH(count, data[i] == i + 7, "bcast");
 
     /* The same bytes with gaps on the root; Open MPI takes as many elements on all processes for granted. */
     MPI_Type_vector(2, 1, 2, MPI_INT, &gaps);
@@ -56,44 +63,35 @@ static void moving(MPI_Comm comm, int rank, int size, int count)
     MPI_Type_commit(&pair);
     for (i = 0; i < 3 * count; i++) wide[i] = rank == root ? i : -1;
     MPI_Bcast(wide, count, rank == root ? gaps : pair, root, comm);
-    for (i = 0, right = 1; i < count; i++) {
-        right &= rank == root || (wide[2 * i] == 3 * i && wide[2 * i + 1] == 3 * i + 2);
-    }
-    expect(right, "bcast with gaps", size, count);
+    EACH(count, rank == root || (wide[2 * i] == 3 * i && wide[2 * i + 1] == 3 * i + 2), "bcast with gaps");
     MPI_Type_free(&gaps);
     MPI_Type_free(&pair);
 
     for (i = 0; i < count; i++) data[i] = 100 * rank + i;
     MPI_Allgather(data, count, MPI_INT, result, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 100 * (i / count) + i % count;
-    expect(right, "allgather", size, count);
+    EACH(count * size, result[i] == 100 * (i / count) + i % count, "allgather");
     for (i = 0; i < count; i++) result[rank * count + i] = 10 * rank + i;
     MPI_Allgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 10 * (i / count) + i % count;
-    expect(right, "allgather in place", size, count);
+    EACH(count * size, result[i] == 10 * (i / count) + i % count, "allgather in place");
 
     for (i = 0; i < count * size; i++) data[i] = 1000 * rank + i / count;
     MPI_Alltoall(data, count, MPI_INT, result, count, MPI_INT, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= result[i] == 1000 * (i / count) + rank;
-    expect(right, "alltoall", size, count);
+    EACH(count * size, result[i] == 1000 * (i / count) + rank, "alltoall");
     MPI_Alltoall(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, data, count, MPI_INT, comm);
     expect(memcmp(data, result, (size_t)count * (size_t)size * sizeof(int)) == 0, "alltoall in place", size, count);
 
     for (i = 0; i < count; i++) data[i] = rank + i;
     MPI_Gather(data, count, MPI_INT, rank == root ? result : NULL, count, MPI_INT, root, comm);
-    for (i = 0, right = 1; i < count * size; i++) right &= rank != root || result[i] == i / count + i % count;
-    expect(right, "gather", size, count);
+    EACH(count * size, rank != root || result[i] == i / count + i % count, "gather");
     if (rank == root) {
         for (i = 0; i < count; i++) result[rank * count + i] = -i;
         MPI_Gather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, result, count, MPI_INT, root, comm);
-        for (i = 0, right = 1; i < count; i++) right &= result[rank * count + i] == -i;
-        expect(right, "gather in place", size, count);
+        EACH(count, result[rank * count + i] == -i, "gather in place");
         MPI_Scatter(result, count, MPI_INT, MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, root, comm);
     } else {
         MPI_Gather(data, count, MPI_INT, NULL, 0, MPI_DATATYPE_NULL, root, comm);
         MPI_Scatter(NULL, 0, MPI_DATATYPE_NULL, data, count, MPI_INT, root, comm);
-        for (i = 0, right = 1; i < count; i++) right &= data[i] == rank + i;
-        expect(right, "scatter in place", size, count);
+        EACH(count, data[i] == rank + i, "scatter in place");
     }
     free(data);
     free(result);
@@ -103,50 +101,38 @@ static void moving(MPI_Comm comm, int rank, int size, int count)
 static void reducing(MPI_Comm comm, int rank, int size, int count)
 {
     int *data = calloc((size_t)count * (size_t)size, sizeof(int)), *result = calloc((size_t)count * (size_t)size, sizeof(int));
-    int *counts = calloc((size_t)size, sizeof(int)), sum = size * (size - 1) / 2, i, right;
+    int *counts = calloc((size_t)size, sizeof(int)), sum = size * (size - 1) / 2, i;
     MPI_Op ordered;
 
     for (i = 0; i < count * size; i++) data[i] = rank + i % 5;
     MPI_Reduce(data, result, count, MPI_INT, MPI_SUM, 0, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank != 0 || result[i] == sum + size * (i % 5);
-    expect(right, "reduce", size, count);
+    EACH(count, rank != 0 || result[i] == sum + size * (i % 5), "reduce");
     memcpy(result, data, (size_t)count * sizeof(int));
     MPI_Reduce(rank == size - 1 ? MPI_IN_PLACE : data, rank == size - 1 ? result : NULL, count, MPI_INT, MPI_SUM, size - 1, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank != size - 1 || result[i] == sum + size * (i % 5);
-    expect(right, "reduce in place", size, count);
+    EACH(count, rank != size - 1 || result[i] == sum + size * (i % 5), "reduce in place");
     MPI_Allreduce(data, result, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * (i % 5);
-    expect(right, "allreduce", size, count);
+    EACH(count, result[i] == sum + size * (i % 5), "allreduce");
     memcpy(result, data, (size_t)count * sizeof(int));
     MPI_Allreduce(MPI_IN_PLACE, result, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * (i % 5);
-    expect(right, "allreduce in place", size, count);
+    EACH(count, result[i] == sum + size * (i % 5), "allreduce in place");
     MPI_Scan(data, result, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == rank * (rank + 1) / 2 + (rank + 1) * (i % 5);
-    expect(right, "scan", size, count);
+    EACH(count, result[i] == rank * (rank + 1) / 2 + (rank + 1) * (i % 5), "scan");
     MPI_Exscan(data, result, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= rank == 0 || result[i] == rank * (rank - 1) / 2 + rank * (i % 5);
-    expect(right, "exscan", size, count);
+    EACH(count, rank == 0 || result[i] == rank * (rank - 1) / 2 + rank * (i % 5), "exscan");
     MPI_Reduce_scatter_block(data, result, count, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * ((rank * count + i) % 5);
-    expect(right, "reduce_scatter_block", size, count);
+    EACH(count, result[i] == sum + size * ((rank * count + i) % 5), "reduce_scatter_block");
     for (i = 0; i < size; i++) counts[i] = count;
     memcpy(result, data, (size_t)count * (size_t)size * sizeof(int));
     MPI_Reduce_scatter(MPI_IN_PLACE, result, counts, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == sum + size * ((rank * count + i) % 5);
-    expect(right, "reduce_scatter in place", size, count);
+    EACH(count, result[i] == sum + size * ((rank * count + i) % 5), "reduce_scatter in place");
     for (i = 0; i < size; i++) counts[i] = i == 0 ? 2 * count : i == 1 ? 0 : count;
     MPI_Reduce_scatter(data, result, counts, MPI_INT, MPI_SUM, comm);
-    for (i = 0, right = 1; i < counts[rank]; i++) {
-        right &= result[i] == sum + size * (((rank == 0 ? 0 : rank * count) + i) % 5);
-    }
-    expect(right, "reduce_scatter", size, count);
+    EACH(counts[rank], result[i] == sum + size * (((rank == 0 ? 0 : rank * count) + i) % 5), "reduce_scatter");
 
     /* The first operand wins: only processes in order give that of the first one. */
     MPI_Op_create(first_of_two, 0, &ordered);
     MPI_Allreduce(data, result, count, MPI_INT, ordered, comm);
-    for (i = 0, right = 1; i < count; i++) right &= result[i] == i % 5;
-    expect(right, "allreduce in order", size, count);
+    EACH(count, result[i] == i % 5, "allreduce in order");
     MPI_Op_free(&ordered);
     free(data);
     free(result);
