@@ -73,7 +73,8 @@ class Operation:
         self.count = cell.message_size // (DATATYPES[datatype] if entry.reduces else 1)
         uneven = skew and entry.counts != "equal"
         self.counts = skewed(self.count, self.size) if uneven else [self.count] * self.size
-        self.exchange = Exchange(entry, self.counts, self._block, partial(reduce, np.add) if types.commutes else _first)
+        reduced = partial(reduce, np.add) if types.commutes else _first
+        self.exchange = Exchange.within(entry, self.counts, self._block, reduced)
         self.pairs = [self._buffers() for _ in range(copies)]
         self._calls = [tuple(self._arguments(pair, leads) for leads in (False, True)) for pair in self.pairs]
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from dashboard.benchmarks.ranks import surroundings
-from dashboard.benchmarks.ranks.exchange import Across, Exchange, starts_of
+from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
 from dashboard.benchmarks.ranks.handles import handle
 from dashboard.benchmarks.safety.cases import Case, Layout
 from dashboard.benchmarks.safety.memory import SHAPES, Memory, Values, block, operator, reduced
@@ -75,14 +75,15 @@ class Call:
         self.type, self.count = self.handles.types[case.layout], case.count
         self.operation = self.handles.operations.get(case.operation)
         self.entry = COLLECTIVES[self.collective]
-        self.exchange: Exchange | Across
         if case.made == "between":
             mine, theirs = groups(mpi, self.comm)
-            self.exchange = Across(self.entry, case.count, self._block, self._reduced, mine, theirs)
+            given = self.entry, case.count, self._block, self._reduced
+            self.exchange = Exchange.between_groups(*given, mine, theirs)
             self.root, self.leads = case.root, mine[self.rank] == case.root
             self._at = mpi.ROOT if self.leads else mpi.PROC_NULL if case.root in mine else theirs.index(case.root)
         else:
-            self.exchange = Exchange(self.entry, _counts(case, self.size), self._block, self._reduced)
+            counts = _counts(case, self.size)
+            self.exchange = Exchange.within(self.entry, counts, self._block, self._reduced)
             self.root = self._at = min(case.root, self.size - 1)
             self.leads = self.rank == self.root
         self.sent, self.received, self.expected = self._prepared()

@@ -6,7 +6,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
-from dashboard.benchmarks.ranks.exchange import Across
+from dashboard.benchmarks.ranks.exchange import Exchange
 from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE, Case, cases
 from dashboard.benchmarks.safety.memory import Memory, block, operator, reduced
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
@@ -63,7 +63,8 @@ def test_between_groups_each_gets_what_the_other_group_brings(
 
     for rank, wanted in enumerate(expected):
         mine, theirs = list(range(rank % 2, 5, 2)), list(range(1 - rank % 2, 5, 2))
-        result = Across(COLLECTIVES[collective], 1, block, total, mine, theirs).gets(mine.index(rank), root)
+        exchange = Exchange.between_groups(COLLECTIVES[collective], 1, block, total, mine, theirs)
+        result = exchange.gets(mine.index(rank), root)
         assert (result if result is None else result.tolist()) == wanted
 
 
