@@ -2,6 +2,7 @@
 
 import json
 from dataclasses import asdict, replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -40,8 +41,19 @@ def campaign(tmp_path: Path) -> Campaign:
     return Campaign.create(tmp_path, PLAN)
 
 
+@pytest.fixture
+def running(launcher: Played, campaign: Campaign) -> Campaign:
+    control.start(campaign, launcher, HERE, 100.0)
+    return campaign
+
+
 def measured(campaign: Campaign, **changes: Any) -> None:
     write(campaign.results, {**POINT, "samples": [1e-6], **changes})
+
+
+def all_measured(campaign: Campaign, **changes: Any) -> None:
+    for algorithm, size in product(("a", "b"), (8, 64)):
+        measured(campaign, algorithm=algorithm, message_size=size, **changes)
 
 
 def test_what_is_launched_is_an_argument_list_with_a_limit(launcher: Played, campaign: Campaign) -> None:
@@ -57,53 +69,46 @@ def test_what_is_launched_is_an_argument_list_with_a_limit(launcher: Played, cam
 
 def test_ranks_are_started_for_each_launch_in_which_something_is_missing(launcher: Played, tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path / "often", replace(PLAN, launches=3))
-    for algorithm in ("a", "b"):
-        for size in (8, 64):
-            measured(campaign, algorithm=algorithm, message_size=size, launch=1)
+    all_measured(campaign, launch=1)
     now = control.start(campaign, launcher, HERE, 100.0)
     assert (now["measured"], now["points"]) == (4, 12)
     assert len(launcher.jobs[0].starts) == 2
 
 
-def test_a_campaign_runs_once_at_a_time(launcher: Played, campaign: Campaign) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
+def test_a_campaign_runs_once_at_a_time(launcher: Played, running: Campaign) -> None:
     with pytest.raises(CampaignError, match="running already"):
-        control.start(campaign, launcher, HERE, 100.0)
-    assert control.cancel(campaign, launcher)["state"] == "cancelled"
-    assert control.start(campaign, launcher, HERE, 100.0)["attempt"] == 2
+        control.start(running, launcher, HERE, 100.0)
+    assert control.cancel(running, launcher)["state"] == "cancelled"
+    assert control.start(running, launcher, HERE, 100.0)["attempt"] == 2
 
 
 def test_a_failure_that_the_worker_knows_nothing_of_is_told_by_the_last_words_of_the_log(
-    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
+    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
     launcher.now = Status("failed", "exit code 213", 213)
-    campaign.log.write_text(
+    running.log.write_text(
         "-----\nAn unrecognized option was included:\n\n  Option: --bind=none\n-----\n\0", encoding="utf-8"
     )
-    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+    assert cli.main(["bench", "status", str(running.folder)]) == 0
     assert capsys.readouterr().out.splitlines()[2:] == [
         "log: An unrecognized option was included:",
         "log: Option: --bind=none",
-        f"more of its log: colltune bench status {campaign.folder} --log 50",
+        f"more of its log: colltune bench status {running.folder} --log 50",
     ]
 
 
-def test_what_was_refused_is_told_with_its_reasons(
-    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
-) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
+def test_what_was_refused_is_told_with_its_reasons(running: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
     why = "not answered by sm: on this communicator han answers bcast"
-    measured(campaign, error="its result is wrong")
+    measured(running, error="its result is wrong")
     for size in (8, 64):
-        measured(campaign, algorithm="b", message_size=size, error=why)
-    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+        measured(running, algorithm="b", message_size=size, error=why)
+    assert cli.main(["bench", "status", str(running.folder)]) == 0
     assert capsys.readouterr().out.splitlines()[1:] == [
         "0 of 4 points measured, 3 refused or wrong",
         f"  2 × bcast b: {why}",
         "  1 × bcast a: its result is wrong",
     ]
-    assert cli.main(["bench", "status", str(campaign.folder), "--json"]) == 0
+    assert cli.main(["bench", "status", str(running.folder), "--json"]) == 0
     assert json.loads(capsys.readouterr().out)["reasons"] == {
         f"bcast b: {why}": 2,
         "bcast a: its result is wrong": 1,
@@ -151,60 +156,55 @@ def test_a_campaign_that_finished_has_nothing_left_until_its_plan_is_made_again(
             assert (now["state"], control.progress_words(now)) == (state, words)
 
 
-def test_how_far_it_is_comes_from_disk(launcher: Played, campaign: Campaign) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
-    measured(campaign)
-    write_json(campaign.progress_file, {"done": 1, "points": 4, "elapsed": 2.0, "now": "bcast", "ended": ""})
-    now = control.status(campaign, launcher)
+def test_how_far_it_is_comes_from_disk(launcher: Played, running: Campaign) -> None:
+    measured(running)
+    write_json(running.progress_file, {"done": 1, "points": 4, "elapsed": 2.0, "now": "bcast", "ended": ""})
+    now = control.status(running, launcher)
     assert (now["measured"], now["remaining"], now["now"]) == (1, 6.0, "bcast")
 
 
-def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, campaign: Campaign) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
-    write_json(campaign.progress_file, {"ended": "time limit"})
+def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, running: Campaign) -> None:
+    write_json(running.progress_file, {"ended": "time limit"})
     launcher.now = Status("finished", "", 0)
-    now = control.status(campaign, launcher)
+    now = control.status(running, launcher)
     assert (now["state"], now["reason"]) == ("timed out", "stopped at its time limit of 100 s")
 
 
 def test_a_limit_at_which_only_doubtful_times_were_measured_again_is_told_as_that(
-    launcher: Played, campaign: Campaign
+    launcher: Played, running: Campaign
 ) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
     launcher.now = Status("timed out", "ended at its time limit of 100 s", None)
     for algorithm in ("a", "b"):
-        measured(campaign, algorithm=algorithm, message_size=8)
-        assert control.status(campaign, launcher)["reason"] == "ended at its time limit of 100 s"
-        measured(campaign, algorithm=algorithm, message_size=64)
+        measured(running, algorithm=algorithm, message_size=8)
+        assert control.status(running, launcher)["reason"] == "ended at its time limit of 100 s"
+        measured(running, algorithm=algorithm, message_size=64)
     again = "nothing is missing: times that cannot be trusted were being measured again"
-    assert control.status(campaign, launcher)["reason"] == f"ended at its time limit of 100 s; {again}"
+    assert control.status(running, launcher)["reason"] == f"ended at its time limit of 100 s; {again}"
 
 
-def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, campaign: Campaign) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
+def test_a_failure_is_told_in_the_worker_s_words(launcher: Played, running: Campaign) -> None:
     launcher.now = Status("failed", "exit code 3", 3)
-    assert control.status(campaign, launcher)["reason"] == "exit code 3"
-    campaign.log.write_text("noise\ncolltune worker: too few ranks\nmore noise\n", encoding="utf-8")
-    assert control.status(campaign, launcher)["reason"] == "too few ranks"
-    control.start(campaign, launcher, HERE, 100.0)
+    assert control.status(running, launcher)["reason"] == "exit code 3"
+    running.log.write_text("noise\ncolltune worker: too few ranks\nmore noise\n", encoding="utf-8")
+    assert control.status(running, launcher)["reason"] == "too few ranks"
+    control.start(running, launcher, HERE, 100.0)
     launcher.now = Status("failed", "exit code 3", 3)
-    assert control.status(campaign, launcher)["reason"] == "exit code 3"
-    with campaign.log.open("a", encoding="utf-8") as log:
+    assert control.status(running, launcher)["reason"] == "exit code 3"
+    with running.log.open("a", encoding="utf-8") as log:
         log.write("colltune worker: another word\n")
-    assert control.status(campaign, launcher)["reason"] == "another word"
+    assert control.status(running, launcher)["reason"] == "another word"
 
 
 def test_what_one_job_of_an_array_says_bears_its_number_and_what_all_say_is_said_once(
-    launcher: Played, campaign: Campaign
+    launcher: Played, running: Campaign
 ) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
-    write_json(campaign.progress_file, {"ended": "complete"})
+    write_json(running.progress_file, {"ended": "complete"})
     launcher.now = Status("finished", "", 0)
     for index, text in enumerate(("colltune worker: 23 points were measured again", "nothing")):
-        part = campaign.folder / "parts" / str(index)
+        part = running.folder / "parts" / str(index)
         part.mkdir(parents=True)
         (part / "log.txt").write_text(f"{text}\ncolltune worker: no graphs\n", encoding="utf-8")
-    assert control.status(campaign, launcher)["note"] == "job 0: 23 points were measured again; no graphs"
+    assert control.status(running, launcher)["note"] == "job 0: 23 points were measured again; no graphs"
 
 
 def test_what_a_job_of_an_array_said_stands_while_only_others_are_started_again(
@@ -240,20 +240,17 @@ def test_a_limit_that_was_asked_for_is_kept_by_a_resume(launcher: Played, campai
 
 @pytest.mark.parametrize("state", ["failed", "cancelled", "timed out"])
 def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
-    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str], state: Any
+    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str], state: Any
 ) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
     launcher.now = Status(state, "said")
-    status = ["bench", "status", str(campaign.folder)]
+    status = ["bench", "status", str(running.folder)]
     assert cli.main(status) == 0
-    assert f"next: colltune bench resume {campaign.folder}\n" in capsys.readouterr().err
-    for algorithm in ("a", "b"):
-        for size in (8, 64):
-            measured(campaign, algorithm=algorithm, message_size=size)
+    assert f"next: colltune bench resume {running.folder}\n" in capsys.readouterr().err
+    all_measured(running)
     assert cli.main(status) == 0
     out, err = capsys.readouterr()
-    assert f"{campaign.folder}: {state} (said; nothing is missing" in out
-    assert f"next: colltune info {campaign.results}\n" in err
+    assert f"{running.folder}: {state} (said; nothing is missing" in out
+    assert f"next: colltune info {running.results}\n" in err
 
 
 def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way() -> None:
@@ -272,18 +269,15 @@ def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way(
     assert limits.limit_of(timed, set(), None) == 120 + 1.25 * 7200
 
 
-def test_of_what_has_ended_nothing_is_left_but_missing(launcher: Played, campaign: Campaign) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
-    measured(campaign, seconds=10.0)
+def test_of_what_has_ended_nothing_is_left_but_missing(launcher: Played, running: Campaign) -> None:
+    measured(running, seconds=10.0)
     launcher.now = Status("failed", "exit code 1", 1)
-    words = control.progress_words(control.status(campaign))
+    words = control.progress_words(control.status(running))
     assert words.startswith("1 of 4 points measured; what is missing takes about ")
 
 
 def test_with_nothing_missing_nothing_is_launched(launcher: Played, campaign: Campaign) -> None:
-    for algorithm in ("a", "b"):
-        for size in (8, 64):
-            measured(campaign, algorithm=algorithm, message_size=size)
+    all_measured(campaign)
     with pytest.raises(CampaignError, match=r"nothing is missing$"):
         control.start(campaign, launcher, HERE, 100.0, again=True)
 
@@ -368,12 +362,11 @@ def test_who_answers_is_heard_anew_where_ranks_are_started_otherwise(
 
 
 def test_of_a_refused_job_the_reason_is_said_once(
-    launcher: Played, campaign: Campaign, capsys: pytest.CaptureFixture[str]
+    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    control.start(campaign, launcher, HERE, 100.0)
     refused = {"id": "", "state": "failed", "reason": "invalid partition", "nodes": ""}
     launcher.now = Status("failed", "invalid partition", jobs=(refused,))
-    assert cli.main(["bench", "status", str(campaign.folder)]) == 0
+    assert cli.main(["bench", "status", str(running.folder)]) == 0
     out = capsys.readouterr().out
     assert out.count("invalid partition") == 1
     assert "job :" not in out
