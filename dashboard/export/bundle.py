@@ -76,9 +76,7 @@ def provenance_of(written: Written) -> dict[str, Any]:
 
 
 def _figures(summary: PenaltySummary | None) -> dict[str, Any] | None:
-    if summary is None:
-        return None
-    return {name: None if value != value else value for name, value in summary._asdict().items()}  # noqa: PLR0124 - NaN
+    return None if summary is None else summary.to_dict("min", "max", "mean", "median", "unmeasured", "cells")
 
 
 def files_of(name: str, text: str) -> list[tuple[str, str]]:

@@ -24,7 +24,8 @@ from dashboard.decisions import (
 )
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.folds import folds_of, penalties_of_labels
-from dashboard.decisions.judged.heldout import Figures, HeldOut, figures_of, heldout, heldout_many
+from dashboard.decisions.judged.heldout import HeldOut, heldout, heldout_many
+from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
@@ -142,14 +143,8 @@ def test_what_is_left_out_is_compared_with_the_default() -> None:
 
 
 def test_figures_that_are_none_are_null_in_json() -> None:
-    assert Figures(1.5, NAN, math.inf, 0.0, 2, 3).to_dict() == {
-        "mean": 1.5,
-        "median": None,
-        "p95": None,
-        "max": 0.0,
-        "unmeasured": 2,
-        "cells": 3,
-    }
+    figures = PenaltySummary(0.0, 0.0, 1.5, NAN, 2, 3, math.inf)
+    assert figures.to_dict("mean", "p95", "median", "cells") == {"mean": 1.5, "p95": None, "median": None, "cells": 3}
 
 
 def test_lines_are_left_out_along_both_axes() -> None:
@@ -183,7 +178,7 @@ def test_sizes_beyond_those_decided_on_are_told_apart() -> None:
     result = heldout(Problem.of(cube_of(time, [4], [1, 2, 4])), exact_tree, "message_size", 3)
     assert result.maps[0]["penalty"].values.tolist() == [[0.0, 100.0, 100.0]]
     assert result.figures.cells == 3
-    assert result.within == (100.0, 100.0, 100.0, 100.0, 0, 1)
+    assert result.within == (100.0, 100.0, 100.0, 100.0, 0, 1, 100.0)
 
 
 def test_what_was_not_measured_counts_as_all_measurements_tell() -> None:
@@ -358,7 +353,7 @@ def test_what_was_not_decided_at_some_size_has_no_penalty_there() -> None:
 def test_nineteen_of_twenty_penalties_are_no_more_than_the_percentile() -> None:
     dims = ("comm_size", "message_size")
     table = xr.Dataset({"penalty": (dims, np.arange(1.0, 1001)[None]), "best": (dims, np.zeros((1, 1000), dtype=int))})
-    assert figures_of([table.assign_attrs(unmeasured=0)]).p95 == 950
+    assert summarise_all([table.assign_attrs(unmeasured=0)]).p95 == 950
 
 
 def test_cells_that_nobody_measured_are_blank_on_the_map() -> None:

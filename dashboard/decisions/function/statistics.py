@@ -1,6 +1,5 @@
 """The figures of a decision function, as in Tables 6.4 and 6.5 of the dissertation."""
 
-import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -38,7 +37,6 @@ def statistics(
 
 def statistics_of(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) -> dict[str, Any]:
     """Give depth, size and penalty over several tables, such as `Problem.penalties` gives; as `statistics`."""
-    summary = summarise_all(penalties)
     depths = decision.depths()
     return {
         "depth": {
@@ -49,10 +47,7 @@ def statistics_of(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) -
         },
         "leaves": decision.leaves,
         "nodes": decision.nodes,
-        "penalty": {
-            **{name: _number(getattr(summary, name)) for name in ("min", "max", "mean", "median")},
-            "unmeasured": summary.unmeasured,
-        },
+        "penalty": summarise_all(penalties).to_dict("min", "max", "mean", "median", "unmeasured"),
     }
 
 
@@ -67,7 +62,3 @@ def expected_depth(decision: DecisionFunction, penalties: Sequence[xr.Dataset]) 
         weights.append(weights_of(table)[measured])
     depths, weight = np.concatenate(levels), np.concatenate(weights)
     return float(np.average(depths, weights=weight)) if weight.any() else None
-
-
-def _number(value: float) -> float | None:
-    return float(value) if math.isfinite(value) else None

@@ -83,17 +83,18 @@ class Family:
     def checked(self, options: Mapping[str, Any]) -> dict[str, Any]:
         """All options with their defaults filled in, or `OptionError`; see also `Option.group`."""
         given = {name: self.option(name).checked(value) for name, value in options.items()}
+        # Of a group None is none that is given: of all its options one stands.
+        given = {name: value for name, value in given.items() if value is not None or not self.option(name).group}
         groups = self._groups(given)
         defaults = {option.name: None if option.group in groups else option.default for option in self.options}
-        set_options = {name: value for name, value in given.items() if value is not None or self._stands(name, groups)}
-        return {name: set_options.get(name, default) for name, default in defaults.items()}
+        return {**defaults, **given}
 
     def _groups(self, given: Mapping[str, Any]) -> dict[str, str]:
         """The groups of which an option is given, and which; `OptionError` where there are two of one."""
         group_members: dict[str, str] = {}
         for name, value in given.items():
             group = self.option(name).group
-            if not group or value is None:
+            if not group:
                 continue
             if group in group_members:
                 names = [option.name for option in self.options if option.group == group]
@@ -103,8 +104,3 @@ class Family:
                 )
             group_members[group] = name
         return group_members
-
-    def _stands(self, name: str, groups: Mapping[str, str]) -> bool:
-        """Whether None may stand: not for the only option of a group that is said, since then none would be left."""
-        group = self.option(name).group
-        return not group or group in groups

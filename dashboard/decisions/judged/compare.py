@@ -10,8 +10,7 @@ import xarray as xr
 from dashboard.decisions.function.attributes import COLLECTIVE, COMM_SIZE, MESSAGE_SIZE, PPN, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.statistics import expected_depth
-from dashboard.decisions.judged.heldout import figures_of
-from dashboard.decisions.judged.penalty import given_of
+from dashboard.decisions.judged.penalty import given_of, summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import IntArray
 
@@ -61,7 +60,7 @@ def absent_methods(problem: Problem, decision: DecisionFunction) -> list[str]:
 
 def _row(problem: Problem, decision: DecisionFunction) -> tuple[Any, ...]:
     tables = problem.penalties(decision)
-    figures = figures_of(tables)
+    figures = summarise_all(tables)
     written = decision.simplified()
     depth = expected_depth(decision, tables)
     penalties = np.concatenate([table["penalty"].values.ravel() for table in tables])

@@ -19,7 +19,8 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.grown.families import family as family_named
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.judged.folds import folds_of
-from dashboard.decisions.judged.heldout import LARGER, HeldOut, figures_of, heldout_many, of_larger
+from dashboard.decisions.judged.heldout import LARGER, HeldOut, heldout_many, of_larger
+from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
@@ -348,7 +349,7 @@ def _outside(held: HeldOut | None) -> dict[str, Any]:
 def _figures(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
     tables = problem.penalties(decision)
     depth = expected_depth(decision, tables)
-    figures = figures_of(tables)
+    figures = summarise_all(tables)
     return {
         "leaves": decision.leaves,
         "nodes": decision.nodes,

@@ -20,7 +20,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
 from dashboard.decisions.judged.gain import Gain, gain_over
-from dashboard.decisions.judged.penalty import summarise_all, weights_of
+from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.units import format_count
@@ -30,34 +30,11 @@ Key = TypeVar("Key", bound=Hashable)
 Grow = Callable[[Problem], DecisionFunction]
 """Makes a decision; `Family.grow` with its options bound, for one."""
 
-PERCENTILE = 95
+_FIGURES = ("mean", "median", "p95", "max", "unmeasured", "cells")
 
 LARGER = 2.0
 """Where the trees of the folds, in their middle, have more than so many times the leaves of the one that is judged,
 what they cost says nothing of a tree of its size."""
-
-
-class Figures(NamedTuple):
-    """Penalties of the judged cells in percent, weighted where there is a workload; NaN without any cell.
-
-    Attributes
-    ----------
-    mean, median, p95, max
-        Over the cells; a cell that was judged twice counts twice.
-    unmeasured, cells
-        As `dashboard.decisions.judged.penalty.PenaltySummary`.
-    """
-
-    mean: float
-    median: float
-    p95: float
-    max: float
-    unmeasured: int
-    cells: int
-
-    def to_dict(self) -> dict[str, Any]:
-        """As JSON takes it: None for what is not a number."""
-        return {name: value if math.isfinite(value) else None for name, value in self._asdict().items()}
 
 
 class FoldResult(NamedTuple):
@@ -66,7 +43,7 @@ class FoldResult(NamedTuple):
     name: str
     axis: str
     left_out: tuple[int, ...]
-    figures: Figures
+    figures: PenaltySummary
     leaves: int
 
 
@@ -106,10 +83,10 @@ class HeldOut:
     """
 
     scheme: str
-    figures: Figures
-    within: Figures
-    in_sample: Figures
-    floor: Figures | None
+    figures: PenaltySummary
+    within: PenaltySummary
+    in_sample: PenaltySummary
+    floor: PenaltySummary | None
     gain: Gain | None
     spread: float
     folds: tuple[FoldResult, ...]
@@ -132,14 +109,15 @@ class HeldOut:
         """All but the maps, as JSON takes it."""
         return {
             "scheme": self.scheme,
-            **self.figures.to_dict(),
-            "within": self.within.to_dict(),
-            "in_sample": self.in_sample.to_dict(),
-            "floor": None if self.floor is None else self.floor.to_dict(),
+            **self.figures.to_dict(*_FIGURES),
+            "within": self.within.to_dict(*_FIGURES),
+            "in_sample": self.in_sample.to_dict(*_FIGURES),
+            "floor": None if self.floor is None else self.floor.to_dict(*_FIGURES),
             "against_default": None if self.gain is None else self.gain.to_dict(),
             "spread": self.spread if math.isfinite(self.spread) else None,
             "folds": [
-                {"left_out": f.name, "axis": f.axis, "leaves": f.leaves, **f.figures.to_dict()} for f in self.folds
+                {"left_out": f.name, "axis": f.axis, "leaves": f.leaves, **f.figures.to_dict(*_FIGURES)}
+                for f in self.folds
             ],
             "unjudged": self.unjudged,
             "notes": list(self.notes),
@@ -276,13 +254,13 @@ class _Tally:
             there = np.ix_(rows, columns)
             self.sums[number][there] += np.nan_to_num(values)
             self.counts[number][there] += ~np.isnan(values)
-        self.folds.append(FoldResult(fold.name, fold.axis, fold.left_out, figures_of(tables), leaves))
+        self.folds.append(FoldResult(fold.name, fold.axis, fold.left_out, summarise_all(tables), leaves))
 
-    def figures(self) -> Figures:
-        return figures_of(self.tables)
+    def figures(self) -> PenaltySummary:
+        return summarise_all(self.tables)
 
     def result(
-        self, scheme: str, grown: DecisionFunction, floor: Figures | None, asked: int, notes: Sequence[str]
+        self, scheme: str, grown: DecisionFunction, floor: PenaltySummary | None, asked: int, notes: Sequence[str]
     ) -> HeldOut:
         """What the folds so far say."""
         means = np.array([fold.figures.mean for fold in self.folds if fold.figures.cells])
@@ -297,8 +275,8 @@ class _Tally:
         return HeldOut(
             scheme,
             self.figures(),
-            figures_of(self.inner),
-            figures_of(self.problem.penalties(grown)),
+            summarise_all(self.inner),
+            summarise_all(self.problem.penalties(grown)),
             floor,
             gain_over(self.default, self.tables) if self.default else None,
             float(means.std(ddof=1)) if means.size > 1 else math.nan,
@@ -331,16 +309,3 @@ def _only_inside(table: xr.Dataset, inside: BoolArray) -> xr.Dataset:
     values = np.where(inside, table["penalty"].values, np.nan)
     missed = int((table["unmeasured"].values & inside).sum())
     return table.assign(penalty=(SIZES, values)).assign_attrs(unmeasured=missed)
-
-
-def figures_of(tables: Sequence[xr.Dataset]) -> Figures:
-    """Sum up what `penalty` gave for one or several tables."""
-    summary = summarise_all(tables)
-    high = math.nan
-    if summary.cells:
-        values = np.concatenate([table["penalty"].values.ravel() for table in tables])
-        weights = np.concatenate([weights_of(table).ravel() for table in tables])
-        there = ~np.isnan(values) & (weights > 0)
-        share = PERCENTILE / 100
-        high = float(np.quantile(values[there], share, weights=weights[there], method="inverted_cdf"))
-    return Figures(summary.mean, summary.median, high, summary.max, summary.unmeasured, summary.cells)

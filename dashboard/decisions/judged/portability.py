@@ -118,8 +118,9 @@ def portability(
     }
     rows = [
         {"made": made, "judged": judged, "leaves": decisions[SIDES.index(made)].leaves}
-        | summarise_all(tables)._asdict()
+        | {name: getattr(total, name) for name in ("min", "max", "mean", "median", "unmeasured", "cells")}
         for (made, judged), tables in penalties.items()
+        for total in [summarise_all(tables)]
     ]
     return Portability(problems, decisions, pd.DataFrame(rows), penalties, left_out)
 

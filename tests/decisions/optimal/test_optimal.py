@@ -194,7 +194,7 @@ class TestOddInput:
         # The first method lies between two of its own sizes, the second at none: 0 + 0 + 0 against 100 + 0 + 100.
         decision = optimal(problem, leaves=1)
         assert decision.predict_one(2, 1) == 0
-        assert problem.summary(decision)[2:] == (0, 0, 1, 3)
+        assert problem.summary(decision)[2:6] == (0, 0, 1, 3)
 
     def test_penalties_of_very_different_size(self) -> None:
         time = np.ones((3, 6, 6))
