@@ -6,10 +6,8 @@ import numpy as np
 import pytest
 
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test
-from dashboard.decisions.function.cutting import without_slower
 from dashboard.decisions.judged.as_tuned import as_tuned
-from dashboard.decisions.judged.improvement import improvement, judge
-from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.judged.improvement import improvement
 from tests.cubes import cube_of, named
 
 NAMES = ["default", "binomial", "binary"]
@@ -44,16 +42,6 @@ def test_nothing_is_won_where_the_library_decides_or_nobody_measured() -> None:
     assert np.isnan(both["time"].values[1, 0, 0])
     assert both["repetitions"].values[1].tolist() == [[0, 10, 0, 0], [10, 10, 0, 0]]
     assert improvement(both).count("no difference") == 3
-
-
-def test_rules_that_lose_are_dropped_and_the_rest_stays() -> None:
-    given = decision("binomial", "binomial")
-    gains = improvement(as_tuned(cube(), given))
-    assert (gains.count("faster"), gains.count("slower")) == (4, 4)
-    kept, dropped, _ = without_slower(given, judge(gains, given))
-    assert [verdict.bounds["message_size"][0] for verdict in dropped] == [100.0]
-    problem = Problem.of(cube())
-    assert problem.summary(kept).max == 0.0
 
 
 def test_repetitions_go_along() -> None:

@@ -1,14 +1,12 @@
 """Several decisions side by side, and two of them cell by cell."""
 
-from typing import Any
-
 import numpy as np
 import pytest
 import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test, exact, quadtree
+from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, Split, Test, quadtree
 from dashboard.decisions.grown.cart import cart
 from dashboard.decisions.judged.compare import OUTCOMES, absent_methods, compare, difference
 from dashboard.decisions.measured.problem import Problem
@@ -135,15 +133,6 @@ def test_nothing_to_compare_is_an_empty_table(problem: Problem) -> None:
     table = compare(problem, {})
     assert table.empty
     assert "penalty_mean" in table.columns
-
-
-def test_the_exact_map_is_beyond_reproach(fast_ethernet_bcast: Any) -> None:
-    problem = Problem.of(fast_ethernet_bcast)
-    dmap = problem.slices[0].dmap
-    table = compare(problem, {"exact": exact(dmap), "depth 3": quadtree(dmap, max_depth=3)})
-    assert table.loc["exact", ["penalty_mean", "penalty_max", "wrong", "unmeasured"]].tolist() == [0, 0, 0, 0]
-    assert table.loc["depth 3", "penalty_mean"] > 0
-    assert table.loc["exact", "tests"] > table.loc["depth 3", "tests"]
 
 
 def test_a_decision_that_needs_more_than_is_known_is_an_error(problem: Problem) -> None:

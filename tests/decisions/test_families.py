@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionFunction, OptionError
+from dashboard.decisions import DecisionError, DecisionFunction, OptionError
 from dashboard.decisions.grown.families import FAMILIES, GIVEN, PLACES, Families, check_tables, family
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.measured.problem import Problem
 from tests.conftest import ROOT
-from tests.cubes import cube_of, opposed_cubes, synthetic_cube
+from tests.cubes import DEGENERATE, cube_of, opposed_cubes, synthetic_cube
 
 HEAVY = {"sklearn", "scipy", "numba", "pystreed"}
 QUICK = {"search": {"seconds": 0.2}}
@@ -102,6 +102,31 @@ def test_unknown_options_are_refused(name: str) -> None:
         grow(name, Problem.of(synthetic_cube(3, 4, 2, 1)), bushiness=3)
 
 
+@pytest.mark.parametrize(
+    ("name", "options", "words"),
+    [
+        ("c45", {"min_cases": 0}, "min_cases is 0, expected a whole number from 1"),
+        ("c45", {"confidence": 0}, "confidence is 0, expected a number from 0.001 to 100"),
+        ("c45", {"confidence": 101}, "confidence is 101, expected a number from 0.001 to 100"),
+        ("c45", {"attributes": ["speed"]}, "attributes is speed, expected some of comm_size"),
+        ("cart", {"max_depth": -1}, "max_depth is -1"),
+        ("cart", {"max_leaves": 0}, "max_leaves is 0"),
+        ("cart", {"min_cases": 0}, "min_cases is 0"),
+        ("cart", {"pruning": -0.1}, "pruning is -0.1"),
+        ("cart", {"criterion": "twoing"}, "criterion is 'twoing'"),
+        ("cart", {"criterion": "entropy", "cost_sensitive": True}, "criterion is 'entropy', expected gini"),
+        ("octree", {"max_depth": -1}, "max_depth is -1"),
+        ("octree", {"threshold": 1.5}, "threshold is 1.5"),
+        ("search", {"max_depth": 13}, "max_depth is 13"),
+        ("search", {"max_leaves": 0}, "max_leaves is 0"),
+        ("search", {"seconds": -1}, "seconds is -1"),
+    ],
+)
+def test_options_outside_their_range_are_named(name: str, options: dict[str, Any], words: str) -> None:
+    with pytest.raises(OptionError, match=words):
+        grow(name, Problem.of(synthetic_cube(2, 2, 2, 0)), **options)
+
+
 def test_a_search_can_be_stopped(name: str) -> None:
     def stop(_share: float, what: str) -> None:
         assert what
@@ -111,17 +136,7 @@ def test_a_search_can_be_stopped(name: str) -> None:
         FAMILIES[name].grow(Problem.of(synthetic_cube(5, 7, 4, 3)), progress=stop)
 
 
-@pytest.mark.parametrize(
-    "cube",
-    [
-        cube_of(np.ones((1, 3, 4)), [2, 3, 4], [1, 2, 4, 8]),
-        cube_of(np.ones((3, 3, 4)), [2, 3, 4], [1, 2, 4, 8]),
-        cube_of([[[1.0]], [[2.0]]], [4], [8]),
-        cube_of([[[1.0, 2.0, 3.0]], [[3.0, 2.0, 1.0]]], [4], [8, 16, 32]),
-        cube_of([[[np.nan], [2.0]], [[1.0], [np.nan]]], [4, 8], [8]),
-    ],
-    ids=["one method", "constant times", "one cell", "one row", "gaps"],
-)
+@pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
 def test_poor_data_give_a_decision(name: str, cube: Any) -> None:
     problem = Problem.of(cube)
     summary = problem.summary(grow(name, problem))
@@ -140,13 +155,6 @@ def test_no_tree_beats_the_optimum_of_as_many_leaves(seed: int) -> None:
             assert problem.summary(best).mean <= problem.summary(decision).mean + 1e-9
 
 
-@settings(max_examples=10)
-@given(st.integers(0, 100))
-def test_the_exact_map_costs_nothing(seed: int) -> None:
-    problem = Problem.of(synthetic_cube(4, 6, 4, seed, missing=0.3))
-    assert problem.summary(FAMILIES["exact"].grow(problem)).max == 0
-
-
 @pytest.mark.parametrize("apart", ["ppn", "collective"])
 def test_they_say_truly_which_tables_their_trees_tell_apart(name: str, apart: str) -> None:
     cubes = opposed_cubes()
@@ -159,3 +167,28 @@ def test_they_say_truly_which_tables_their_trees_tell_apart(name: str, apart: st
         check_tables(FAMILIES[name], several)
     with pytest.raises(OptionError):
         grow(name, several)
+
+
+@pytest.mark.parametrize(
+    ("name", "options"),
+    [("c45", {"min_cases": 1}), ("cart", {}), ("cart", {"cost_sensitive": True}), ("search", {"max_depth": 2})],
+)
+def test_one_tree_decides_several_collectives_and_processes_per_node(name: str, options: dict[str, Any]) -> None:
+    several = Problem.of(opposed_cubes(), ppn="all")
+    decision = grow(name, several, **options)
+    assert decision.options["attributes"] == ["comm_size", "message_size", "ppn", "collective"]
+    assert {"ppn", "collective"} <= set(decision.attributes)
+    assert name != "search" or decision.leaves == 4
+    assert several.summary(decision).max == 0
+    same = [decision.predict(4, 8, ppn=ppn, collective=name) for ppn, name in ((1, "reduce"), (2, "bcast"))]
+    assert same[0] == same[1]
+    with pytest.raises(DecisionError, match="ppn"):
+        grow(name, Problem.of(synthetic_cube(2, 2, 2, 0)), attributes=("ppn",))
+
+
+@pytest.mark.parametrize("name", ["cart", "search", "optimal"])
+def test_sizes_that_32_bits_cannot_tell_apart_are_told_apart(name: str) -> None:
+    sizes = 2**53 - 4 + np.arange(4)
+    best = np.arange(4) % 2
+    time = np.where(best == np.arange(2)[:, None], 1.0, 2.0)[:, None, :]
+    assert grow(name, Problem.of(cube_of(time, [2], sizes))).predict(2, sizes).tolist() == best.tolist()

@@ -1,6 +1,5 @@
 """The figures of the emulated Fast Ethernet cluster's broadcast, computed independently of this code."""
 
-import numpy as np
 import pytest
 import xarray as xr
 
@@ -34,14 +33,3 @@ def test_the_exact_tree_has_397_leaves_at_5_levels_and_no_penalty(
     decision = exact(dmap)
     assert (decision.leaves, decision.depth) == (397, 5)
     assert summarise(penalty(fast_ethernet_bcast, decision))[:4] == (0, 0, 0, 0)
-
-
-@pytest.mark.parametrize("max_depth", [1, 2, 3, 4, None])
-def test_the_simplified_tree_decides_the_same_with_fewer_leaves(dmap: xr.Dataset, max_depth: int | None) -> None:
-    decision = quadtree(dmap, max_depth=max_depth)
-    simple = decision.simplified()
-    random = np.random.default_rng(0)
-    comm = np.concatenate([np.arange(0, 30), random.integers(0, 1000, 100)])
-    message = np.concatenate([dmap["message_size"].values + step for step in (-1, 0, 1)] + [[0, 10**12]])
-    assert np.array_equal(decision.predict(comm[:, None], message), simple.predict(comm[:, None], message))
-    assert simple.leaves <= len(decision.rules())

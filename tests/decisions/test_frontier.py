@@ -57,20 +57,13 @@ def test_a_row_says_what_its_decision_is(front: Frontier, cube: xr.Dataset) -> N
         for name in ("mean", "median", "max"):
             assert getattr(row, f"penalty_{name}") == expected["penalty"][name]
         assert row.unmeasured == expected["penalty"]["unmeasured"]
+        assert row.penalty_p95 == Problem.of(cube).summary(decision).p95
 
 
 def test_a_decision_is_what_its_options_give(front: Frontier, problem: Problem) -> None:
     for row in (0, len(front.decisions) // 2, len(front.decisions) - 1):
         name, options = front.table["family"][row], json.loads(front.table["options"][row])
         assert FAMILIES[name].grow(problem, **options) == front.decisions[row]
-
-
-def test_what_95_percent_of_the_cells_do_not_exceed(front: Frontier, problem: Problem) -> None:
-    for row, decision in enumerate(front.decisions):
-        values = np.concatenate([table["penalty"].values.ravel() for table in problem.penalties(decision)])
-        values, limit = values[~np.isnan(values)], front.table["penalty_p95"][row]
-        assert (values <= limit).mean() >= 0.95
-        assert (values < limit).mean() < 0.95
 
 
 def test_held_out_is_judged_where_it_was_not_decided(front: Frontier, problem: Problem, cube: xr.Dataset) -> None:
@@ -85,12 +78,6 @@ def test_held_out_is_judged_where_it_was_not_decided(front: Frontier, problem: P
     assert np.nanmean(table["penalty"].values[out]) == pytest.approx(fold.figures.mean)
     means = [fold.figures.mean for fold in held.folds]
     assert front.table["held_out_error"][row] == pytest.approx(np.std(means, ddof=1) / np.sqrt(len(means)))
-
-
-def test_the_exact_map_is_free_in_sample_and_not_held_out(front: Frontier) -> None:
-    (exact,) = front.table[front.table["family"] == "exact"].to_dict("records")
-    assert exact["penalty_max"] == 0
-    assert exact["held_out_mean"] > 0
 
 
 def test_without_holding_out_there_are_no_such_figures(problem: Problem) -> None:
@@ -251,13 +238,10 @@ def test_time_to_decide_is_that_of_one_call(front: Frontier, problem: Problem) -
 
 def test_all_processes_per_node_together() -> None:
     times = np.random.default_rng(1).uniform(1, 2, (3, 4, 5, 2))
-    front = frontier(
-        Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), families=["octree", "cart"]
-    )
+    problem = Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all")
+    front = frontier(problem, families=["octree", "cart"])
     assert set(front.table["family"]) == {"octree", "cart"}
-    assert (
-        time_to_decide(Problem.of(cube_of(times, [2, 4, 8, 16], [1, 2, 4, 8, 16]), ppn="all"), front.decisions[-1]) > 0
-    )
+    assert time_to_decide(problem, front.decisions[-1]) > 0
 
 
 def test_a_search_that_takes_minutes_is_only_done_when_asked_for() -> None:

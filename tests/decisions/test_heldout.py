@@ -1,7 +1,6 @@
 """What a decision costs where it was not allowed to look."""
 
 import itertools
-import math
 from dataclasses import replace
 
 import numpy as np
@@ -25,7 +24,7 @@ from dashboard.decisions import (
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.judged.folds import folds_of, penalties_of_labels
 from dashboard.decisions.judged.heldout import HeldOut, heldout, heldout_many
-from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
+from dashboard.decisions.judged.penalty import summarise_all
 from dashboard.decisions.measured.interpolate import interpolated
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.counted import counted
@@ -140,11 +139,6 @@ def test_what_is_left_out_is_compared_with_the_default() -> None:
     )
     assert heldout(uncalled, exact_tree, "message_size", 3).to_dict()["against_default"]["mean"] is None
     assert heldout(Problem.of(synthetic_cube(4, 6, 3, 5)), exact_tree, "message_size", 3).gain is None
-
-
-def test_figures_that_are_none_are_null_in_json() -> None:
-    figures = PenaltySummary(0.0, 0.0, 1.5, NAN, 2, 3, math.inf)
-    assert figures.to_dict("mean", "p95", "median", "cells") == {"mean": 1.5, "p95": None, "median": None, "cells": 3}
 
 
 def test_lines_are_left_out_along_both_axes() -> None:

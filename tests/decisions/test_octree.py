@@ -1,7 +1,5 @@
 """Octrees: the quadtree's conventions with a third axis, against a recursion that has no thought of speed."""
 
-import math
-from collections import Counter
 from typing import Any
 
 import numpy as np
@@ -13,11 +11,13 @@ from hypothesis.extra.numpy import arrays
 
 from dashboard.decisions import DecisionFunction, Leaf, OptionError, Split, Test, quadtree
 from dashboard.decisions.grown.family import Cancelled
-from dashboard.decisions.grown.octree import FAMILY, OctreeBuilder, octree
+from dashboard.decisions.grown.octree import FAMILY, octree
 from dashboard.decisions.grown.quadtree_family import EXACT, QUADTREE
 from dashboard.decisions.measured.problem import Problem
 from loaders import open_results
 from tests.cubes import cube_of, synthetic_cube
+from tests.decisions.reference import reference_tree
+from tests.decisions.trees import SIZES
 
 
 def cube_with(grid: Any, comm_sizes: Any = None, message_sizes: Any = None, ppn: Any = None) -> xr.Dataset:
@@ -36,34 +36,6 @@ def problem_of(grid: Any, **axes: Any) -> Problem:
     return Problem.of(cube_with(grid, **axes), ppn="all")
 
 
-def reference_octree(
-    grid: np.ndarray, axes: list[np.ndarray], *, max_depth: int | None = None, threshold: float = 1.0
-) -> Leaf | Split:
-    """Build the tree by recursion over a cube padded by repeating its last rows, columns and layers."""
-    side = 1
-    while side < max(grid.shape):
-        side *= 2
-    cube = grid[np.ix_(*[np.minimum(np.arange(side), extent - 1) for extent in grid.shape])]
-    names = ("comm_size", "message_size", "ppn")
-
-    def build(start: tuple[int, ...], side: int, depth: int) -> Leaf | Split:
-        block = cube[tuple(slice(at, at + side) for at in start)]
-        counts = Counter(block.ravel().tolist())
-        most = max(counts.values())
-        tied = [method for method, count in counts.items() if count == most]
-        corner = int(block[-1, -1, -1])
-        if most >= threshold * side**3 or depth == max_depth:
-            return Leaf(corner if corner in tied else min(tied))
-        half = side // 2
-        middles = [at + half for at in start]
-        cuts = [float(axis[at - 1]) if at < len(axis) else math.inf for axis, at in zip(axes, middles, strict=True)]
-        corners = [tuple(at + (half if child >> k & 1 else 0) for k, at in enumerate(start)) for child in range(8)]
-        tests = tuple(Test(name, cut) for name, cut in zip(names, cuts, strict=True))
-        return Split(tests, tuple(build(corner, half, depth + 1) for corner in corners))
-
-    return build((0, 0, 0), side, 0)
-
-
 grids = st.tuples(st.integers(1, 6), st.integers(1, 9), st.integers(2, 5), st.integers(1, 5)).flatmap(
     lambda size: arrays(np.int64, size[:3], elements=st.integers(0, size[3] - 1))
 )
@@ -76,7 +48,7 @@ def test_it_is_the_tree_of_the_recursion(grid: np.ndarray, max_depth: int | None
     problem = problem_of(grid)
     cube = problem.slices[0].cube
     axes = [cube["comm_size"].values, cube["message_size"].values, np.arange(1, grid.shape[2] + 1)]
-    expected = reference_octree(grid, axes, max_depth=max_depth, threshold=threshold)
+    expected = reference_tree(grid, axes, (*SIZES, "ppn"), max_depth=max_depth, threshold=threshold)
     decision = octree(problem, max_depth=max_depth, threshold=threshold)
     assert decision.root == expected
     assert decision.nodes * 7 == 8 * decision.leaves - 1
@@ -111,19 +83,6 @@ def test_a_single_slice_gives_the_quadtree(grid: np.ndarray, max_depth: int | No
     assert (decision.kind, decision.options, decision.needs) == ("octree", expected.options, ())
 
 
-@given(grids, depths, thresholds)
-def test_equal_slices_decide_as_the_quadtree_does(grid: np.ndarray, max_depth: int | None, threshold: float) -> None:
-    grid = np.repeat(grid[:, :, :1], 2, axis=2)
-    problem = problem_of(grid)
-    decision = octree(problem, max_depth=max_depth, threshold=threshold)
-    expected = quadtree(problem.slices[0].dmap, max_depth=max_depth, threshold=threshold)
-    comm, message = np.arange(0, 10)[:, None, None], 2 ** np.arange(12)[:, None] - 1
-    assert np.array_equal(
-        np.broadcast_to(decision.predict(comm, message, ppn=np.arange(5)), (10, 12, 5)),
-        np.broadcast_to(expected.predict(comm, message), (10, 12, 5)),
-    )
-
-
 class TestConventions:
     def test_a_cube_of_two_splits_all_axes_at_once(self) -> None:
         decision = octree(
@@ -137,28 +96,11 @@ class TestConventions:
         decision = octree(problem_of([[[0, 1]], [[2, 3]]], ppn=[4, 8]))
         assert [decision.predict_one(2, 1, ppn=ppn) for ppn in (1, 4, 5, 8, 64)] == [0, 0, 1, 1, 1]
 
-    def test_at_a_tie_the_corner_of_all_three_axes_decides(self) -> None:
-        grid = np.zeros((2, 2, 2), dtype=int)
-        grid[:, :, 1] = 1
-        assert octree(problem_of(grid), max_depth=0).root == Leaf(1)
-        grid = 1 - grid
-        assert octree(problem_of(grid), max_depth=0).root == Leaf(0)
-
-    def test_missing_layers_repeat_the_last_one(self) -> None:
-        grid = np.zeros((4, 4, 2), dtype=int)
-        grid[..., 1] = 1  # three of the four layers of the cube
-        decision = octree(problem_of(grid), threshold=0.75)
-        assert decision.root == Leaf(1)
-
     def test_cells_that_were_not_measured_are_filled_within_their_layer(self) -> None:
         grid = np.array([[[0, 1], [-1, -1]], [[-1, -1], [2, 1]]])
         decision = octree(problem_of(grid))
         assert decision.predict([2, 2, 3, 3], [1, 2, 1, 2], ppn=1).tolist() == [0, 0, 2, 2]
         assert decision.restricted(ppn=2).root == Leaf(1)
-
-    def test_the_depth_is_that_of_the_longest_axis(self) -> None:
-        builder = OctreeBuilder(problem_of(np.zeros((3, 3, 5), dtype=int)))
-        assert builder.levels == 3
 
 
 class TestProblems:
@@ -166,13 +108,6 @@ class TestProblems:
         cube = synthetic_cube(3, 4, 2, 0)
         with pytest.raises(OptionError, match="octree decides one collective"):
             octree(Problem.of({"bcast": cube, "reduce": cube}))
-
-    def test_options_out_of_range_are_refused(self) -> None:
-        problem = problem_of(np.zeros((2, 2, 2), dtype=int))
-        with pytest.raises(OptionError, match="max_depth is -1"):
-            octree(problem, max_depth=-1)
-        with pytest.raises(OptionError, match=r"threshold is 1\.5"):
-            octree(problem, threshold=1.5)
 
     def test_it_can_be_cancelled(self) -> None:
         def stop(_share: float, _what: str) -> None:
@@ -194,22 +129,6 @@ class TestProblems:
 
 
 class TestFamilies:
-    @pytest.mark.parametrize("family", [FAMILY, QUADTREE, EXACT], ids=lambda family: family.name)
-    def test_a_family_grows_what_its_path_asks_for(self, family: Any) -> None:
-        problem = Problem.of(synthetic_cube(9, 12, 5, seed=4))
-        settings = list(family.path(problem))
-        grown = [family.grow(problem, **options) for options in settings]
-        assert {decision.kind for decision in grown} == {family.name}
-        assert all(
-            family.checked(decision.options) == family.checked(options)
-            for decision, options in zip(grown, settings, strict=True)
-        )
-        assert grown[-1].provenance == problem.provenance
-        assert problem.summary(grown[-1]).max == 0
-        assert grown[0].leaves == 1 or len(grown) == 1
-        if family.grow_many is not None:
-            assert family.grow_many(problem, settings) == grown
-
     def test_octrees_grown_together_are_those_grown_one_by_one(self) -> None:
         problem = problem_of(np.arange(60).reshape(4, 5, 3) // 7)
         settings = list(FAMILY.path(problem))

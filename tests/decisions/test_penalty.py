@@ -147,13 +147,6 @@ def test_the_exact_tree_costs_nothing(seed: int, missing: float) -> None:
     )
 
 
-@given(st.integers(0, 50), st.integers(0, 3))
-def test_no_penalty_is_below_zero(seed: int, max_depth: int | None) -> None:
-    cube = synthetic_cube(6, 9, 4, seed, missing=0.3)
-    values = penalty(cube, quadtree(decision_map(cube), max_depth=max_depth))["penalty"].values
-    assert (values[~np.isnan(values)] >= 0).all()
-
-
 def test_methods_are_matched_by_label() -> None:
     cube = cube_of([[[1.0]], [[2.0]]], [4], [1])
     elsewhere = DecisionFunction(

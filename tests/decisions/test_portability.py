@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import DecisionError, exact, penalty, quadtree, select_ppn, summarise
+from dashboard.decisions import DecisionError, exact, penalty, select_ppn, summarise
 from dashboard.decisions.judged.portability import campaign_facts, portability, ppn_of_both, time_ratios
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import named, opposed_cubes, synthetic_cube
@@ -125,11 +125,7 @@ def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> Non
 def test_what_cannot_be_compared(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:
     other = cubes[1].assign_attrs(collective="reduce")
     with pytest.raises(DecisionError, match="A is bcast and B reduce"):
-        portability(Problem.of(cubes[0]), Problem.of(other), _quadtree)
+        portability(Problem.of(cubes[0]), Problem.of(other), grown)
     renamed = named(cubes[1], [f"x{n}" for n in range(5)])
     with pytest.raises(DecisionError, match="no method of bcast"):
         portability(Problem.of(cubes[0]), Problem.of(renamed), grown)
-
-
-def _quadtree(problem: Problem) -> object:
-    return quadtree(problem.slices[0].dmap, max_depth=2)

@@ -18,7 +18,6 @@ from dashboard.decisions import (
     Split,
     Test,
     decision_map,
-    exact,
     methods_of,
     penalty,
     quadtree,
@@ -109,10 +108,6 @@ class TestOneTable:
         assert problem.summary(decision) == summarise(table)
         assert problem.single("a quadtree").cube is cube
 
-    def test_a_single_cell_is_a_problem(self) -> None:
-        cases = Problem.of(cube_of([[[3.0]]], [4], [8])).cases()
-        assert (len(cases), cases.best.tolist(), cases.costs().tolist()) == (1, [0], [[0.0]])
-
 
 class TestBadInput:
     def test_nothing_measured(self) -> None:
@@ -125,14 +120,6 @@ class TestBadInput:
     def test_times_that_are_no_durations_are_refused(self, time: float) -> None:
         with pytest.raises(DecisionError, match="above 0 s"):
             Problem.of(cube_of([[[time, 1.0]]], [4], [8, 16]))
-
-    def test_no_cube(self) -> None:
-        with pytest.raises(DecisionError, match="not a cube"):
-            Problem.of(xr.Dataset())
-
-    def test_unknown_attributes_list_the_known_ones(self) -> None:
-        with pytest.raises(DecisionError, match="no attribute 'size'; known are comm_size"):
-            Problem.of(synthetic_cube(2, 3, 2, 1)).cases(("size",))
 
     @pytest.mark.parametrize(("name", "words"), [("ppn", "do not say it"), ("collective", "decided together")])
     def test_attributes_that_are_not_known_of_the_results(self, name: str, words: str) -> None:
@@ -211,21 +198,6 @@ class TestCombined:
             known = dict(zip(cube["method"].values.tolist(), cube["time"].values.tolist(), strict=True))
             np.testing.assert_equal(times.tolist(), [known.get(method.label, NAN) for method in cases.methods])
 
-    def test_a_tree_that_asks_for_the_collective_decides_each(self) -> None:
-        cubes = bcast_and_reduce()
-        problem = Problem.of(cubes)
-        parts = [exact(part.dmap) for part in problem.slices]
-        places = [{i: Leaf(int(place)) for i, place in enumerate(part.methods)} for part in problem.slices]
-        roots = [relabelled(part.root, place) for part, place in zip(parts, places, strict=True)]
-        decision = DecisionFunction(
-            problem.collective,
-            problem.methods,
-            Split((Test("collective", 0),), tuple(roots)),
-            categories=problem.categories,
-        )
-        assert problem.summary(decision).max == 0
-        assert problem.summary(decision).cells == len(problem.cases())
-
     def test_the_name_given_counts_and_not_the_cube_s_own(self) -> None:
         """Results copied under another name must not be decided as what they were copied from."""
         cubes = {name: cube_of([[[1.0]], [[2.0]]], [4], [8]) for name in ("bcast", "reduce")}
@@ -251,12 +223,6 @@ class TestCombined:
         assert "digest" not in known
 
 
-def relabelled(node: Any, place: dict[int, Leaf]) -> Any:
-    if isinstance(node, Leaf):
-        return place[node.method]
-    return Split(node.tests, tuple(relabelled(child, place) for child in node.children))
-
-
 class TestWeights:
     cube = cube_of([[[2.0, 3.0], [1.0, 1.0]], [[1.0, 1.0], [2.0, 1.0]]], [4, 8], [1, 2])
 
@@ -267,12 +233,6 @@ class TestWeights:
         decision = DecisionFunction("bcast", problem.methods, Leaf(0))
         assert problem.summary(decision) == summarise(penalty(self.cube, decision, weights=weights))
         assert problem.summary(decision).mean == 125.0
-
-    def test_labelled_ones_are_laid_as_the_map(self) -> None:
-        turned = xr.DataArray([[3.0, 0.0], [1.0, 0.0]], dims=("message_size", "comm_size"))
-        assert Problem.of(self.cube, weights=turned).cases().weights.tolist() == [3.0, 1.0, 0.0, 0.0]
-        with pytest.raises(DecisionError, match="other values of comm_size"):
-            Problem.of(self.cube, weights=turned.assign_coords(comm_size=[4, 9]))
 
     @pytest.mark.parametrize("weights", [[[1, 2]], [[1, -1], [1, 1]], [[NAN, 1], [1, 1]], [[0, 0], [0, 0]]])
     def test_those_that_make_no_sense_are_refused(self, weights: Any) -> None:

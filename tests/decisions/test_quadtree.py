@@ -24,7 +24,8 @@ from dashboard.decisions import (
     quadtree,
 )
 from tests.cubes import synthetic_cube
-from tests.decisions.reference import prevalent, reference_quadtree, square_of
+from tests.decisions.reference import reference_tree, square_of
+from tests.decisions.trees import SIZES
 
 
 def map_of(
@@ -41,6 +42,10 @@ def map_of(
         },
         attrs={"collective": "bcast"},
     )
+
+
+def axes_of(dmap: xr.Dataset) -> list[np.ndarray]:
+    return [dmap[name].values for name in SIZES]
 
 
 def predicted(decision: DecisionFunction, dmap: xr.Dataset) -> np.ndarray:
@@ -123,15 +128,16 @@ class TestConventions:
 
 
 class TestOptions:
-    @pytest.mark.parametrize("max_depth", [-1, 1.5, True])
-    def test_a_depth_that_makes_no_sense_is_refused(self, max_depth: Any) -> None:
-        with pytest.raises(OptionError, match="max_depth is"):
-            quadtree(map_of([[0]]), max_depth=max_depth)
-
-    @pytest.mark.parametrize("threshold", [-0.1, 1.1, math.nan])
-    def test_a_threshold_that_makes_no_sense_is_refused(self, threshold: float) -> None:
-        with pytest.raises(OptionError, match="threshold is"):
-            quadtree(map_of([[0]]), threshold=threshold)
+    @pytest.mark.parametrize(
+        ("name", "value"),
+        [
+            *(("max_depth", depth) for depth in (-1, 1.5, True)),
+            *(("threshold", threshold) for threshold in (-0.1, 1.1, math.nan)),
+        ],
+    )
+    def test_what_makes_no_sense_is_refused(self, name: str, value: Any) -> None:
+        with pytest.raises(OptionError, match=f"{name} is"):
+            quadtree(map_of([[0]]), **{name: value})
 
     def test_a_map_with_nothing_measured_is_refused(self) -> None:
         with pytest.raises(NothingMeasuredError):
@@ -156,28 +162,15 @@ class TestOnAnyMap:
     def test_it_is_the_tree_of_the_conventions(self, grid: np.ndarray, max_depth: Any, threshold: float) -> None:
         dmap = map_of(grid)
         decision = quadtree(dmap, max_depth=max_depth, threshold=threshold)
-        expected = reference_quadtree(
-            grid, dmap["comm_size"].values, dmap["message_size"].values, max_depth=max_depth, threshold=threshold
-        )
+        expected = reference_tree(grid, axes_of(dmap), SIZES, max_depth=max_depth, threshold=threshold)
         assert decision.root == expected
+        assert 3 * decision.nodes == 4 * decision.leaves - 1
+        assert decision.depths().size == decision.leaves
 
     @given(any_grids)
     def test_the_exact_tree_reproduces_every_cell(self, grid: np.ndarray) -> None:
         dmap = map_of(grid)
         assert np.array_equal(predicted(exact(dmap), dmap), grid)
-
-    @given(any_grids)
-    def test_threshold_one_without_a_depth_limit_is_exact(self, grid: np.ndarray) -> None:
-        dmap = map_of(grid)
-        assert quadtree(dmap, threshold=1.0).root == exact(dmap).root
-
-    @given(any_grids, depths, thresholds)
-    def test_nodes_are_four_times_leaves_less_one_by_three(
-        self, grid: np.ndarray, max_depth: Any, threshold: float
-    ) -> None:
-        decision = quadtree(map_of(grid), max_depth=max_depth, threshold=threshold)
-        assert 3 * decision.nodes == 4 * decision.leaves - 1
-        assert decision.depths().size == decision.leaves
 
     @given(any_grids, thresholds)
     def test_deeper_never_has_more_wrong_cells_of_the_square(self, grid: np.ndarray, threshold: float) -> None:
@@ -190,10 +183,6 @@ class TestOnAnyMap:
             for depth in range(builder.levels + 1)
         ]
         assert wrong == sorted(wrong, reverse=True)
-
-    @given(any_grids)
-    def test_depth_zero_is_the_prevalent_method_of_the_square(self, grid: np.ndarray) -> None:
-        assert quadtree(map_of(grid), max_depth=0).root == Leaf(prevalent(square_of(grid))[0])
 
     @given(any_grids, depths)
     def test_regions_cover_every_cell_once(self, grid: np.ndarray, max_depth: Any) -> None:
@@ -218,9 +207,8 @@ def test_large_blocks_are_counted_like_small_ones(side: int, methods: int | None
     random = np.random.default_rng(side * methods)
     grid = np.minimum(random.integers(0, methods, (side, side)), random.integers(0, methods, (side, side)))
     dmap = map_of(grid)
-    sizes = dmap["comm_size"].values, dmap["message_size"].values
     for options in ({"threshold": 0.1}, {"threshold": 0.4}, {"max_depth": 1}, {"max_depth": 3, "threshold": 0.2}):
-        assert quadtree(dmap, **options).root == reference_quadtree(grid, *sizes, **options), options
+        assert quadtree(dmap, **options).root == reference_tree(grid, axes_of(dmap), SIZES, **options), options
 
 
 def test_many_methods_on_a_large_map_reproduce_every_cell() -> None:

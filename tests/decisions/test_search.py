@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionError, DecisionFunction, Leaf, OptionError
+from dashboard.decisions import DecisionFunction, Leaf
 from dashboard.decisions.grown.cart import cart
 from dashboard.decisions.grown.optimal import optimal, optimal_depth
 from dashboard.decisions.grown.search import FAMILY, search
@@ -18,7 +18,7 @@ from dashboard.decisions.grown.search.branching import OutOfTime, Search, Watch
 from dashboard.decisions.grown.search.cells import Cells
 from dashboard.decisions.measured.losses import losses
 from dashboard.decisions.measured.problem import Problem
-from tests.cubes import DEGENERATE, cube_of, opposed_cubes, synthetic_cube
+from tests.cubes import DEGENERATE, cube_of, synthetic_cube
 from tests.decisions.c45.files import problem_at
 
 SIZES = ("comm_size", "message_size")
@@ -85,15 +85,6 @@ def test_nothing_is_better_than_what_is_proven(
     assert decision.depth <= depth
     assert decision.leaves <= leaves
     assert DecisionFunction.from_json(decision.to_json()) == decision
-
-
-@given(small(9), st.integers(0, 4), st.one_of(st.none(), st.integers(1, 9)))
-@settings(max_examples=20)
-def test_a_proven_tree_is_never_worse_than_cart(problem: Problem, depth: int, leaves: int | None) -> None:
-    limits = {"max_depth": depth, "max_leaves": leaves}
-    searched = lost(problem, search(problem, **limits, seconds=None))
-    for options in ({}, {"cost_sensitive": True}):
-        assert searched <= lost(problem, cart(problem, **limits, **options)) * (1 + 1e-9) + 1e-9
 
 
 # The sums of penalties (%) that STreeD 1.4.0 proved to be the least, as instance-cost-sensitive classification
@@ -184,14 +175,6 @@ def test_progress_ends_at_one() -> None:
     assert all(0 <= share <= 1 for share in seen)
 
 
-def test_one_tree_decides_several_collectives_and_processes_per_node() -> None:
-    problem = Problem.of(opposed_cubes(), ppn="all")
-    decision = search(problem, max_depth=2)
-    assert set(decision.attributes) == {"ppn", "collective"}
-    assert decision.leaves == 4
-    assert problem.summary(decision).max == 0
-
-
 def test_what_was_not_measured_counts_by_the_rule() -> None:
     """The second method is the best where it is measured; the last size is 18 doublings away: 180 %."""
     problem = Problem.of(cube_of([[[1.2, 1.2, 1.2, 1.2]], [[1.0, 1.0, 1.0, np.nan]]], [4], [1, 2, 4, 1 << 20]))
@@ -201,13 +184,6 @@ def test_what_was_not_measured_counts_by_the_rule() -> None:
     decision = search(nowhere, max_leaves=1)
     assert nowhere.summary(decision).unmeasured == 1
     assert decision.provenance["search"] == {"proven": True, "lower_bound": pytest.approx(5), "gap": 0.0}
-
-
-def test_large_sizes_are_told_apart() -> None:
-    sizes = 2**53 - 4 + np.arange(4)
-    best = np.arange(4) % 2
-    time = np.where(best == np.arange(2)[:, None], 1.0, 2.0)[:, None, :]
-    assert search(Problem.of(cube_of(time, [2], sizes))).predict(2, sizes).tolist() == best.tolist()
 
 
 @pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
@@ -245,19 +221,6 @@ def test_coarse_stages_change_nothing_that_is_proven(monkeypatch: pytest.MonkeyP
     staged = search(problem, seconds=None, attributes=COMPOSITE)
     assert staged.provenance["search"]["proven"]
     assert lost(problem, staged) == pytest.approx(lost(problem, plain))
-
-
-@pytest.mark.parametrize(
-    "options", [{"max_depth": 13}, {"max_leaves": 0}, {"attributes": ("speed",)}, {"seconds": -1}, {"depth": 2}]
-)
-def test_options_outside_their_range_are_named(options: dict[str, Any]) -> None:
-    with pytest.raises(OptionError, match=next(iter(options))):
-        search(problem_of(2, 2, 2, 0, 0.0), **options)
-
-
-def test_an_attribute_nobody_knows_is_an_error() -> None:
-    with pytest.raises(DecisionError, match="ppn"):
-        search(problem_of(2, 2, 2, 0, 0.0), attributes=("ppn",))
 
 
 def test_the_path_leads_to_ever_better_trees() -> None:

@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionError, OptionError, exact
 from dashboard.decisions.measured.noise import indistinguishable
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.simplest import changes, simplest
-from tests.cubes import cube_of, synthetic_cube
+from tests.cubes import DEGENERATE, cube_of, synthetic_cube
 
 NAN = np.nan
 
@@ -117,15 +117,7 @@ def test_each_table_of_several_is_labelled() -> None:
         simplest(problem, ties=xr.DataArray([1]))
 
 
-@pytest.mark.parametrize(
-    "cube",
-    [
-        synthetic_cube(3, 4, 1, 0),
-        cube_of(np.ones((3, 3, 3)), [1, 2, 3], [1, 2, 3]),
-        cube_of([[[1.0]], [[1.01]]], [2], [1]),
-    ],
-    ids=["one method", "constant times", "one cell"],
-)
+@pytest.mark.parametrize("cube", DEGENERATE.values(), ids=DEGENERATE)
 def test_degenerate_results_keep_their_labels(cube: xr.Dataset) -> None:
     problem = Problem.of(cube)
     assert np.array_equal(simplest(problem, 10).slices[0].labels, problem.slices[0].labels)

@@ -37,12 +37,6 @@ def test_splits_are_binary_and_no_siblings_are_equal(root: Node) -> None:
         assert split.children[0] != split.children[1]
 
 
-@given(decisions(DERIVED))
-def test_every_leaf_can_be_reached(decision: DecisionFunction) -> None:
-    simple = decision.simplified()
-    assert len(simple.rules()) == simple.leaves
-
-
 @given(nodes(DERIVED))
 def test_simplifying_again_changes_nothing_for_the_worse(root: Node) -> None:
     once = DecisionFunction("bcast", METHODS, root).simplified()

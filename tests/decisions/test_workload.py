@@ -156,12 +156,3 @@ def test_where_nothing_is_measured_there_is_nowhere_to_go() -> None:
     cube = synthetic_cube(2, 2, 2, 0)
     with pytest.raises(DecisionError, match="nothing is measured"):
         weights_for(calls(("bcast", 2, 2, 1)), cube.assign(time=cube["time"] * NAN))
-
-
-def test_calls_count_where_their_processes_per_node_are() -> None:
-    cube = cube_of(np.ones((1, 2, 1, 2)), [2, 4], [8])
-    rows = calls(("bcast", 2, 8, 3, 1), ("bcast", 4, 8, 5, 2), columns="collective comm_size message_size calls ppn")
-    problem = weighed(Problem.of(cube, ppn="all"), rows)
-    assert [part.given["ppn"] for part in problem.slices] == [1, 2]
-    assert [np.ravel(part.weights).tolist() for part in problem.slices] == [[3, 0], [0, 5]]
-    assert problem.provenance["workload"]["calls"] == 8

@@ -2,8 +2,6 @@
 
 import itertools
 import json
-import subprocess
-import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,7 +10,7 @@ import xarray as xr
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionFunction, OptionError
+from dashboard.decisions import DecisionFunction
 from dashboard.decisions.grown.c45 import FAMILY, c45, c45_many
 from dashboard.decisions.grown.c45.choose import Options
 from dashboard.decisions.grown.c45.classify import classify, leaf_classes
@@ -22,7 +20,6 @@ from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.errors import DecisionError
 from tests.cubes import cube_of, synthetic_cube
 
 SIZES_ONLY = ("comm_size", "message_size")
@@ -169,22 +166,6 @@ def test_where_float32_is_exact_cuts_are_measured_sizes() -> None:
         assert set(cuts.astype(int)) <= set(values[:, place].tolist())
 
 
-def test_several_collectives_are_told_apart_by_default() -> None:
-    rows = np.repeat(np.arange(3), 4)[:, None] + np.zeros((1, 10), dtype=int)
-    sizes = list(range(2, 14)), list(range(1, 11))
-    cubes = {
-        name: map_of((rows + step) % 3, *sizes, 3, collective=name) for step, name in enumerate(("bcast", "reduce"))
-    }
-    problem = Problem.of(cubes)
-
-    decision = c45(problem)
-
-    assert decision.options["attributes"] == ["comm_size", "message_size", "collective"]
-    assert decision.predict(2, 1, collective="bcast") == 0
-    assert decision.predict(2, 1, collective="reduce") == 1
-    assert decision.provenance["c45"]["after"]["errors"] == 0
-
-
 def test_one_method_one_cell_and_equal_times_give_one_leaf() -> None:
     for cube in (
         cube_of(np.full((1, 3, 3), 1e-5), [2, 3, 4], [1, 2, 3]),
@@ -206,19 +187,6 @@ def test_cells_that_contradict_each_other_are_no_obstacle() -> None:
     assert decision.provenance["c45"]["before"]["errors"] == 16
 
 
-def test_is_saved_and_loaded() -> None:
-    decision = c45(Problem.of(synthetic_cube(9, 12, 6, 1)), attributes=COMPOSITE)
-
-    assert DecisionFunction.from_json(decision.to_json()) == decision
-
-
-def test_many_settings_give_what_each_gives_alone() -> None:
-    problem = Problem.of(synthetic_cube(12, 20, 8, 5, noise=0.4))
-    settings = [{"min_cases": m, "confidence": c} for m in (2, 4) for c in (1.0, 25.0)] + [{"pruned": False}]
-
-    assert c45_many(problem, settings) == [c45(problem, **options) for options in settings]
-
-
 def test_the_path_leads_from_small_trees_to_large_ones() -> None:
     problem = Problem.of(synthetic_cube(20, 30, 8, 5, noise=0.4))
 
@@ -230,36 +198,9 @@ def test_the_path_leads_from_small_trees_to_large_ones() -> None:
     assert leaves[-1] == max(leaves)
 
 
-@pytest.mark.parametrize(
-    ("options", "words"),
-    [
-        ({"min_cases": 0}, "min_cases is 0, expected a whole number from 1"),
-        ({"confidence": 0}, "confidence is 0, expected a number from 0.001 to 100"),
-        ({"confidence": 101}, "confidence is 101, expected a number from 0.001 to 100"),
-        ({"attributes": ["speed"]}, "attributes is speed, expected some of comm_size"),
-    ],
-)
-def test_options_out_of_range_are_refused(options: dict[str, object], words: str) -> None:
-    with pytest.raises(OptionError, match=words):
-        c45(Problem.of(synthetic_cube(3, 3, 2, 1)), **options)
-
-
-def test_an_attribute_that_the_results_do_not_have_is_refused() -> None:
-    with pytest.raises(DecisionError, match="ppn"):
-        c45(Problem.of(synthetic_cube(3, 3, 2, 1)), attributes=["ppn"])
-
-
 def test_progress_is_told() -> None:
     problem = Problem.of(synthetic_cube(20, 30, 8, 5, noise=0.4))
     shares: list[float] = []
     c45_many(problem, [{}, {"min_cases": 4}], progress=lambda share, _words: shares.append(share))
     assert shares == sorted(shares)
     assert 0 <= shares[0] < shares[-1] == 1
-
-
-def test_the_family_is_there_without_the_compiler() -> None:
-    imported = "import sys; from dashboard.decisions.grown.families import FAMILIES"
-    program = f"{imported}; FAMILIES['c45']; print('numba' in sys.modules)"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
-
-    assert done.stdout.strip() == "False"

@@ -6,10 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.decisions.grown.c45 import kernel
 from dashboard.decisions.grown.c45.choose import Options
 from dashboard.decisions.grown.c45.classify import classify
-from dashboard.decisions.grown.c45.continuous import best_cuts
 from dashboard.decisions.grown.c45.grow import grow
 from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
@@ -17,8 +15,6 @@ from tests.conftest import ROOT
 from tests.decisions.c45.files import Reference, as_reference, read_reference
 
 FOLDER = Path(os.environ.get("COLLTUNE_SHARED", ROOT.parent / "shared")) / "data" / "c45"
-#: Cases times attributes times classes of what is interpreted.
-_SMALL = 4000
 FILES = sorted(path.relative_to(FOLDER).as_posix() for path in FOLDER.glob("*/*.json"))
 
 
@@ -52,23 +48,6 @@ def test_the_tree_after_pruning_is_release_8s(reference: Reference) -> None:
     assert misclassified(table, tree) == output["errors"]
     predictions = classify(tree, table.values, table.declared)
     assert [reference.data.classes[label] for label in predictions] == output["predictions"]
-
-
-def test_interpreted_it_is_the_same_tree(samples: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(kernel, "_compiled", lambda _: False)
-    monkeypatch.setattr(kernel, "_spent", 0.0)
-    references = [read_reference(samples.parent / "c45" / name) for name in FILES]
-    small = [each for each in references if each.data.table.values.size * each.data.table.class_count < _SMALL]
-    assert {(each.gain_ratio, each.group_values) for each in small} == {(True, False), (False, False), (True, True)}
-    for reference in small:
-        table = reference.data.table
-        with kernel.interpreted_if_sooner(best_cuts, 0):
-            assert kernel.run(best_cuts) is not best_cuts
-            tree = prune(table, grow(table, options_of(reference)), reference.confidence)
-            predictions = classify(tree, table.values, table.declared)
-        assert as_reference(tree, reference.data) == reference.output["tree"]
-        assert tree.predicted_errors == reference.output["predicted_errors"]
-        assert [reference.data.classes[label] for label in predictions] == reference.output["predictions"]
 
 
 def test_the_order_of_the_rows_does_not_matter(reference: Reference) -> None:

@@ -1,4 +1,4 @@
-"""All guillotine trees over a small grid, one by one, and what each costs: slow and plain."""
+"""What the best guillotine trees over a small grid cost: slow and plain."""
 
 import math
 from collections.abc import Iterator
@@ -29,21 +29,8 @@ def cuts(top: int, left: int, bottom: int, right: int) -> Iterator[tuple[Rectang
     yield from (((top, left, bottom, at), (top, at, bottom, right)) for at in range(left + 1, right))
 
 
-def trees(costs: np.ndarray) -> Iterator[tuple[float, int, int]]:
-    """Yield cost, leaves and depth of every single tree."""
-
-    def below(top: int, left: int, bottom: int, right: int) -> Iterator[tuple[float, int, int]]:
-        yield leaf_cost(costs, top, left, bottom, right), 1, 0
-        for first, second in cuts(top, left, bottom, right):
-            for cost, leaves, depth in below(*first):
-                for more, others, deeper in below(*second):
-                    yield cost + more, leaves + others, 1 + max(depth, deeper)
-
-    return below(0, 0, *costs.shape[1:])
-
-
 def least(costs: np.ndarray) -> dict[tuple[int, int], float]:
-    """Give the least cost for each number of leaves and depth that trees have, by the same recursion, remembered."""
+    """Give the least cost for each number of leaves and depth that trees have."""
 
     @cache
     def below(top: int, left: int, bottom: int, right: int) -> dict[tuple[int, int], float]:

@@ -1,7 +1,6 @@
 """Optimal trees against all trees there are, against other exact methods' figures, and what must always hold."""
 
 import itertools
-import math
 from pathlib import Path
 from typing import Any
 
@@ -11,13 +10,13 @@ import xarray as xr
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError, QuadtreeBuilder, decision_map
+from dashboard.decisions import DecisionFunction, NothingMeasuredError, OptionError, decision_map
 from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.grown.optimal import FAMILY, optimal, optimal_depth, optimal_frontier, optimal_price
 from dashboard.decisions.measured.problem import Problem
 from tests.cubes import cube_of, synthetic_cube
 from tests.decisions.c45.files import problem_at
-from tests.decisions.optimal.guillotine import least, penalties, trees
+from tests.decisions.optimal.guillotine import least, penalties
 
 SIZES = ("comm_size", "message_size")
 
@@ -63,14 +62,6 @@ class TestPublishedFigures:
 
 
 class TestAgainstAllTrees:
-    def test_the_plain_recursion_finds_what_going_through_every_tree_finds(self) -> None:
-        costs = penalties(synthetic_cube(3, 3, 3, 4, missing=0.2))
-        every: dict[tuple[int, int], float] = {}
-        for cost, leaves, depth in trees(costs):
-            every[leaves, depth] = min(every.get((leaves, depth), math.inf), cost)
-        assert every.keys() == least(costs).keys()
-        assert all(every[key] == pytest.approx(cost) for key, cost in least(costs).items())
-
     @given(small())
     def test_leaves(self, case: tuple[xr.Dataset, np.ndarray | None]) -> None:
         cube, weights = case
@@ -137,15 +128,6 @@ class TestProperties:
         chosen = exact.predict(cube["comm_size"].values[:, None], cube["message_size"].values)
         assert np.array_equal(chosen, decision_map(cube)["best"].values)
 
-    @settings(max_examples=20)
-    @given(st.integers(0, 1000), st.integers(0, 3))
-    def test_no_quadtree_of_as_many_leaves_is_better(self, seed: int, max_depth: int) -> None:
-        cube = synthetic_cube(9, 11, 5, seed, noise=0.3)
-        problem = Problem.of(cube)
-        rival = QuadtreeBuilder(decision_map(cube)).build(max_depth=max_depth).simplified()
-        ours = optimal(problem, leaves=rival.leaves)
-        assert problem.summary(ours).mean <= problem.summary(rival).mean + 1e-9
-
     def test_depth_and_price_agree_with_leaves(self, fast_ethernet_bcast: xr.Dataset) -> None:
         problem = Problem.of(fast_ethernet_bcast)
         frontier = optimal_frontier(problem, 40)
@@ -161,9 +143,7 @@ class TestProperties:
     def test_it_saves_and_loads(self) -> None:
         problem = Problem.of(synthetic_cube(5, 6, 3, 1))
         for decision in (optimal(problem, leaves=np.int64(4)), optimal_depth(problem, 2), optimal_price(problem, 1)):
-            loaded = DecisionFunction.from_json(decision.to_json())
-            assert loaded == decision
-            assert loaded.provenance["optimal"] == decision.provenance["optimal"]
+            assert DecisionFunction.from_json(decision.to_json()).provenance == decision.provenance
 
     def test_a_cut_is_at_the_last_size_of_the_lower_side(self) -> None:
         cube = cube_of([[[1, 1, 9], [1, 1, 9]], [[2, 2, 1], [2, 2, 1]]], [4, 32], [100, 3000, 10**6])
