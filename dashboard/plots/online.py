@@ -27,7 +27,7 @@ HEIGHT = 340
 MOST_CALLS = 12
 #: What is taken in each kind of run, in the order in which they stand: colour, and where beside the iteration.
 KINDS = {"default": ("#e06c1a", -0.27), "tuning": ("#8f6fe0", 0.0), "tuned": ("#1a9e62", 0.27)}
-_HALF, _CAP = 0.11, 0.06
+_HALF = 0.11
 _GREY = "#9a9a9a"
 _FACTORS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
 _LARGE = [mantissa * 10**power for power in range(2, 9) for mantissa in (1, 2, 5)]

@@ -261,11 +261,7 @@ def mutated(text: str, rng: random.Random) -> str:
         if kind == 0:
             text = text[:place] + text[end:]
         elif kind == 1:
-            text = (
-                text[:place]
-                + rng.choice(["\n", "-1", "999999999999", "{", "}", '"', "inf", "\x7f", ",", "[", "é"])
-                + text[place:]
-            )
+            text = text[:place] + rng.choice(_BITS) + text[place:]
         elif kind == 2:
             text = text[:place] + text[place:end] * 3 + text[end:]
         elif kind == 3 and text:
