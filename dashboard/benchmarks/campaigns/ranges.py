@@ -81,16 +81,14 @@ def levels(count: int) -> list[int]:
 
     The ends have level 0, the middle 1, the quarters 2, and so on.
     """
-    depths = [-1] * count
-    if count:
-        depths[0] = depths[-1] = 0
-    gaps, level = [(0, count - 1)], 0
-    while gaps:
-        level, halves = level + 1, []
-        for low, high in gaps:
+    depths = [0] * count
+
+    def halve(low: int, high: int, level: int) -> None:
+        if high - low > 1:
             middle = (low + high) // 2
-            if low < middle < high:
-                depths[middle] = level
-                halves += [(low, middle), (middle, high)]
-        gaps = halves
+            depths[middle] = level
+            halve(low, middle, level + 1)
+            halve(middle, high, level + 1)
+
+    halve(0, count - 1, 1)
     return depths
