@@ -45,6 +45,13 @@ def points(campaign: Campaign) -> list[dict[str, Any]]:
     return records
 
 
+def prints(program: Path, text: str, encoding: str = "utf-8") -> Path:
+    """Make a program that prints a text, whatever it is asked."""
+    program.write_text(f"#!/bin/sh\ncat <<'END'\n{text}END\n", encoding=encoding)
+    program.chmod(0o755)
+    return program
+
+
 def record(method: Method, comm_size: int, message_size: int, *samples: float, **further: Any) -> dict[str, Any]:
     """A point as a run file takes it, of a broadcast where nothing else is said; without `samples` not timed."""
     point = {"collective": "bcast", **method.to_json(), "comm_size": comm_size, "message_size": message_size}

@@ -21,7 +21,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
-from tests.bench.campaigns import record, write
+from tests.bench.campaigns import prints, record, write
 from tests.conftest import ROOT
 
 OPEN_MPI = OpenMpi(
@@ -246,10 +246,7 @@ def test_without_mpi_it_says_what_to_install(tmp_path: Path, one_line: Any, monk
 def test_a_library_that_is_not_known_is_measured_as_it_decides(
     tmp_path: Path, printed: str, name: str, version: str
 ) -> None:
-    mpiexec = tmp_path / "mpiexec"
-    mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{printed}\nEND\n", encoding="utf-8")
-    mpiexec.chmod(0o755)
-    mpi = library.library_of(mpiexec)
+    mpi = library.library_of(prints(tmp_path / "mpiexec", f"{printed}\n"))
     assert isinstance(mpi, Fixed)
     assert (mpi.name, mpi.version) == (name, version)
     assert "own decision" in mpi.why

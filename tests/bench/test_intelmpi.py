@@ -16,6 +16,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.tuning import Asked, Folder, Work, tune
 from loaders.collectives import COLLECTIVES
 from loaders.intelmpi import ALGORITHMS
+from tests.bench.campaigns import prints
 
 #: As printed by the ``mpiexec`` of these versions.
 RECORDED = {
@@ -28,10 +29,7 @@ RECORDED = {
 
 @pytest.mark.parametrize("version", RECORDED)
 def test_it_is_known_by_what_its_start_command_prints(tmp_path: Path, version: str) -> None:
-    mpiexec = tmp_path / "mpiexec"
-    mpiexec.write_text(f"#!/bin/sh\ncat <<'END'\n{RECORDED[version]}END\n", encoding="utf-8")
-    mpiexec.chmod(0o755)
-    mpi = library.library_of(mpiexec)
+    mpi = library.library_of(prints(tmp_path / "mpiexec", RECORDED[version]))
     assert mpi == IntelMpi(version)
     # What the ranks say of themselves holds the same version.
     assert mpi.version in f"Intel(R) MPI Library {version} for Linux* OS"
@@ -47,10 +45,8 @@ def test_presets_beyond_the_documented_are_measured_by_their_number(tmp_path: Pa
             "I_MPI_ADJUST_REDUCE_SCATTER_BLOCK": "    <presetid> - Preset identifier\n    range: 0-4 \n",
         }.items()
     )
-    for name, printed in {"mpiexec": RECORDED["2021.6"], "impi_info": text}.items():
-        (tmp_path / name).write_text(f"#!/bin/sh\ncat <<'END'\n{printed}END\n", encoding="latin-1")
-        (tmp_path / name).chmod(0o755)
-    mpi = library.library_of(tmp_path / "mpiexec")
+    prints(tmp_path / "impi_info", text, "latin-1")
+    mpi = library.library_of(prints(tmp_path / "mpiexec", RECORDED["2021.6"]))
     assert isinstance(mpi, IntelMpi)
     assert mpi.presets == (("bcast", 22), ("reduce_scatter_block", 4))
     offered = [(method.library_id, method.algorithm) for method in mpi.methods("bcast", Variants())]

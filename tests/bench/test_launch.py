@@ -40,19 +40,21 @@ class Launched:
         return until(lambda: (now := self.launcher.status(self.handle)).state != "running" and now)
 
 
+def started(launcher: LocalLauncher, job: Job) -> Launched:
+    return Launched(launcher, start_job(launcher, job), job.folder)
+
+
 def job_in(folder: Path, *program: str, **further: Any) -> Job:
     """A job of so many ranks that tell their ids in a folder, with a minute for them."""
     return Job(folder, RANKS, (*program, str(folder)), {}, 60.0, folder / "log.txt", **further)
 
 
 def launch(folder: Path, code: str, seconds: float = 60.0, **starts: tuple[Start, ...]) -> Launched:
-    launcher = LocalLauncher(FAKE)
     program, log = (code, str(folder)), folder / "log.txt"
-    handle = start_job(launcher, Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, **starts))
-    job = Launched(launcher, handle, folder)
+    job = started(LocalLauncher(FAKE), Job(folder, RANKS, program, {"GIVEN": "1"}, seconds, log, **starts))
     if code in ("stay", "deaf") and seconds > 10:
         until(lambda: len(job.ranks()) == RANKS)
-        assert launcher.status(handle) == Status("running")
+        assert job.launcher.status(job.handle) == Status("running")
     return job
 
 
@@ -84,9 +86,8 @@ def test_where_methods_cannot_be_switched_other_starts_follow_each_with_its_vari
 
 
 def test_a_command_that_is_not_there_is_said(tmp_path: Path) -> None:
-    launcher = LocalLauncher((str(tmp_path / "mpiexec"),))
-    handle = start_job(launcher, Job(tmp_path, 2, ("x",), {}, 60.0, tmp_path / "log.txt"))
-    ended = Launched(launcher, handle, tmp_path).end()
+    job = Job(tmp_path, 2, ("x",), {}, 60.0, tmp_path / "log.txt")
+    ended = started(LocalLauncher((str(tmp_path / "mpiexec"),)), job).end()
     assert ended.state == "failed"
     assert "cannot be run: No such file" in ended.reason
 
@@ -107,9 +108,7 @@ def test_the_time_limit_ends_every_rank(tmp_path: Path) -> None:
 
 
 def test_a_job_that_writes_nothing_for_too_long_hangs_and_is_ended(tmp_path: Path) -> None:
-    launcher = LocalLauncher(FAKE)
-    job = job_in(tmp_path, "stay", watched=(tmp_path / "results",), quiet=0.5)
-    hanging = Launched(launcher, start_job(launcher, job), tmp_path)
+    hanging = started(LocalLauncher(FAKE), job_in(tmp_path, "stay", watched=(tmp_path / "results",), quiet=0.5))
     ended = hanging.end()
     assert ended.state == "failed"
     assert ended.reason.startswith("nothing was measured for 0.5 s")
@@ -205,8 +204,7 @@ def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_e
     script.write_text(AGAIN)
     starts, files = (Start(again=5, quiet=2.0),), (written,)
     job = Job(tmp_path, 1, (str(written),), {}, 60.0, tmp_path / "log.txt", files, starts=starts)
-    launcher = LocalLauncher((sys.executable, str(script)))
-    assert Launched(launcher, start_job(launcher, job), tmp_path).end().state == "finished"
+    assert started(LocalLauncher((sys.executable, str(script))), job).end().state == "finished"
     first, hung, failed = written.read_text().splitlines()
     assert first == "first"
     assert hung == "hangs: nothing came back for 2 s"
@@ -214,9 +212,7 @@ def test_a_start_that_hangs_or_fails_is_made_again_and_told_how_the_one_before_e
 
 
 def test_a_start_that_does_nothing_is_not_made_again(tmp_path: Path) -> None:
-    job = job_in(tmp_path, "3", starts=(Start(again=5),))
-    launcher = LocalLauncher(FAKE)
-    ended = Launched(launcher, start_job(launcher, job), tmp_path).end()
+    ended = started(LocalLauncher(FAKE), job_in(tmp_path, "3", starts=(Start(again=5),))).end()
     assert (ended.state, ended.exit_code) == ("failed", 3)
     assert len(list(tmp_path.glob("rank-*"))) == RANKS
 

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.benchmarks.errors import NoMpiError, PlanError
 from dashboard.benchmarks.libraries import openmpi
-from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method, Variants, choose
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants, choose
 from dashboard.export.components import HAN_VARIANTS
 
 OMPI_INFO = """\
@@ -173,9 +173,3 @@ def test_an_algorithm_that_is_not_offered_is_refused_with_those_that_are(library
     assert {m.algorithm for m in choose(offered, ["knomial"], "bcast")} == {"knomial"}
     with pytest.raises(PlanError, match="basic_linear, chain, knomial"):
         choose(offered, ["binomail"], "bcast")
-
-
-def test_a_library_that_cannot_be_switched_offers_its_own_decision() -> None:
-    fixed = Fixed("MPICH", "5.0.2", "why")
-    assert fixed.methods("bcast", Variants()) == [Method(DEFAULT, library_id=0)]
-    assert fixed.settings("bcast", Method(DEFAULT)) == {}

@@ -14,6 +14,7 @@ import pytest
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.site import FURTHER, VARIABLE, Site, again, read, site_file
 from dashboard.benchmarks.launchers.slurm import SlurmLauncher
@@ -206,16 +207,18 @@ def test_a_job_is_submitted_as_the_site_says(file: Path, tmp_path: Path, capsys:
     assert "UCX_TLS=rc" in script
 
 
+def started_by(launcher: Launcher, folder: Path) -> Path:
+    """Folder of a campaign."""
+    plan = Plan(2, {"bcast": (Method("binomial"),)}, (2,), (8,))
+    write_json(Campaign.create(folder, plan).state_file, {"launcher": launcher.record()})
+    return folder
+
+
 @pytest.mark.parametrize("launch", ["slurm", "here"])
 def test_a_campaign_is_submitted_by_the_site_that_it_was_started_by(
     launch: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    folder = tmp_path / "campaign"
-    plan = Plan(2, {"bcast": (Method("binomial"),)}, (2,), (8,))
-    write_json(
-        Campaign.create(folder, plan).state_file,
-        {"launcher": replace(read(file), launch=launch).launcher(HERE).record()},
-    )
+    folder = started_by(replace(read(file), launch=launch).launcher(HERE), tmp_path / "campaign")
     words = ["bench", "submit", str(folder), "--library", "openmpi-5.0", "--dry-run"]
     assert main(words) == 0
     out, err = capsys.readouterr()
@@ -233,9 +236,8 @@ def test_a_campaign_is_submitted_by_the_site_that_it_was_started_by(
 def test_a_campaign_is_run_again_by_the_site_that_it_was_started_by(
     file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    folder, started = tmp_path / "campaign", read(file).launcher(HERE)
-    plan = Plan(2, {"bcast": (Method("binomial"),)}, (2,), (8,))
-    write_json(Campaign.create(folder, plan).state_file, {"launcher": started.record()})
+    started = read(file).launcher(HERE)
+    folder = started_by(started, tmp_path / "campaign")
     launchers: list[Any] = []
     monkeypatch.setattr(command, "_installation", lambda: HERE)
     monkeypatch.setattr(command, "_begin", lambda _args, _plan, launcher, _here: launchers.append(launcher))

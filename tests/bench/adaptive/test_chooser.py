@@ -51,6 +51,13 @@ def write(campaign: Campaign, todo: Todo, **further: Any) -> None:
     append(campaign.results, *(each | further for each in records))
 
 
+def chooser_of(campaign: Campaign) -> Chooser:
+    """One that has read the run file."""
+    chooser = Chooser(campaign.plan())
+    chooser.read(campaign.results)
+    return chooser
+
+
 def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
     """Measure what is chosen, by a chooser that reads the run file anew; why it ended, and all points in order."""
     chooser, keys = Chooser(campaign.plan()), []
@@ -68,8 +75,7 @@ def measured(campaign: Campaign, most: int = 1000) -> tuple[str, list[Any]]:
 def test_of_doubtful_points_those_are_measured_again_that_tell_most_and_in_a_part_of_the_time(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=25)))
     _, keys = measured(campaign)
-    chooser = Chooser(campaign.plan())
-    chooser.read(campaign.results)
+    chooser = chooser_of(campaign)
     loss = chooser.known()["bcast"].loss
     again = list(chooser.again(dict.fromkeys(keys, "scattered")))
     # Half a second for each point, a twentieth of 25 seconds in all.
@@ -131,8 +137,7 @@ def test_with_a_workload_it_measures_where_the_calls_are(tmp_path: Path) -> None
         assert ended in (TIME_UP, NOTHING_LEFT)
         spent.append(sum(key[2:4] in ((3, 64), (3, 256)) for key in keys) / len(keys))
     assert spent[1] > 2 * spent[0]
-    chooser = Chooser(campaign.plan())
-    chooser.read(campaign.results)
+    chooser = chooser_of(campaign)
     assert chooser.known()["bcast"].weights.sum() == 6
 
 
@@ -205,8 +210,7 @@ def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp
 def test_where_points_take_less_than_choosing_several_steps_apart_are_measured_for_one_choice(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=60)))
     measured(campaign, 6)
-    chooser = Chooser(campaign.plan())
-    chooser.read(campaign.results)
+    chooser = chooser_of(campaign)
     chooser.together = 10.0
     steps = [chooser.next()[0]]
     assert chooser.anew
@@ -233,8 +237,7 @@ def test_more_time_goes_on_from_what_is_there(tmp_path: Path) -> None:
 def test_it_ends_at_the_expected_loss_that_is_asked_for(tmp_path: Path) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(percent=2.0)))
     ended, keys = measured(campaign)
-    chooser = Chooser(campaign.plan())
-    chooser.read(campaign.results)
+    chooser = chooser_of(campaign)
     loss = chooser.loss()["bcast"]
     assert ended in (ENOUGH, NOTHING_LEFT)
     assert loss is not None
@@ -276,8 +279,7 @@ def test_at_its_end_the_loss_counts_what_the_plan_has_and_nobody_measured(tmp_pa
     job, every = chosen_all(campaign)
     job.close(0)
     assert sum(len(methods) for _, methods in every) < len(list(campaign.plan().points()))
-    chooser = Chooser(campaign.plan())
-    chooser.read(campaign.results)
+    chooser = chooser_of(campaign)
     # All times can be trusted: what is said is what the choice, and the end by `--until`, went by.
     assert campaign.choices()["loss"] == pytest.approx(chooser.loss(), abs=1e-4)
 
