@@ -302,15 +302,12 @@ class _Runner:
 
     def run(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
         """Make all calls; what the library cannot do beside the rules, in a second job without them."""
-        first = {cell: tuple(call for call in each if not self._apart(call)) for cell, each in calls.items()}
-        rest = {cell: alone for cell, each in calls.items() if (alone := tuple(filter(self._apart, each)))}
-        total = sum(len(each) for each in calls.values())
-        with workplace(self.launcher, self._wish.ranks) as folder:
-            rules = self._wish.rules.resolve()
-            results = self._jobs(folder, "rules", self._order(first), rules, total)
-            if rest:
-                results |= self._jobs(folder, "own", self._order(rest), None, total)
-        return results
+        first, rest = (
+            {cell: tuple(call for call in each if self._apart(call) == apart) for cell, each in calls.items()}
+            for apart in (False, True)
+        )
+        total = sum(map(len, calls.values()))
+        return self._jobs(first, self._wish.rules.resolve(), total) | self._jobs(rest, None, total)
 
     def _apart(self, call: Call) -> bool:
         """Whether a call belongs into a job without the rules file."""
@@ -320,36 +317,31 @@ class _Runner:
 
     def without_rules(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
         """Make the calls that need no rules in a job that has none; nothing where that job is there anyway."""
-        if not calls or not self._target.own_beside_rules:
-            return {}
         left = {cell: tuple(call for call in each if call.name != RULES) for cell, each in calls.items()}
-        with workplace(self.launcher, self._wish.ranks) as folder:
-            return self._jobs(folder, "alone", self._order(left), None, sum(map(len, left.values())))
+        return self._jobs(left, None, sum(map(len, left.values()))) if self._target.own_beside_rules else {}
 
-    def _order(self, calls: Mapping[Cell, tuple[Call, ...]]) -> Order:
-        target = self._target
-        return Order(target.evidence, target.counters, target.set_at_call, calls, target.listens)
-
-    def _jobs(self, folder: Path, name: str, order: Order, rules: Path | None, total: int) -> dict[Key, Seen]:
+    def _jobs(self, calls: Mapping[Cell, tuple[Call, ...]], rules: Path | None, total: int) -> dict[Key, Seen]:
         """Launch until everything is called; each launch goes on after the call that the one before did not survive."""
-        seen: dict[Key, Seen] = {}
-        for attempt in range(_MOST_DEATHS):
-            left = order.without(list(seen))
-            if not left.calls or time.monotonic() >= self._until:
-                break
-            results = folder / f"{name}-{attempt}.jsonl"
-            reason = self._job(folder, left, results, rules, (len(seen), total))
-            more, begun = read_lines(results)
-            seen |= more
-            # The call that was being made when the time was up is not to blame.
-            if not reason or time.monotonic() >= self._until:
-                break
-            if begun is None and not attempt:
-                continue  # on a busy machine a job can take too long to start
-            if begun is None:
-                self._nothing_called(folder, left, rules, reason)
-                break
-            seen |= self._given_up(left, begun, _DIED.format(reason))
+        target, seen = self._target, dict[Key, Seen]()
+        order = Order(target.evidence, target.counters, target.set_at_call, calls, target.listens)
+        with workplace(self.launcher, self._wish.ranks) as folder:
+            for attempt in range(_MOST_DEATHS):
+                left = order.without(list(seen))
+                if not left.calls or time.monotonic() >= self._until:
+                    break
+                results = folder / f"{attempt}.jsonl"
+                reason = self._job(folder, left, results, rules, (len(seen), total))
+                more, begun = read_lines(results)
+                seen |= more
+                # The call that was being made when the time was up is not to blame.
+                if not reason or time.monotonic() >= self._until:
+                    break
+                if begun is None and not attempt:
+                    continue  # on a busy machine a job can take too long to start
+                if begun is None:
+                    self._nothing_called(folder, left, rules, reason)
+                    break
+                seen |= self._given_up(left, begun, _DIED.format(reason))
         return seen
 
     def _given_up(self, order: Order, begun: Key, why: str) -> dict[Key, Seen]:
