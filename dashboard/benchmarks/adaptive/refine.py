@@ -88,17 +88,15 @@ def known_of(
         grid_between(tried[name]) if further is None else np.union1d(tried[name], further).astype(np.int64)
         for name, further in ((COMM_SIZE, comm_sizes), (MESSAGE_SIZE, message_sizes))
     )
-    wide = cube[[name for name in ("time", "time_std", "repetitions", "sample") if name in cube]].reindex(
-        {COMM_SIZE: rows, MESSAGE_SIZE: columns}
-    )
-    logs = np.log(np.asarray(wide["time"].transpose(*DIMS).values, dtype=np.float64))
+    grid = {COMM_SIZE: rows, MESSAGE_SIZE: columns}
+    wide = cube[[name for name in ("time", "time_std", "repetitions", "sample") if name in cube]].reindex(grid)
+    logs = np.log(_values(wide))
     errors = np.where(np.isfinite(logs), _errors(wide), np.nan)
-    times = np.asarray(cube["time"].transpose(*DIMS).values, dtype=np.float64)
+    times = _values(cube)
     folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
     surfaces = Surfaces(times, measured[COMM_SIZE], measured[MESSAGE_SIZE], folding=folding)
     predicted = surfaces.at(rows, columns).log_time
-    again = every["time"].reindex({COMM_SIZE: rows, MESSAGE_SIZE: columns}).transpose(*DIMS).values
-    able = np.isfinite(again) | np.isfinite(predicted)
+    able = np.isfinite(_values(every[["time"]].reindex(grid))) | np.isfinite(predicted)
     return Known(rows, columns, logs, errors, able, np.where(able.any(axis=0), 1.0, 0.0), folding=folding)
 
 
@@ -115,15 +113,20 @@ def doubted_of(known: Known, every: xr.Dataset, trusted: xr.Dataset | None) -> B
     grid = {COMM_SIZE: known.comm_sizes, MESSAGE_SIZE: known.message_sizes}
 
     def there(cube: xr.Dataset) -> BoolArray:
-        return np.asarray(np.isfinite(cube["time"].reindex(grid).transpose(*DIMS).values))
+        return np.asarray(np.isfinite(_values(cube[["time"]].reindex(grid))))
 
     return there(every) if trusted is None else there(every) & ~there(trusted)
+
+
+def _values(cube: xr.Dataset, name: str = "time") -> FloatArray:
+    """Numbers of results, by method, communicator and message size."""
+    return np.asarray(cube[name].transpose(*DIMS, ...).values, dtype=np.float64)
 
 
 def _of_sizes(cube: xr.Dataset) -> xr.Dataset:
     """Results of methods that ran as themselves, at the sizes that have any."""
     cube = competing(cube)
-    there = np.isfinite(cube["time"].transpose(*DIMS).values)
+    there = np.isfinite(_values(cube))
     return cube.isel(comm_size=there.any(axis=(0, 2)), message_size=there.any(axis=(0, 1)))
 
 
@@ -131,13 +134,11 @@ def _errors(cube: xr.Dataset) -> FloatArray:
     """Standard error of the logarithm of each time."""
     usual = np.full(tuple(cube.sizes[name] for name in DIMS), Protocol().relative_error)
     if "sample" in cube:
-        error = standard_error(np.asarray(cube["sample"].transpose(*DIMS, ...).values, dtype=np.float64))
+        error = standard_error(_values(cube, "sample"))
         return np.where(np.isfinite(error), error, usual)
     if "time_std" not in cube or "repetitions" not in cube:
         return usual
-    deviation, count, time = (
-        np.asarray(cube[name].transpose(*DIMS).values, dtype=np.float64) for name in ("time_std", "repetitions", "time")
-    )
+    deviation, count, time = (_values(cube, name) for name in ("time_std", "repetitions", "time"))
     with np.errstate(invalid="ignore", divide="ignore"):
         error = deviation / time / np.sqrt(count)
     return np.where(np.isfinite(error), np.maximum(error, LEAST_ERROR), usual)

@@ -145,9 +145,7 @@ def coarse(replay: Replay) -> Iterator[None]:
     """Measure grids that are finer and finer, all methods of each cell."""
     rows, columns = (levels(size) for size in replay.times.shape[1:])
     finer = np.maximum.outer(rows, columns).ravel()
-    for place in np.argsort(finer, kind="stable").tolist():
-        replay.everything(place)
-        yield
+    yield from map(replay.everything, np.argsort(finer, kind="stable").tolist())
 
 
 def at_random(seed: int) -> Strategy:
@@ -158,8 +156,6 @@ def at_random(seed: int) -> Strategy:
         rows, columns = replay.times.shape[1:]
         drawn = np.random.default_rng(seed).permutation(rows * columns).tolist()
         ends = [0, columns - 1, (rows - 1) * columns, rows * columns - 1]
-        for place in dict.fromkeys([*ends, *drawn]):
-            replay.everything(place)
-            yield
+        yield from map(replay.everything, dict.fromkeys([*ends, *drawn]))
 
     return run
