@@ -21,7 +21,9 @@ import xarray as xr
 from hypothesis import HealthCheck, settings
 from playwright.sync_api import Error, sync_playwright
 
+from dashboard.cli import main
 from loaders import open_results, save_results
+from tests.cli.command import Answer, Run
 from tests.serving import Served
 
 if TYPE_CHECKING:
@@ -202,6 +204,29 @@ def mpiexec() -> str:
     path = str(beside) if beside.exists() else shutil.which("mpiexec")
     need(path, "no MPI: mpiexec is neither in the venv nor on the PATH")
     return str(path)
+
+
+@pytest.fixture
+def colltune(capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run the command in this process."""
+
+    def run(*arguments: object) -> Answer:
+        status = main([str(argument) for argument in arguments])
+        return Answer(status, *capsys.readouterr())
+
+    return run
+
+
+@pytest.fixture
+def done(colltune: Run) -> Run:
+    """Run it to its success."""
+
+    def run(*arguments: object) -> Answer:
+        answer = colltune(*arguments)
+        assert answer.status == 0, answer.err
+        return answer
+
+    return run
 
 
 def find_chromium() -> str | None:

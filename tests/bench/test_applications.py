@@ -15,8 +15,8 @@ from dashboard.benchmarks.applications.order import Order, shares
 from dashboard.benchmarks.applications.weights import radau, weights
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.cli import main
 from dashboard.models.applications import answers_in
+from tests.cli.command import Run
 from tests.conftest import ran
 
 pytestmark = pytest.mark.slow
@@ -144,12 +144,11 @@ def test_what_cannot_be_run_is_refused(changes: dict[str, Any], why: str) -> Non
 
 
 def test_the_command_runs_predicts_and_says_what_was_gained(
-    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    installation: Installation, tmp_path: Path, done: Run
 ) -> None:
     output = tmp_path / "jacobi.json"
     words = "orthogonal run jacobi --ranks 4 --size 64,72 --repetitions 2 --machine clic-lam --json -o"
-    assert main([*words.split(), str(output)]) == 0
-    answers = json.loads(capsys.readouterr().out)["runs"]
+    answers = done(*words.split(), output).json["runs"]
     assert answers == answers_in(output)
     assert [each["order"]["size"] for each in answers] == [64, 72]
     answer = answers[0]

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
@@ -21,6 +20,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method
 from dashboard.benchmarks.libraries.openmpi import GRAPH_COUNTERS
 from tests.bench.campaigns import write
+from tests.cli.command import Run
 from tests.measuring.played import LIBRARY, Played, start_all_by
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
@@ -83,57 +83,52 @@ def test_a_campaign_runs_once_at_a_time(launcher: Played, running: Campaign) -> 
 
 
 def test_a_failure_that_the_worker_knows_nothing_of_is_told_by_the_last_words_of_the_log(
-    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str]
+    launcher: Played, running: Campaign, done: Run
 ) -> None:
     launcher.now = Status("failed", "exit code 213", 213)
     running.log.write_text(
         "-----\nAn unrecognized option was included:\n\n  Option: --bind=none\n-----\n\0", encoding="utf-8"
     )
-    assert cli.main(["bench", "status", str(running.folder)]) == 0
-    assert capsys.readouterr().out.splitlines()[2:] == [
+    assert done("bench", "status", running.folder).out.splitlines()[2:] == [
         "log: An unrecognized option was included:",
         "log: Option: --bind=none",
         f"more of its log: colltune bench status {running.folder} --log 50",
     ]
 
 
-def test_what_was_refused_is_told_with_its_reasons(running: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_was_refused_is_told_with_its_reasons(running: Campaign, done: Run) -> None:
     why = "not answered by sm: on this communicator han answers bcast"
     measured(running, error="its result is wrong")
     for size in (8, 64):
         measured(running, algorithm="b", message_size=size, error=why)
-    assert cli.main(["bench", "status", str(running.folder)]) == 0
-    assert capsys.readouterr().out.splitlines()[1:] == [
+    assert done("bench", "status", running.folder).out.splitlines()[1:] == [
         "0 of 4 points measured, 3 refused or wrong",
         f"  2 × bcast b: {why}",
         "  1 × bcast a: its result is wrong",
     ]
-    assert cli.main(["bench", "status", str(running.folder), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["reasons"] == {
+    assert done("bench", "status", running.folder, "--json").json["reasons"] == {
         f"bcast b: {why}": 2,
         "bcast a: its result is wrong": 1,
     }
 
 
 def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
-    launcher: Played, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    launcher: Played, campaign: Campaign, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     launcher.launched = Status("queued", "waits for resources (Resources)")
-    assert cli.main(["bench", "resume", str(campaign.folder)]) == 0
-    assert f"next: colltune bench status {campaign.folder} --follow\n" in capsys.readouterr().err
+    assert f"next: colltune bench status {campaign.folder} --follow\n" in done("bench", "resume", campaign.folder).err
 
 
 def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyond_its_budget(
-    launcher: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    launcher: Played, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     goal = Goal(8.0)
     campaign = Campaign.create(tmp_path, replace(PLAN, goal=goal))
     write(campaign.results, {**POINT, "samples": [1e-6] * 3, "late": 9})
     write_json(campaign.chosen, {"goal": asdict(goal), "ended": "the time is up"})
-    assert cli.main(["bench", "resume", str(tmp_path)]) == 0
-    said = [line for line in capsys.readouterr().err.splitlines() if "missing" in line]
+    said = [line for line in done("bench", "resume", tmp_path).err.splitlines() if "missing" in line]
     again = "nothing is missing: 1 time that cannot be trusted is measured again, and once more what stays so"
     assert said == [f"colltune: {again}, beyond the budget of 8 s"]
 
@@ -240,15 +235,13 @@ def test_a_limit_that_was_asked_for_is_kept_by_a_resume(launcher: Played, campai
 
 @pytest.mark.parametrize("state", ["failed", "cancelled", "timed out"])
 def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
-    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str], state: Any
+    launcher: Played, running: Campaign, done: Run, state: Any
 ) -> None:
     launcher.now = Status(state, "said")
     status = ["bench", "status", str(running.folder)]
-    assert cli.main(status) == 0
-    assert f"next: colltune bench resume {running.folder}\n" in capsys.readouterr().err
+    assert f"next: colltune bench resume {running.folder}\n" in done(*status).err
     all_measured(running)
-    assert cli.main(status) == 0
-    out, err = capsys.readouterr()
+    out, err = done(*status).both
     assert f"{running.folder}: {state} (said; nothing is missing" in out
     assert f"next: colltune info {running.results}\n" in err
 
@@ -302,7 +295,7 @@ def test_what_cannot_be_trusted_is_measured_again_where_that_is_asked_for(
 
 @pytest.mark.parametrize(("state", "given_up"), [("failed", True), ("timed out", True), ("cancelled", False)])
 def test_a_method_that_never_comes_back_twice_is_given_up(
-    launcher: Played, campaign: Campaign, state: Any, *, given_up: bool
+    launcher: Played, campaign: Campaign, state: Any, *, given_up: bool, done: Run
 ) -> None:
     for attempt in range(3):
         control.start(campaign, launcher, HERE, 100.0)
@@ -361,12 +354,9 @@ def test_who_answers_is_heard_anew_where_ranks_are_started_otherwise(
         control.cancel(campaign)
 
 
-def test_of_a_refused_job_the_reason_is_said_once(
-    launcher: Played, running: Campaign, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_of_a_refused_job_the_reason_is_said_once(launcher: Played, running: Campaign, done: Run) -> None:
     refused = {"id": "", "state": "failed", "reason": "invalid partition", "nodes": ""}
     launcher.now = Status("failed", "invalid partition", jobs=(refused,))
-    assert cli.main(["bench", "status", str(running.folder)]) == 0
-    out = capsys.readouterr().out
+    out = done("bench", "status", running.folder).out
     assert out.count("invalid partition") == 1
     assert "job :" not in out

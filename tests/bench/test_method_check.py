@@ -11,20 +11,19 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.ranks.native import SOURCE
 from dashboard.benchmarks.ranks.verify import thinned
-from dashboard.cli import main
 from dashboard.schedules import ALL, Call, ScheduleError, algorithm_of, schedule
 from dashboard.schedules.expectation import after, before
 from dashboard.schedules.grid import cases
 from dashboard.schedules.schedule import sent_by
 from dashboard.schedules.verification import Guarded
+from tests.cli.command import Run
 
 FELL = [{"collective": "bcast", "algorithm": "bine", "ran": "binomial", "cases": 1}]
 
 
 @pytest.mark.slow
-def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["methods", "verify", "--processes", "2,5", "--cases", "2", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_every_method_is_right_over_mpi_eager(installation: Installation, done: Run) -> None:
+    answer = done("methods", "verify", "--processes", "2,5", "--cases", "2", "--json").json
     assert answer["failed"] == []
     assert answer["cases"] + answer["refused"] >= 2 * len(ALL)
     assert "bine" in {each["algorithm"] for each in answer["fallbacks"]}
@@ -33,12 +32,9 @@ def test_every_method_is_right_over_mpi_eager(installation: Installation, capsys
     assert answer["native"], "the library's own mpicc is beside its mpiexec"
 
 
-def test_long_pipelines_and_exchanges_are_right_by_rendezvous(
-    installation: Installation, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_long_pipelines_and_exchanges_are_right_by_rendezvous(installation: Installation, done: Run) -> None:
     words = "methods verify -c bcast -c reduce -c alltoall --processes 4 --cases 3 --rendezvous"
-    assert main(words.split()) == 0
-    assert f"over {installation.library.name}" in capsys.readouterr().out
+    assert f"over {installation.library.name}" in done(*words.split()).out
 
 
 def test_the_messages_of_a_program_are_those_of_the_schedule() -> None:

@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.protocol import Protocol
@@ -20,6 +19,7 @@ from dashboard.decisions import decision_map
 from loaders import open_results
 from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import PATIENCE_S, RANKS, SIZE, campaign_of, double, points, run
+from tests.cli.command import Run, assert_one_clear_line
 from tests.conftest import until
 
 
@@ -68,7 +68,7 @@ def test_a_method_that_fell_back_is_a_double_in_the_cube_and_does_not_win(measur
             assert not ((cube["double_of"].isel(method=best) >= 0) & (best >= 0)).any()
 
 
-def test_each_point_says_what_it_took(measured: Campaign) -> None:
+def test_each_point_says_what_it_took(measured: Campaign, done: Run) -> None:
     records = points(measured)
     seconds = sum(point["seconds"] for point in records)
     # All but the start and the end of the ranks, some seconds on a busy machine, is in some point.
@@ -122,7 +122,7 @@ def test_blocks_of_unequal_size_arrive_where_they_belong(installation: Installat
     assert graphs(campaign, "alltoallv")["basic_linear 0"]["bytes"] == RANKS * RANKS * SIZE - kept
 
 
-def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path) -> None:
+def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, tmp_path: Path, done: Run) -> None:
     campaign = campaign_of(tmp_path, installation, collectives=COLLECTIVES, comm_sizes=(2, 3, 4))
     launcher = LocalLauncher((str(installation.mpiexec),))
     control.start(campaign, launcher, installation, PATIENCE_S)
@@ -135,17 +135,14 @@ def test_cancel_leaves_no_rank_within_five_seconds(installation: Installation, t
 
 
 def test_the_command_measures_watches_and_resumes(
-    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    installation: Installation, tmp_path: Path, colltune: Run, done: Run
 ) -> None:
     options = ["--ranks", "2", "-c", "bcast", "--message-sizes", "8,1KiB", "--repetitions", "3-6", "--time-limit", "90"]
     options += ["--segment-sizes", "0", "--unchecked"]
-    assert cli.main(["bench", "run", str(tmp_path), *options, "--json"]) == 0
-    out, err = capsys.readouterr()
+    out, err = done("bench", "run", tmp_path, *options, "--json").both
     now = json.loads(out)
     assert now["state"] == "finished"
     assert now["measured"] == now["points"] > 10
     assert f"{now['points']} points, estimated" in err
-    assert cli.main(["bench", "run", str(tmp_path)]) == 2
-    assert "nothing is missing" in capsys.readouterr().err
-    assert cli.main(["map", str(tmp_path / "results.jsonl"), "-c", "bcast", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["message_size"] == [8, 1024]
+    assert_one_clear_line(colltune("bench", "run", tmp_path), "nothing is missing")
+    assert done("map", tmp_path / "results.jsonl", "-c", "bcast", "--json").json["message_size"] == [8, 1024]

@@ -10,6 +10,7 @@ from dashboard.benchmarks.libraries.methods import Variants
 from dashboard.benchmarks.libraries.named import installation_named, open_mpi, version_of_module
 from dashboard.cli import main
 from loaders.collectives import COLLECTIVES
+from tests.cli.command import Run
 from tests.conftest import need
 
 
@@ -41,17 +42,16 @@ def test_modules_tell_the_version() -> None:
 
 
 def test_a_login_node_without_mpi_shows_what_it_would_submit(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], done: Run
 ) -> None:
     def none() -> None:
         raise NoMpiError("no MPI: mpiexec is neither beside Python nor on the PATH")
 
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", none)
     order = ["bench", "submit", str(tmp_path / "campaign"), "-c", "bcast", "--ranks", "4", "--dry-run"]
-    assert main([*order, "--module", "openmpi/5.0.3"]) == 0
-    out, err = capsys.readouterr()
+    out, err = done(*order, "--module", "openmpi/5.0.3").both
     assert "module load openmpi/5.0.3" in out
     assert "planned with the methods of Open MPI 5.0.3 by the tables" in err
     assert main([*order[:2], str(tmp_path / "other"), *order[3:]]) == 2
     assert "--library openmpi-5.0" in capsys.readouterr().err
-    assert main([*order[:2], str(tmp_path / "third"), *order[3:], "--library", "openmpi-4.1"]) == 0
+    done(*order[:2], tmp_path / "third", *order[3:], "--library", "openmpi-4.1")

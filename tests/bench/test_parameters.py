@@ -1,6 +1,5 @@
 """Parameters of models: who is measured, what is written, and that models can be made of it."""
 
-import json
 from pathlib import Path
 
 import numpy as np
@@ -10,6 +9,7 @@ from dashboard import cli
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks import parameters, surroundings
 from dashboard.models.pingpong import parameters_of_table, read_logp_table
+from tests.cli.command import Run
 
 
 def test_the_other_process_is_on_another_node_where_there_is_one() -> None:
@@ -70,13 +70,10 @@ def test_a_local_operation_takes_the_time_of_one_call() -> None:
     assert 1e-5 < once < 0.1
 
 
-def test_the_command_measures_between_two_ranks(
-    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_measures_between_two_ranks(installation: Installation, tmp_path: Path, done: Run) -> None:
     path = tmp_path / "here.csv"
     sizes = ["--sizes", "0,8,4KiB,64KiB", "--repetitions", "20", "--rounds", "2", "--ranks", "3"]
-    assert cli.main(["bench", "parameters", "-o", str(path), *sizes, "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("bench", "parameters", "-o", path, *sizes, "--json").json
     assert answer["sizes"] == [0, 8, 4096, 65536]
     table = read_logp_table(path)
     assert (table["halfrtt_min"] <= table["halfrtt_median"]).all()

@@ -19,13 +19,13 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Method, Variants
 from dashboard.benchmarks.providers import grid_comms, orthogonal, own
 from dashboard.benchmarks.ranks import counting
-from dashboard.cli import main
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import choice_of
 from dashboard.schedules import ALGORITHMS, algorithm_of
 from loaders import MissingHintError, open_results
 from loaders.collectives import REDUCING
 from tests.bench.campaigns import RANKS, SIZE, campaign_of, double, points, run
+from tests.cli.command import Run
 
 pytestmark = pytest.mark.slow
 
@@ -73,9 +73,8 @@ def test_what_fell_back_is_recorded_as_what_ran(beside: Campaign) -> None:
     assert double(node, "recursive_doubling provider=own", RANKS, SIZE) is None
 
 
-def test_results_of_both_are_decided_over(beside: Campaign, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["decide", str(beside.results), "-c", "bcast", "--tree", "quadtree", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+def test_results_of_both_are_decided_over(beside: Campaign, done: Run) -> None:
+    answer = done("decide", beside.results, "-c", "bcast", "--tree", "quadtree", "--json").json
     assert answer["penalty"]["unmeasured"] == 0
     assert any(method.parameters.get("provider") == "own" for method in _methods(beside))
 

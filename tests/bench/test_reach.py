@@ -2,11 +2,9 @@
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.plan import Plan
@@ -19,6 +17,7 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from tests.bench.campaigns import record, write
+from tests.cli.command import Run
 from tests.measuring.played import LIBRARY, Played
 
 HERE = Installation(Path("/nowhere/mpiexec"), LIBRARY)
@@ -94,18 +93,16 @@ def test_a_job_of_an_array_has_as_many_nodes_as_its_fewest_processes_on_each_tak
 
 
 def test_a_plan_and_a_submission_leave_out_what_cannot_be_measured(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[Any]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: HERE)
     folder = str(tmp_path / "c")
     asked = ("-c", "bcast", "--ranks", "4", "--comm-sizes", "2,4", "--ppn", "1,2", "--message-sizes", "8")
     asked = (*asked, "--algorithms", "default,binomial", "--segment-sizes", "0", "--unchecked")
     left_out = "2 points at 4 × 1 (nodes × processes on each) cannot be measured on 2 nodes"
-    assert cli.main(["bench", "plan", folder, "--launch", "slurm", *asked]) == 0
-    out, err = capsys.readouterr()
+    out, err = done("bench", "plan", folder, "--launch", "slurm", *asked).both
     assert "6 points in 3 cells" in out
     assert left_out in err
-    assert cli.main(["bench", "submit", folder, "--nodes", "2", "--tasks-per-node", "2", "--dry-run"]) == 0
-    err = capsys.readouterr().err
+    err = done("bench", "submit", folder, "--nodes", "2", "--tasks-per-node", "2", "--dry-run").err
     assert left_out in err
     assert "6 points, estimated" in err

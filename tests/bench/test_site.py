@@ -26,6 +26,7 @@ from dashboard.commands.launching import launcher_of
 from dashboard.commands.options import parse
 from dashboard.domain.jobs import SLURM
 from dashboard.measuring.launching import Place
+from tests.cli.command import Run
 from tests.measuring.played import LIBRARY
 
 HERE = Installation(Path("/opt/mpi/bin/mpiexec"), LIBRARY)
@@ -197,10 +198,9 @@ def test_what_is_wrong_in_it_is_one_line_that_names_the_file(
     assert capsys.readouterr().err.count("\n") == 1
 
 
-def test_a_job_is_submitted_as_the_site_says(file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_job_is_submitted_as_the_site_says(file: Path, tmp_path: Path, done: Run) -> None:
     words = ["bench", "submit", str(tmp_path / "campaign"), "-c", "bcast", "--nodes", "2", "--dry-run"]
-    assert main([*words, "--library", "openmpi-5.0", "--site", str(file), "--partition", "short"]) == 0
-    script = capsys.readouterr().out
+    script = done(*words, "--library", "openmpi-5.0", "--site", file, "--partition", "short").out
     for line in ("#SBATCH --partition=short", "#SBATCH --account=project", "#SBATCH --ntasks-per-node=2"):
         assert line in script
     assert "module load openmpi/5.0.3" in script
@@ -216,34 +216,32 @@ def started_by(launcher: Launcher, folder: Path) -> Path:
 
 @pytest.mark.parametrize("launch", ["slurm", "here"])
 def test_a_campaign_is_submitted_by_the_site_that_it_was_started_by(
-    launch: str, file: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    launch: str, file: Path, tmp_path: Path, done: Run
 ) -> None:
     folder = started_by(replace(read(file), launch=launch).launcher(HERE), tmp_path / "campaign")
     words = ["bench", "submit", str(folder), "--library", "openmpi-5.0", "--dry-run"]
-    assert main(words) == 0
-    out, err = capsys.readouterr()
+    out, err = done(*words).both
     assert f"note: as {file} says" in err
     for line in ("#SBATCH --account=project", "export OMPI_MCA_btl=self,tcp", "export COLLTUNE_SYSTEM='the site'"):
         assert line in out
     other = tmp_path / "other.toml"
     other.write_text("[slurm]\nqos = 'night'\n[environment]\nOMPI_MCA_btl = 'self,vader'\n")
-    assert main([*words, "--site", str(other)]) == 0
-    out = capsys.readouterr().out
+    out = done(*words, "--site", other).out
     assert "export OMPI_MCA_btl=self,vader" in out
     assert "#SBATCH --qos=night" in out
 
 
 def test_a_campaign_is_run_again_by_the_site_that_it_was_started_by(
-    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    file: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     started = read(file).launcher(HERE)
     folder = started_by(started, tmp_path / "campaign")
     launchers: list[Any] = []
     monkeypatch.setattr(command, "_installation", lambda: HERE)
     monkeypatch.setattr(command, "_begin", lambda _args, _plan, launcher, _here: launchers.append(launcher))
-    assert main(["bench", "run", str(folder)]) == 0
+    done("bench", "run", folder)
     (other := tmp_path / "other.toml").write_text("[environment]\nOMPI_MCA_btl = 'self,vader'\n")
-    assert main(["bench", "run", str(folder), "--site", str(other)]) == 0
+    done("bench", "run", folder, "--site", other)
     assert launchers == [started, read(other).launcher(HERE)]
 
 

@@ -9,6 +9,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.cli import main
 from dashboard.models.traced import run_of
 from dashboard.schedules.trace import Trace
+from tests.cli.command import Run
 
 
 @pytest.mark.parametrize(
@@ -19,11 +20,10 @@ from dashboard.schedules.trace import Trace
     ],
 )
 def test_no_message_is_there_before_it_was_sent(
-    executor: str, words: str, installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    executor: str, words: str, installation: Installation, tmp_path: Path, done: Run
 ) -> None:
     file = tmp_path / "trace.json"
-    assert main(["methods", "trace", *words.split(), "--executor", executor, "-o", str(file), "--json"]) == 0
-    printed = json.loads(capsys.readouterr().out)
+    printed = done("methods", "trace", *words.split(), "--executor", executor, "-o", file, "--json").json
     assert printed == json.loads(file.read_text(encoding="utf-8"))
     trace = Trace.from_json(printed)
     assert trace.facts["executor"] == executor

@@ -6,7 +6,6 @@ from typing import Any
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.protocol import Protocol
@@ -24,7 +23,7 @@ from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.mpich.selection import to_mpich
 from loaders import open_results
-from tests.cli.command import Answer
+from tests.cli.command import Run
 from tests.conftest import ROOT, ran
 
 pytestmark = pytest.mark.slow
@@ -84,12 +83,8 @@ def test_a_rule_that_is_slower_is_found_and_dropped(results: Path) -> None:
 
 
 def test_the_command_measures_once_judges_and_writes_what_is_left(
-    installation: Installation, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    installation: Installation, tmp_path: Path, colltune: Run
 ) -> None:
-    def colltune(*arguments: object) -> Answer:
-        status = cli.main([str(argument) for argument in arguments])
-        return Answer(status, *capsys.readouterr())
-
     rules, kept = tmp_path / "rules.conf", tmp_path / "kept.conf"
     rules.write_text(RULES)
     where = ("tune-check", rules, "--folder", tmp_path / "campaign", "--ranks", 2, "--keep-doubtful")

@@ -15,6 +15,10 @@ class Answer:
         self.status, self.out, self.err = status, out, err
 
     @property
+    def both(self) -> tuple[str, str]:
+        return self.out, self.err
+
+    @property
     def json(self) -> Any:
         def refuse(word: str) -> None:
             raise AssertionError(f"{word} is not strict JSON")

@@ -6,21 +6,8 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.cli import main
 from loaders import save_results
-from tests.cli.command import Answer, Run
 from tests.cubes import synthetic_cube
-
-
-@pytest.fixture
-def colltune(capsys: pytest.CaptureFixture[str]) -> Run:
-    """Run the command in this process."""
-
-    def run(*arguments: object) -> Answer:
-        status = main([str(argument) for argument in arguments])
-        return Answer(status, *capsys.readouterr())
-
-    return run
 
 
 @pytest.fixture(scope="session")

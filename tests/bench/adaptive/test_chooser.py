@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.adaptive.chooser import ENOUGH, NOTHING_LEFT, TIME_UP, Chooser, Todo, ending
 from dashboard.benchmarks.adaptive.choosing import Step, beginning
@@ -21,6 +20,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from tests.bench.campaigns import record
 from tests.bench.campaigns import write as append
+from tests.cli.command import Run
 
 METHODS = (Method(DEFAULT, library_id=0), Method("linear", library_id=1), Method("pipeline", 1024, library_id=3))
 SIZES = tuple(4 * 4**n for n in range(8))
@@ -176,7 +176,7 @@ def test_what_it_begins_with_is_asked_for_until_nothing_is_left_of_it(
     assert len(asked) < steps
 
 
-def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp_path: Path) -> None:
+def test_jobs_of_an_array_choose_of_their_own_size_by_what_all_have_measured(tmp_path: Path, done: Run) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(seconds=6)))
     plan, parts = campaign.plan(), [campaign.part(number) for number in range(5)]
     choosing = [Choosing(part, part.plan(), ["node"] * 6) for part in parts]
@@ -285,7 +285,7 @@ def test_at_its_end_the_loss_counts_what_the_plan_has_and_nobody_measured(tmp_pa
 
 
 def test_at_its_end_the_loss_is_that_of_the_times_that_decide_and_no_less_than_refine_tells_of_its_results(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, done: Run
 ) -> None:
     campaign = Campaign.create(tmp_path, plan_of(Goal(percent=2.0)))
     job, every = chosen_all(campaign)
@@ -300,8 +300,10 @@ def test_at_its_end_the_loss_is_that_of_the_times_that_decide_and_no_less_than_r
     assert chosen["way"][-1] == [pytest.approx(chosen["spent"], abs=0.01), chosen["loss"]["bcast"]]
     assert f"expected loss of the decision: bcast {chosen['loss']['bcast']:.3g} %" in words_of(chosen)[-1]
     sizes = ["--comm-sizes", "2,3,4,5,6", "--message-sizes", ",".join(map(str, SIZES))]
-    assert cli.main(["bench", "refine", str(campaign.results), *sizes, "--points", "1", "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["loss"]["bcast"] <= chosen["loss"]["bcast"]
+    assert (
+        done("bench", "refine", campaign.results, *sizes, "--points", "1", "--json").json["loss"]["bcast"]
+        <= chosen["loss"]["bcast"]
+    )
 
 
 def test_measuring_again_is_a_part_of_the_time(tmp_path: Path) -> None:

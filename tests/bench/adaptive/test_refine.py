@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard import cli
 from dashboard.benchmarks.adaptive.refine import Advice, doubted_of, grid_between, known_of, refined
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import missing
@@ -19,6 +18,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from tests.bench.campaigns import record, write
+from tests.cli.command import Run
 from tests.cubes import cube_of
 
 COMM, MESSAGE = (2, 4, 8, 16), (64, 1024, 16384, 262144)
@@ -139,25 +139,21 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_components_that_were_measured_are_measured_again(
-    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    results: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     here = replace(OPEN_MPI, components=("han", "tuned"))
     monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), here))
     across = results.with_name("across.jsonl")
     across.write_text(results.read_text().replace("basic_linear", "han"))
-    assert cli.main(["bench", "refine", str(across), "-o", str(tmp_path / "next"), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("bench", "refine", across, "-o", tmp_path / "next", "--json").json
     assert "han" in {name for step in answer["steps"] for cell in step["cells"] for name in cell["methods"]}
     assert answer["plan"]["lacking"] == {"bcast": ["unheard_of"]}
     assert "han" in Campaign(tmp_path / "next").plan().components
 
 
-def test_the_command_writes_a_plan_of_what_it_lists(
-    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_command_writes_a_plan_of_what_it_lists(results: Path, tmp_path: Path, done: Run) -> None:
     folder = tmp_path / "next"
-    assert cli.main(["bench", "refine", str(results), "--points", "12", "-o", str(folder), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("bench", "refine", results, "--points", "12", "-o", folder, "--json").json
     assert answer["plan"]["lacking"] == {"bcast": ["unheard_of"]}
     listed = {
         (step["comm_size"], cell["message_size"], name.split()[0])
@@ -174,51 +170,47 @@ def test_the_command_writes_a_plan_of_what_it_lists(
     }
     assert planned == {point for point in listed if point[2] != "unheard_of"}
     assert answer["plan"]["points"] == len(planned) > 0
-    assert cli.main(["bench", "status", str(folder), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["points"] == len(planned)
+    assert done("bench", "status", folder, "--json").json["points"] == len(planned)
 
 
 def test_what_was_measured_at_some_processes_per_node_is_measured_at_as_many(
-    results: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    results: Path, tmp_path: Path, done: Run
 ) -> None:
     lines = [json.loads(line) for line in results.read_text().splitlines()]
     points = [{**point, "ppn": ppn} for point in lines[1:] for ppn in (1, 2) if point["comm_size"] % ppn == 0]
     results.write_text("".join(f"{json.dumps(each)}\n" for each in [lines[0], *points]))
     folder = tmp_path / "next"
-    assert cli.main(["bench", "refine", str(results), "--ppn", "2", "--points", "12", "-o", str(folder)]) == 0
+    done("bench", "refine", results, "--ppn", "2", "--points", "12", "-o", folder)
     plan = Campaign(folder).plan()
     assert plan.ppns == (2,)
     assert {cell.ppn for cell, _ in missing(plan, ())} == {2}
     assert all(cell.comm_size % 2 == 0 for cell, _ in missing(plan, ()))
     alone = results.with_name("alone.jsonl")
     alone.write_text("".join(f"{json.dumps(each)}\n" for each in [lines[0], *(p for p in points if p["ppn"] == 2)]))
-    assert cli.main(["bench", "refine", str(alone), "--points", "12", "-o", str(tmp_path / "alone")]) == 0
+    done("bench", "refine", alone, "--points", "12", "-o", tmp_path / "alone")
     assert Campaign(tmp_path / "alone").plan().ppns == (2,)
-    capsys.readouterr()
-    assert cli.main(["bench", "refine", str(results)]) == 0
-    assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
+    assert "1 process per node (most measured cells) of 1, 2; --ppn chooses" in done("bench", "refine", results).err
     # Of a campaign of colltune times that cannot be trusted do not count.
     head = {**lines[0], "attrs": {"library": "test", "benchmark": "colltune bench 0.1"}}
     late = [point | {"late": 9999} if point["ppn"] == 1 and point["message_size"] > 64 else point for point in points]
     results.write_text("".join(f"{json.dumps(each)}\n" for each in [head, *late]))
     for words in (["bench", "refine"], ["decide", "-c", "bcast"]):
-        assert cli.main([*words, str(results)]) == 0
-        assert "2 processes per node (most measured cells) of 1, 2; --ppn chooses" in capsys.readouterr().err
+        assert "2 processes per node (most measured cells) of 1, 2; --ppn chooses" in done(*words, results).err
 
 
-def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert cli.main(["bench", "refine", str(results), "--until", "50"]) == 0
-    assert "nothing that can be measured on this grid is worth it" in capsys.readouterr().out
+def test_the_list_as_text_says_why(results: Path, done: Run) -> None:
+    assert (
+        "nothing that can be measured on this grid is worth it" in done("bench", "refine", results, "--until", "50").out
+    )
     refine = ["bench", "refine", str(results), "-o", str(results.parent / "next")]
-    assert cli.main([*refine, "--points", "1"]) == 0
-    out, err = capsys.readouterr()
+    out, err = done(*refine, "--points", "1").both
     assert "no step fits 1 point: the least has 2 (--points)" in out
     assert "next:" not in err
     assert not (results.parent / "next").exists()
-    assert cli.main([*refine, "--budget", "0.1s"]) == 0
-    assert re.search(r"fits 0\.1s: the least takes about 0\.\d s of rep.* \(--budget\)", capsys.readouterr().out)
-    assert cli.main([*refine, "--points", "6"]) == 0
-    out = capsys.readouterr().out
+    assert re.search(
+        r"fits 0\.1s: the least takes about 0\.\d s of rep.* \(--budget\)", done(*refine, "--budget", "0.1s").out
+    )
+    out = done(*refine, "--points", "6").out
     assert (
         "expected loss of what is decided now, mean over the grid, sizes between the measured ones included: bcast"
         in out
@@ -226,26 +218,24 @@ def test_the_list_as_text_says_why(results: Path, capsys: pytest.CaptureFixture[
     assert "points to measure" in out
 
 
-def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first(
-    results: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_collectives_without_a_time_that_can_be_trusted_are_measured_again_first(results: Path, done: Run) -> None:
     write(results, *(record(Method("ring"), 4, size, 1e-6, collective="allreduce", late=9) for size in MESSAGE))
-    assert cli.main(["bench", "refine", str(results), "--points", "9", "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("bench", "refine", results, "--points", "9", "--json").json
     assert answer["loss"]["allreduce"] is None
     assert answer["loss"]["bcast"] > 0
     names = [step["collective"] for step in answer["steps"]]
     assert names[:4] == ["allreduce"] * 4
     assert set(names[4:]) == {"bcast"}
-    assert cli.main(["bench", "refine", str(results), "-c", "allreduce", "--points", "2"]) == 0
-    out, err = capsys.readouterr()
+    out, err = done("bench", "refine", results, "-c", "allreduce", "--points", "2").both
     assert "allreduce unknown (no time can be trusted)" in out
     assert "64 B, 256 KiB" in out
     assert "--keep-doubtful" not in err
 
 
-def test_the_plan_says_that_its_points_stand_for_times_that_cannot_be_trusted(results: Path, tmp_path: Path) -> None:
+def test_the_plan_says_that_its_points_stand_for_times_that_cannot_be_trusted(
+    results: Path, tmp_path: Path, done: Run
+) -> None:
     write(results, record(Method("basic_linear"), 4, 64, 1e-6, late=9))
     folder = tmp_path / "next"
-    assert cli.main(["bench", "refine", str(results), "--points", "1", "-o", str(folder)]) == 0
+    done("bench", "refine", results, "--points", "1", "-o", folder)
     assert Campaign(folder).plan().anew

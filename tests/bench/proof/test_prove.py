@@ -1,6 +1,5 @@
 """Rules files on the real libraries: taken, dropped in silence, and decided by region. At most five processes."""
 
-import json
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import open_results
+from tests.cli.command import Run
 
 pytestmark = pytest.mark.slow
 
@@ -128,16 +128,15 @@ def test_a_measured_chain_is_exported_as_the_chain_that_was_measured(open_mpi: P
 
 
 def test_the_command_says_so_by_its_exit_status(
-    open_mpi: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    open_mpi: Path, samples: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], done: Run
 ) -> None:
     rules, report = tmp_path / "gather.conf", tmp_path / "report.md"
     detail = samples.parent / "ompi-collectives-tuning" / "detail.out"
     cube = open_results([detail], collective="gather")["gather"].to_dataset()
     assert set(cube["algorithm"].values) >= {"basic_linear", "binomial"}
-    assert cli.main(["export", str(detail), "-c", "gather", "--to", "openmpi", "-o", str(rules)]) == 0
+    done("export", detail, "-c", "gather", "--to", "openmpi", "-o", rules)
     options = ["--library", "openmpi", "--ranks", "4", "--json", "-o", str(report)]
-    assert cli.main(["prove", str(rules), *options]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("prove", rules, *options).json
     assert answer["holds"]
     assert {region["asked"] for region in answer["regions"] if region["state"] == "proven"} == {
         "basic_linear",
