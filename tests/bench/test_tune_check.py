@@ -7,11 +7,9 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks import tune_check
-from dashboard.benchmarks.campaigns import control
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import CampaignError, PlanError
-from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
 from dashboard.benchmarks.libraries.methods import Method as Measured
@@ -23,6 +21,7 @@ from dashboard.decisions.judged.improvement import improvement, judge
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.mpich.selection import to_mpich
 from loaders import open_results
+from tests.bench.campaigns import run
 from tests.cli.command import Run
 from tests.conftest import ROOT, ran
 
@@ -41,9 +40,7 @@ def results(installation: Installation, tmp_path_factory: pytest.TempPathFactory
     given = tune_check.with_rules(installation, tune_check.rules_of(folder))
     wish = Wish(RANKS, ("bcast",), (RANKS,), (SMALL, SLOW, OWN), protocol=QUICK)
     campaign = tune_check.prepare(folder, RULES, make_plan(wish, given))
-    launcher = LocalLauncher((str(given.mpiexec),))
-    control.start(campaign, launcher, given, 100)
-    ended = control.wait(campaign, launcher, 0.05)
+    ended = run(campaign, given)
     assert ended["state"] == "finished", (ended, campaign.tail())
     return campaign.results
 

@@ -74,9 +74,9 @@ class Communication:
         self._grid = None if grid is None else GridComms(self.comm, grid)
 
     def bound(
-        self, collective: str, sent: Array | None, received: Array | None, lengths: Sequence[int] = (), root: int = 0
+        self, collective: str, sent: Array | None, received: Array | None, lengths: Sequence[int] = ()
     ) -> Callable[[], None]:
-        """A collective with its buffers, to be called as often as wanted.
+        """A collective with its buffers, to be called as often as wanted; the root is the first rank.
 
         Parameters
         ----------
@@ -95,11 +95,11 @@ class Communication:
         if grid is None:
             counts = tuple(lengths) if COLLECTIVES[collective].by_block else ()
             name = f"{plain}v" if len(set(counts)) > 1 else plain
-            step = Step(0, name, sent, received, counts, root)
+            step = Step(0, name, sent, received, counts, 0)
             calls.append((title, self._caller.bound(step, self.comm, inner)))
         else:
             names = inner_of(inner, len(grid.comms))
-            for step in steps(collective, grid.grid, grid.rank, sent, received, lengths, root):
+            for step in steps(collective, grid.grid, grid.rank, sent, received, lengths):
                 part = f"{title}, phase {step.phase + 1} of {grid.grid}"
                 calls.append((part, self._caller.bound(step, grid.comms[step.phase], names[step.phase])))
         clock = self._clock

@@ -27,20 +27,15 @@ class Installation:
     library: Library
 
 
-def find(python: Path | None = None) -> Installation:
-    """Find the MPI that belongs to a Python: beside it, else on the PATH.
-
-    Parameters
-    ----------
-    python
-        Interpreter that the ranks will run; default: this one.
+def find() -> Installation:
+    """Find the MPI that belongs to this Python: beside it, else on the PATH.
 
     Raises
     ------
     NoMpiError
         When there is no ``mpiexec`` or no mpi4py; the message says what to install.
     """
-    beside = (python or Path(sys.executable)).parent / "mpiexec"
+    beside = Path(sys.executable).parent / "mpiexec"
     mpiexec = str(beside) if beside.exists() else shutil.which("mpiexec")
     if mpiexec is None:
         raise NoMpiError(f"no MPI: mpiexec is neither beside {sys.executable} nor on the PATH; {_INSTALL}")
