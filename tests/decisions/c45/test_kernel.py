@@ -5,19 +5,24 @@ from typing import Any
 
 import pytest
 
-from dashboard.decisions.grown.c45 import kernel as kernels
+from dashboard.decisions.grown import kept
+from dashboard.decisions.grown.c45.kernel import kernel
+from dashboard.decisions.grown.search.kernel import compiled
 
 
-def test_where_nothing_can_be_kept_kernels_are_compiled_all_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
-    compiled: list[dict[str, Any]] = []
+@pytest.mark.parametrize(("compiler", "fast"), [(kernel, False), (compiled, True)])
+def test_where_nothing_can_be_kept_kernels_are_compiled_all_the_same(
+    monkeypatch: pytest.MonkeyPatch, compiler: Callable[..., Any], fast: bool
+) -> None:
+    given: list[dict[str, Any]] = []
 
     def njit(**options: Any) -> Callable[[Any], Any]:
         if options.get("cache"):
             raise RuntimeError("cannot cache function: no locator available")
-        compiled.append(options)
+        given.append(options)
         return lambda function: function
 
-    monkeypatch.setattr(kernels.numba, "njit", njit)
+    monkeypatch.setattr(kept.numba, "njit", njit)
 
-    assert kernels.kernel(abs) is abs
-    assert "fastmath" not in compiled[0]
+    assert compiler(abs) is abs
+    assert ("fastmath" in given[0]) == fast

@@ -7,12 +7,12 @@ from contextvars import ContextVar
 from functools import cache
 from pathlib import Path
 from types import FunctionType
-from typing import Any, TypeVar, cast
+from typing import Any, cast
 
-import numba
 import numpy as np
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from dashboard.decisions.grown.kept import Function, kept
+
 #: Compiling all kernels takes some 15 s: so long a process may interpret them instead, spread over any number of trees.
 AFFORDED_S = 3.0
 #: Seconds that the interpreter takes for a case with one attribute and one class, roughly.
@@ -36,12 +36,7 @@ def kernel(function: Function) -> Function:
     The kept code of a function does not notice that a function of another module that it calls has changed:
     after editing one, remove this folder's ``__pycache__``.
     """
-    options: dict[str, Any] = {"nogil": True, "error_model": "numpy"}
-    try:
-        compiled = numba.njit(cache=True, **options)(function)
-    except RuntimeError:  # neither this folder nor the user's cache can be written: compile at each start
-        compiled = numba.njit(**options)(function)
-    return cast("Function", compiled)
+    return kept(function, error_model="numpy")
 
 
 @contextmanager

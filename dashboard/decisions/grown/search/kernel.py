@@ -11,18 +11,16 @@ dynamic programming with branch-and-bound*, AAAI 2025): the more cases a side ha
 
 # ruff: noqa: C901, PLR0912, PLR0913, PLR0917 - compiled code is loops over plain arrays
 
-from collections.abc import Callable
-from typing import Any, TypeVar, cast
+from typing import Any
 
-import numba
 import numpy as np
 
-Function = TypeVar("Function", bound=Callable[..., Any])
+from dashboard.decisions.grown.kept import Function, kept
 
 
 def compiled(function: Function) -> Function:
-    """Compile at the first call; the machine code is kept on disk. Losses are never NaN."""
-    return cast("Function", numba.njit(cache=True, nogil=True, fastmath={"nnan", "nsz"})(function))
+    """Compile at the first call. Losses are never NaN."""
+    return kept(function, fastmath={"nnan", "nsz"})
 
 
 @compiled
