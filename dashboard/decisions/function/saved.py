@@ -34,15 +34,7 @@ MOST_TESTS = 8
 
 def methods_to_data(methods: tuple[Method, ...]) -> list[dict[str, Any]]:
     """Give methods as plain data."""
-    return [
-        {
-            "label": method.label,
-            "algorithm": method.algorithm,
-            "segment_size": method.segment_size,
-            "parameters": dict(method.parameters),
-        }
-        for method in methods
-    ]
+    return [{**vars(method), "parameters": dict(method.parameters)} for method in methods]
 
 
 def tree_to_data(tree: FlatTree) -> dict[str, Any]:

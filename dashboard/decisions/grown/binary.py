@@ -191,14 +191,10 @@ class _Sizes:
             left[span] = np.where(better, share, left[span])
         self._best[node], self._left[node] = best, left
 
-    @property
-    def losses(self) -> FloatArray:
-        """The least losses of trees of 1, 2, … leaves."""
-        return self._best[0]
-
     def leaves(self, worth: float, most: int) -> BoolArray:
         """Which nodes become leaves of the best pruned tree when each leaf costs `worth`."""
-        scored = self.losses[:most] + worth * np.arange(1, min(most, self.losses.size) + 1)
+        losses = self._best[0][:most]
+        scored = losses + worth * np.arange(1, losses.size + 1)
         least = scored.min()
         waiting = [(0, 1 + int(np.argmax(scored <= least + _ROUNDING * abs(least))))]
         leaf = np.ones(self._tree.yes.size, dtype=np.bool_)

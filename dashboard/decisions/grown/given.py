@@ -91,11 +91,8 @@ def grow(
     decision = rules.decide(problem, read_by)
     if improve:
         decision = improved(problem, decision)
-    changed = {
-        "file": file,
-        **({"improve": True} if improve else {}),
-        **({"read_by": read_by} if read_by != "5.0" else {}),
-    }
+    options = {"file": file, "improve": improve, "read_by": read_by}
+    changed = {name: value for name, value in options.items() if value != FAMILY.option(name).default}
     return decision.changed(kind=KIND, options=changed, provenance={**problem.provenance, "rules": rules.name})
 
 

@@ -47,12 +47,9 @@ def as_tuned(cube: xr.Dataset, decision: DecisionFunction, ppn: int | None = Non
     others = [name for name, coord in flat.coords.items() if coord.dims == ("method",)]
     bare = flat.drop_vars(others)
     timed = [name for name, variable in bare.data_vars.items() if "method" in variable.dims]
-    tuned = bare[timed].isel(method=chosen.where(known, place).astype(int))
-    tuned = (
-        tuned.where(known)
-        if "repetitions" not in tuned
-        else tuned.where(known).assign(repetitions=tuned["repetitions"].where(known, 0))
-    )
+    taken = bare[timed].isel(method=chosen.where(known, place).astype(int))
+    counts = {name: taken[name].where(known, 0) for name in ("repetitions",) if name in taken}
+    tuned = taken.where(known).assign(counts)
     both = xr.concat([bare[timed].isel(method=place), tuned], dim="method", coords="minimal", compat="override")
     both = both.assign_coords(
         method=[DEFAULT, TUNED], algorithm=("method", [DEFAULT, TUNED]), segment_size=("method", [0, 0])

@@ -9,8 +9,8 @@ import xarray as xr
 
 from dashboard.decisions.function.attributes import COLLECTIVE, COMM_SIZE, MESSAGE_SIZE, PPN, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.statistics import expected_depth
-from dashboard.decisions.judged.penalty import given_of, summarise_all
+from dashboard.decisions.judged.frontier import figures_of
+from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.arrays import IntArray
 
@@ -58,27 +58,16 @@ def absent_methods(problem: Problem, decision: DecisionFunction) -> list[str]:
     return [method.label for method in decision.methods if method.label not in there]
 
 
-def _row(problem: Problem, decision: DecisionFunction) -> tuple[Any, ...]:
-    tables = problem.penalties(decision)
-    figures = summarise_all(tables)
-    written = decision.simplified()
-    depth = expected_depth(decision, tables)
+def _row(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
+    tables, written = problem.penalties(decision), decision.simplified()
     penalties = np.concatenate([table["penalty"].values.ravel() for table in tables])
-    judged = penalties[~np.isnan(penalties)]
-    return (
-        decision.leaves,
-        decision.depth,
-        np.nan if depth is None else depth,
-        len(decision.rules()),
-        written.nodes - written.leaves,
-        figures.mean,
-        figures.p95,
-        figures.max,
-        figures.median,
-        np.count_nonzero(judged),
-        figures.unmeasured,
-        judged.size,
-    )
+    return {
+        **figures_of(decision, tables),
+        "rules": len(decision.rules()),
+        "tests": written.nodes - written.leaves,
+        "wrong": np.count_nonzero(penalties > 0),
+        "cells": np.count_nonzero(~np.isnan(penalties)),
+    }
 
 
 def difference(problem: Problem, first: DecisionFunction, second: DecisionFunction) -> xr.Dataset:

@@ -10,8 +10,8 @@ import xarray as xr
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
 from dashboard.decisions.judged.gain import default_times
 from dashboard.decisions.measured.doubles import DOUBLE_OF
-from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map, methods_of
-from dashboard.decisions.measured.problem import Problem, Slice
+from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map
+from dashboard.decisions.measured.problem import Problem, Slice, places_of
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
 from dashboard.decisions.surfaces.counted import Window
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
@@ -55,14 +55,13 @@ class Fold:
 
     def inside(self) -> Iterator[BoolArray]:
         """For each slice of `judge`, which of its lines lie between lines that were decided on."""
-        low, high = _range(self.learn, self.axis) if self.axis in SIZES else (0, 0)
         for part in self.judge.slices:
-            shape = tuple(part.cube.sizes[name] for name in SIZES)
-            within = np.ones(shape, dtype=np.bool_)
+            within = np.ones(part.labels.shape, dtype=np.bool_)
             if self.axis in SIZES:
+                low, high = _range(self.learn, self.axis)
                 values = np.asarray(part.cube[self.axis].values)
                 lines = (values >= low) & (values <= high)
-                within &= lines[:, None] if self.axis == COMM_SIZE else lines[None, :]
+                within &= lines[:, None] if self.axis == COMM_SIZE else lines
             yield within
 
 
@@ -131,14 +130,13 @@ def with_cubes(
     weights
         What their cells count; None: as those before, of the same sizes.
     """
-    place = {method.label: position for position, method in enumerate(problem.methods)}
     old = [part.weights for part in problem.slices]
     slices = tuple(
         replace(
             part,
             cube=cube,
             dmap=decision_map(cube),
-            methods=np.array([place[method.label] for method in methods_of(cube)], dtype=np.int64),
+            methods=places_of(cube, problem.methods),
             weights=each,
             window=None,
         )

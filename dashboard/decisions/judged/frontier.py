@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 import pandas as pd
+import xarray as xr
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
@@ -152,7 +153,8 @@ def frontiers(
             judged = heldout_many(problem, tries.on_parts(name, prepare), held_out, folds, grown=grown)
         for key, decision in grown.items():
             options = json.dumps(paths[name][key[1]], default=list)
-            row = {"family": name, "options": options, **_figures(problem, decision), **_outside(judged.get(key))}
+            row = {"family": name, "options": options, **figures_of(decision, problem.penalties(decision))}
+            row |= _outside(judged.get(key))
             points[key] = _Point(decision, judged.get(key), row)
         if number + 1 < len(order):
             yield _frontier(points, value, skipped, held_out, order[number + 1 :])
@@ -346,8 +348,8 @@ def _outside(held: HeldOut | None) -> dict[str, Any]:
     }
 
 
-def _figures(problem: Problem, decision: DecisionFunction) -> dict[str, Any]:
-    tables = problem.penalties(decision)
+def figures_of(decision: DecisionFunction, tables: Sequence[xr.Dataset]) -> dict[str, Any]:
+    """Size and penalty of a decision, as `Frontier.table` has them, over what `Problem.penalties` gave of it."""
     depth = expected_depth(decision, tables)
     figures = summarise_all(tables)
     return {

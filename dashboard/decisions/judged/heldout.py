@@ -8,7 +8,7 @@ the repetitions, are kept away, and the decision made from the rest is judged at
 import math
 import statistics
 from collections.abc import Callable, Hashable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
@@ -22,7 +22,7 @@ from dashboard.decisions.judged.folds import Fold, folds_of, penalties_of_labels
 from dashboard.decisions.judged.gain import Gain, gain_over
 from dashboard.decisions.judged.penalty import PenaltySummary, summarise_all
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.units import format_count
 
 Key = TypeVar("Key", bound=Hashable)
@@ -226,22 +226,17 @@ def heldout_many(
     }
 
 
-@dataclass(eq=False)
 class _Tally:
     """What one setting costs in the folds so far."""
 
-    problem: Problem
-    folds: list[FoldResult] = field(default_factory=list)
-    tables: list[xr.Dataset] = field(default_factory=list)
-    inner: list[xr.Dataset] = field(default_factory=list)
-    default: list[FloatArray] = field(default_factory=list)
-    sums: list[FloatArray] = field(default_factory=list)
-    counts: list[IntArray] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        shapes = [part.labels.shape for part in self.problem.slices]
-        self.sums = [np.zeros(shape) for shape in shapes]
-        self.counts = [np.zeros(shape, dtype=np.int64) for shape in shapes]
+    def __init__(self, problem: Problem) -> None:
+        self.problem = problem
+        self.folds: list[FoldResult] = []
+        self.tables: list[xr.Dataset] = []
+        self.inner: list[xr.Dataset] = []
+        self.default: list[FloatArray] = []
+        self.sums = [np.zeros(part.labels.shape) for part in problem.slices]
+        self.counts = [np.zeros(part.labels.shape, dtype=np.int64) for part in problem.slices]
 
     def add(self, fold: Fold, penalties: Sequence[xr.Dataset], leaves: int) -> None:
         """Take in what the tree of a fold costs on the sizes that it has not seen."""

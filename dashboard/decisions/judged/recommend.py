@@ -10,6 +10,7 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import Frontier, comparable
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.errors import DecisionError, OptionError
+from dashboard.domain.units import format_count
 
 LIMITS = (5.0, 1.0)
 """Penalties in percent at which `falls_below` looks by itself."""
@@ -146,7 +147,8 @@ def _is_same(first: DecisionFunction, second: DecisionFunction) -> bool:
 def _tree(frontier: Frontier, row: int) -> str:
     table = frontier.table
     value = _digits(float(table[frontier.value].iloc[row]))
-    return f"{_leaves(table['leaves'].iloc[row])} by {_name(table, row)}, {value} % {_title(frontier.value)}"
+    size = format_count(table["leaves"].iloc[row], "leaf", "leaves")
+    return f"{size} by {_name(table, row)}, {value} % {_title(frontier.value)}"
 
 
 def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray) -> str:
@@ -154,7 +156,9 @@ def _reason(frontier: Frontier, row: int, best: int, rule: str, known: BoolArray
     values, leaves = table[frontier.value].to_numpy(dtype=float), table["leaves"].to_numpy()
     said = [_tree(frontier, row)]
     if values[row] > values[best]:
-        said.append(f"{rule}, {_digits(values[best])} % ({_name(table, best)}, {_leaves(leaves[best])})")
+        said.append(
+            f"{rule}, {_digits(values[best])} % ({_name(table, best)}, {format_count(leaves[best], 'leaf', 'leaves')})"
+        )
         better = np.flatnonzero(known & (values < values[row]) & (leaves > leaves[row]))
         following = int(better[np.lexsort((values[better], leaves[better]))[0]])
         if following != best:
@@ -175,10 +179,6 @@ def _title(value: str) -> str:
 def _name(table: pd.DataFrame, row: int) -> str:
     name = str(table["family"].iloc[row])
     return FAMILIES[name].title if name in FAMILIES else name
-
-
-def _leaves(count: int) -> str:
-    return f"{count:,} leaf" if count == 1 else f"{count:,} leaves"
 
 
 def _digits(value: float) -> str:

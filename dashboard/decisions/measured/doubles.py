@@ -1,11 +1,12 @@
 """Methods that ran as another one: they stay in the data, but win no cell, and show how noisy the measurements are."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import xarray as xr
+
+from dashboard.domain.arrays import FloatArray, IntArray
 
 DOUBLE_OF = "double_of"
 
@@ -29,13 +30,11 @@ def as_run(cube: xr.Dataset) -> xr.Dataset:
     if DOUBLE_OF not in cube.data_vars:
         return cube
     place = {label: number for number, label in enumerate(cube["method"].values.tolist())}
-    dims = ("method", *(dim for dim in cube["time"].dims if dim != "method"))
-    numbers = _numbers(cube, dims)
+    dims, time, numbers = _timed(cube)
     own = np.arange(len(place)).reshape(-1, *(1,) * (len(dims) - 1))
     targets = np.array([place.get(name, -1) for name in _names(cube)] + [-1])
     # `targets` ends in -1, which is what no double (-1) looks up.
     ran = targets[numbers]
-    time = np.asarray(cube["time"].transpose(*dims).values, dtype=np.float64)
     taken = np.take_along_axis(time, np.where(ran >= 0, ran, own), axis=0)
     return cube.assign(time=(dims, np.where((numbers >= 0) & (ran < 0), np.nan, taken), cube["time"].attrs))
 
@@ -45,10 +44,11 @@ def _names(cube: xr.Dataset) -> list[str]:
     return [str(name) for name in np.atleast_1d(cube[DOUBLE_OF].attrs["methods"])]
 
 
-def _numbers(cube: xr.Dataset, dims: Sequence[Hashable]) -> npt.NDArray[np.int64]:
-    """Numbers of doubles, -1 for none; cells that were added since have none."""
-    values = np.asarray(cube[DOUBLE_OF].transpose(*dims).values, dtype=np.float64)
-    return np.nan_to_num(values, nan=-1).astype(np.int64)
+def _timed(cube: xr.Dataset) -> tuple[tuple[Hashable, ...], FloatArray, IntArray]:
+    """Dimensions, methods first, times and numbers of doubles; -1 for none, also of cells that were added since."""
+    dims = ("method", *(dim for dim in cube["time"].dims if dim != "method"))
+    time, numbers = (np.asarray(cube[name].transpose(*dims).values, dtype=np.float64) for name in ("time", DOUBLE_OF))
+    return dims, time, np.nan_to_num(numbers, nan=-1).astype(np.int64)
 
 
 def difference(cube: xr.Dataset) -> dict[str, Any]:
@@ -66,10 +66,8 @@ def difference(cube: xr.Dataset) -> dict[str, Any]:
         return answer
     labels = [str(label) for label in cube["method"].values]
     names = _names(cube)
-    dims = ("method", *(dim for dim in cube["time"].dims if dim != "method"))
-    time = np.asarray(cube["time"].transpose(*dims).values, dtype=np.float64)
-    numbers = _numbers(cube, dims)
-    differences: list[npt.NDArray[np.float64]] = []
+    _, time, numbers = _timed(cube)
+    differences: list[FloatArray] = []
     for place, label in enumerate(labels):
         for number in np.unique(numbers[place][numbers[place] >= 0]):
             cells = (numbers[place] == number) & ~np.isnan(time[place])

@@ -73,21 +73,6 @@ class Slice:
     window: Window | None = None
     measured: Slice | None = None
 
-    @classmethod
-    def of(
-        cls, cube: xr.Dataset, dmap: xr.Dataset, given: dict[str, Any], weights: Any, methods: Sequence[Method]
-    ) -> Slice:
-        """Set up a slice; `methods` are the problem's, and hold those of the cube by label.
-
-        Raises
-        ------
-        DecisionError
-            When `weights` do not fit.
-        """
-        place = {method.label: position for position, method in enumerate(methods)}
-        own = np.array([place[method.label] for method in methods_of(cube)])
-        return cls(cube, dmap, given, None if weights is None else checked_weights(weights, cube), own)
-
     @cached_property
     def labels(self) -> IntArray:
         """``(comm_size, message_size)``: the best method's position in the problem's methods, -1 = none."""
@@ -212,7 +197,13 @@ class Problem:
             _check_times(decisions)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
         slices = tuple(
-            Slice.of(cube, decisions, given, weight, methods)
+            Slice(
+                cube,
+                decisions,
+                given,
+                None if weight is None else checked_weights(weight, cube),
+                places_of(cube, methods),
+            )
             for (cube, given, weight), decisions, count in zip(parts, maps, measured, strict=True)
             if count
         )
@@ -369,6 +360,12 @@ def _each_ppn(cube: xr.Dataset, ppn: int | Literal["all"] | None) -> Iterator[tu
     for number in wanted:
         flat, known = select_ppn(cube, number)
         yield flat, {} if known is None else {"ppn": known}
+
+
+def places_of(cube: xr.Dataset, methods: Sequence[Method]) -> IntArray:
+    """For each method of a cube its position among methods that hold it, by label."""
+    place = {method.label: position for position, method in enumerate(methods)}
+    return np.array([place[method.label] for method in methods_of(cube)], dtype=np.int64)
 
 
 def _joined(tables: Iterator[tuple[Method, ...]]) -> tuple[Method, ...]:

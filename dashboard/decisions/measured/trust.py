@@ -6,7 +6,7 @@ of colltune's campaigns decide nothing unless asked (`without_doubtful`), those 
 """
 
 import json
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -117,8 +117,13 @@ def first_words(reasons: Iterable[str]) -> str:
     return "; ".join([*words[:_NAMED], *(["…"] if len(words) > _NAMED else [])])
 
 
-def _row(place: Mapping[str, Any], ppn: int | None, time: float, expected: float, reason: str) -> dict[str, Any]:
-    row = {"kind": "cell", **place, "repetition": -1, "time": time, "expected": expected}
+def _row(
+    cube: xr.Dataset, place: Sequence[int], ppn: int | None, time: float, expected: float, reason: str
+) -> dict[str, Any]:
+    """A row of a table, of the cell at a place along `DIMS`."""
+    method, *sizes = (cube[name].values[at] for name, at in zip(DIMS, place, strict=True))
+    row = {"kind": "cell", **dict(zip(DIMS, (str(method), *map(int, sizes)), strict=True))}
+    row |= {"repetition": -1, "time": time, "expected": expected}
     return {**row, "ratio": time / expected, "reason": reason, **({} if ppn is None else {"ppn": ppn})}
 
 
@@ -133,18 +138,17 @@ def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str,
             return
         start += len("; ")
         for record in records:
-            there = [places.get(record[name]) for places, name in zip(sizes, DIMS, strict=True)]
-            if record["collective"] != cube.attrs.get("collective") or None in there or record.get("ppn", ppn) != ppn:
+            there = [places.get(record[name], -1) for places, name in zip(sizes, DIMS, strict=True)]
+            if record["collective"] != cube.attrs.get("collective") or -1 in there or record.get("ppn", ppn) != ppn:
                 continue
             time = float(cube["time"].isel(dict(zip(DIMS, there, strict=True))))
             if np.isfinite(time):
-                yield _row({name: record[name] for name in DIMS}, ppn, time, np.nan, str(record["reason"]))
+                yield _row(cube, there, ppn, time, np.nan, str(record["reason"]))
 
 
 def _falling(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
     """Cells that must go so that no time is far above that of a larger message; of each line as few as can be."""
-    sizes = cube[MESSAGE_SIZE].values
-    order = np.argsort(sizes)
+    order = np.argsort(cube[MESSAGE_SIZE].values)
     for rows, block in time_blocks(cube):
         time = block[..., order]
         later = np.fmin.accumulate(time[..., ::-1], axis=-1)[..., ::-1]
@@ -153,15 +157,11 @@ def _falling(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
         for method, comm in lines.tolist():
             line = time[method, comm]
             for place, expected in _fewest(line):
-                at = {
-                    "method": str(cube["method"].values[method]),
-                    COMM_SIZE: int(cube[COMM_SIZE].values[rows.start + comm]),
-                    MESSAGE_SIZE: int(sizes[order[place]]),
-                }
                 longer = "longer" if line[place] > expected else "shorter"
                 against = "larger" if longer == "longer" else "smaller"
                 reason = f"{longer} than messages that are {against}: by far"
-                yield _row(at, ppn, float(line[place]), float(expected), reason)
+                at = method, rows.start + comm, order[place]
+                yield _row(cube, at, ppn, float(line[place]), float(expected), reason)
 
 
 def _fewest(line: FloatArray) -> list[tuple[int, float]]:
@@ -189,11 +189,7 @@ def _scattered(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
             median = np.where(number > 0, np.nanmedian(filled, axis=-1), np.nan)
             near = (np.abs(np.log(samples / median[..., None])) <= np.log(SCATTERS)).sum(axis=-1)
         for method, comm, size in np.argwhere((number >= _FEWEST) & (2 * near < number)).tolist():
-            at = {
-                "method": str(cube["method"].values[method]),
-                COMM_SIZE: int(cube[COMM_SIZE].values[rows.start + comm]),
-                MESSAGE_SIZE: int(cube[MESSAGE_SIZE].values[columns.start + size]),
-            }
             share = f"{near[method, comm, size]} of {number[method, comm, size]} repetitions"
             reason = f"only {share} are within a factor {SCATTERS:g} of their median"
-            yield _row(at, ppn, float(median[method, comm, size]), np.nan, reason)
+            at = method, rows.start + comm, columns.start + size
+            yield _row(cube, at, ppn, float(median[method, comm, size]), np.nan, reason)

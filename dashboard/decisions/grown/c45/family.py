@@ -6,7 +6,7 @@ from typing import Any
 
 from dashboard.decisions.function.attributes import TESTED
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.grown.family import Family, Progress, part_of
+from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import APART, Problem
 from dashboard.domain.options import Option
 
@@ -57,12 +57,9 @@ def c45_many(
     checked = [FAMILY.checked(options) for options in settings]
     if progress is not None:
         progress(0.0, "preparing; compiles for some seconds the first time on a machine")
-    from dashboard.decisions.grown.c45.learn import Learner  # noqa: PLC0415 - the compiler takes a while to import
+    from dashboard.decisions.grown.c45.learn import learn  # noqa: PLC0415 - the compiler takes a while to import
 
-    learner = Learner(problem)
-    return [
-        learner.function(options, part_of(progress, number, len(checked))) for number, options in enumerate(checked)
-    ]
+    return learn(problem, checked, progress)
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

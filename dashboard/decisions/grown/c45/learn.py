@@ -1,5 +1,6 @@
 """From a problem to C4.5's trees, what it reports of them, and the decision function."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
@@ -12,39 +13,38 @@ from dashboard.decisions.grown.c45.kernel import interpreted_if_sooner
 from dashboard.decisions.grown.c45.prune import prune
 from dashboard.decisions.grown.c45.table import Nodes, TrainingTable
 from dashboard.decisions.grown.cart import default_attributes
-from dashboard.decisions.grown.family import Progress
+from dashboard.decisions.grown.family import Progress, part_of
 from dashboard.decisions.measured.cases import Cases
 from dashboard.decisions.measured.problem import Problem
 
 
-class Learner:
-    """Learns from one problem, keeping what the next setting can use: the table, and the tree before pruning."""
+def learn(problem: Problem, settings: Sequence[dict[str, Any]], progress: Progress | None) -> list[DecisionFunction]:
+    """Learn one tree for each of several settings, keeping what the next can use: the table, and the unpruned tree.
 
-    def __init__(self, problem: Problem) -> None:
-        self._problem = problem
-        self._tables: dict[tuple[str, ...], tuple[Cases, TrainingTable]] = {}
-        self._grown: dict[tuple[Any, ...], Nodes] = {}
-
-    def function(self, options: dict[str, Any], progress: Progress | None = None) -> DecisionFunction:
-        """Learn by all options of `dashboard.decisions.grown.c45.family.FAMILY`, which must be checked."""
-        problem = self._problem
+    Parameters
+    ----------
+    settings
+        All options of `dashboard.decisions.grown.c45.family.FAMILY`, checked.
+    """
+    tables: dict[tuple[str, ...], tuple[Cases, TrainingTable]] = {}
+    known: tuple[Any, ...] = ()
+    decisions = []
+    for number, options in enumerate(settings):
         names = tuple(options["attributes"] or default_attributes(problem))
-        if names not in self._tables:
+        if names not in tables:
             cases = problem.cases(names)
-            self._tables[names] = cases, training_table(cases)
-        cases, table = self._tables[names]
+            tables[names] = cases, training_table(cases)
+        cases, table = tables[names]
+        chosen = Options(options["min_cases"], options["gain_ratio"], options["group_values"])
         with interpreted_if_sooner(best_cuts, table.values.size * table.class_count):
-            before = self._before(names, options, progress)
+            if known != (names, chosen):
+                before = grow(table, chosen, part_of(progress, number, len(settings)))
+                known = names, chosen
             after = prune(table, before, options["confidence"])
             reported = report(table, before, after)
         root = to_node(after if options["pruned"] else before, table, cases)
-        return problem.decided(root, "c45", {**options, "attributes": list(names)}, c45=reported)
-
-    def _before(self, names: tuple[str, ...], options: dict[str, Any], progress: Progress | None) -> Nodes:
-        chosen = Options(options["min_cases"], options["gain_ratio"], options["group_values"])
-        if (names, chosen) not in self._grown:
-            self._grown = {(names, chosen): grow(self._tables[names][1], chosen, progress)}
-        return self._grown[names, chosen]
+        decisions.append(problem.decided(root, "c45", {**options, "attributes": list(names)}, c45=reported))
+    return decisions
 
 
 def report(table: TrainingTable, before: Nodes, after: Nodes) -> dict[str, Any]:

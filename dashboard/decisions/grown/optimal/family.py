@@ -68,20 +68,14 @@ def grow_many(
     wanted = [_mode(options) for options in settings]
     counts = [value for name, value in wanted if name == "leaves"]
     steps = len(wanted) - len(counts) + bool(counts)
-    done = 0
-
-    def step() -> Progress | None:
-        nonlocal done
-        begun, done = done, done + 1
-        return part_of(progress, begun, steps)
-
-    frontier = optimal_frontier(problem, max(counts), step()) if counts else None
+    parts = (part_of(progress, number, steps) for number in range(steps))
+    frontier = optimal_frontier(problem, max(counts), next(parts)) if counts else None
     decisions = []
     for name, value in wanted:
         if name == "leaves" and frontier is not None:
             decisions.append(frontier.decision(value))
         else:
-            decisions.append(grow(problem, **{name: value}, progress=step()))
+            decisions.append(grow(problem, **{name: value}, progress=next(parts)))
     return decisions
 
 

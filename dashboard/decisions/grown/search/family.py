@@ -58,8 +58,8 @@ def search(problem: Problem, *, progress: Progress | None = None, **options: Any
     depth = known["max_depth"]
     leaves = min(known["max_leaves"] or 1 << depth, 1 << depth)
     start = cart(problem, attributes=names, cost_sensitive=True, max_depth=depth, max_leaves=leaves)
-    result = Run(problem.cases(names), start.root, depth, leaves, known["seconds"], progress).result()
-    return problem.decided(result.root, "search", {**known, "attributes": list(names)}, search=result.said())
+    root, facts = Run(problem.cases(names), start.root, depth, leaves, known["seconds"], progress).result()
+    return problem.decided(root, "search", {**known, "attributes": list(names)}, search=facts)
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

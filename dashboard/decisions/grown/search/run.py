@@ -1,7 +1,6 @@
 """One search from its start to what can be said of its result."""
 
 import time
-from dataclasses import dataclass
 from typing import Any
 
 from dashboard.decisions.function.nodes import Node
@@ -21,31 +20,6 @@ MOST_SUMS = 1 << 26
 """Sums that there is room for (8 bytes each)."""
 
 _TOLD_EVERY = 0.1
-
-
-@dataclass(frozen=True)
-class Result:
-    """What a search found.
-
-    Attributes
-    ----------
-    proven
-        Whether no tree within the limits loses less.
-    lower_bound
-        Mean penalty in percent that no tree within the limits falls below.
-    gap
-        Percent of its own mean penalty that the tree is above that. Both are None where methods had to be
-        taken that were not measured, since penalties alone say nothing then.
-    """
-
-    root: Node
-    proven: bool
-    lower_bound: float | None
-    gap: float | None
-
-    def said(self) -> dict[str, Any]:
-        """What the provenance of a decision function tells of it."""
-        return {"proven": self.proven, "lower_bound": self.lower_bound, "gap": self.gap}
 
 
 class Run:
@@ -77,8 +51,17 @@ class Run:
         self._best = self._cells.lost(tree, every), self._cells.node(tree)
         self._bound = 0.0
 
-    def result(self) -> Result:
-        """Search."""
+    def result(self) -> tuple[Node, dict[str, Any]]:
+        """Search.
+
+        Returns
+        -------
+        root
+            The best tree.
+        facts
+            ``proven``: whether no tree within the limits loses less; ``lower_bound``: mean penalty in percent that no
+            tree within them falls below; ``gap``: percent of its own mean penalty that the tree is above that.
+        """
         Search(self._cells, lambda: None).warm()
         self._began = self._told = time.monotonic()
         stages = [self._cells.coarse(most) for most in COARSE] + [self._cells.coarse(MOST_SUMS)]
@@ -141,10 +124,12 @@ class Run:
         share = 0.0 if self._seconds is None else min((now - self._began) / max(self._seconds, _TOLD_EVERY), 1.0)
         self._progress(share, f"search, {watch.lost / self._cells.weight:.3g} % so far")
 
-    def _judged(self, *, proven: bool) -> Result:
+    def _judged(self, *, proven: bool) -> tuple[Node, dict[str, Any]]:
         lost, root = self._best
         if lost >= self._cells.unmeasured:
-            return Result(root, proven, None, 0.0 if proven else None)
+            # Methods had to be taken that tables do not have: penalties alone say nothing then.
+            return root, {"proven": proven, "lower_bound": None, "gap": 0.0 if proven else None}
         mean = lost / self._cells.weight
         least = mean if proven else min(self._bound, lost) / self._cells.weight
-        return Result(root, proven, least, 100.0 * (mean - least) / mean if mean > least else 0.0)
+        gap = 100.0 * (mean - least) / mean if mean > least else 0.0
+        return root, {"proven": proven, "lower_bound": least, "gap": gap}
