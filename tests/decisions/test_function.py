@@ -54,11 +54,6 @@ class TestPredict:
             with pytest.raises(DecisionError, match="message_size must be"):
                 decision.predict(4, wrong)
 
-    def test_total_size_does_not_wrap_round(self) -> None:
-        decision = decision_of(binary("total_size", 1000, Leaf(0), Leaf(1)))
-        assert decision.predict([2**20, 10], [2**50, 100]).tolist() == [1, 0]
-        assert decision.predict_one(2**20, 2**50) == 1
-
     def test_attributes_that_do_not_follow_from_the_sizes_are_given(self) -> None:
         decision = decision_of(binary("ppn", 4, Leaf(0), binary("even", 0, Leaf(1), Leaf(2))))
         assert decision.predict([2, 3], [8], ppn=[[4], [8]]).tolist() == [[0, 0], [2, 1]]

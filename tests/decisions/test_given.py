@@ -24,6 +24,10 @@ def with_default(cube: Any) -> Any:
     return cube.assign_coords(method=labels, algorithm=("method", ["default", *cube["algorithm"].values[1:].tolist()]))
 
 
+def labels(decision: DecisionFunction, sizes: tuple[int, ...] = (1, 2, 4)) -> list[str]:
+    return [decision.methods[decision.predict_one(4, size)].label for size in sizes]
+
+
 def rules(problem: Problem, cut: int = 100) -> DecisionFunction:
     """Two regions: the first method up to a message size, the second beyond."""
     root = Split((Test("message_size", cut),), (Leaf(0), Leaf(1)))
@@ -120,7 +124,7 @@ def test_regions_that_a_workload_never_calls_stay() -> None:
     cube = cube_of([[[2.0, 1.0]], [[1.0, 2.0]]], [4], [8, 1024])
     problem = Problem.of(cube, weights=np.array([[1.0, 0.0]]))
     new = improved(problem, rules(problem))
-    assert [new.methods[place].label for place in new.predict(4, np.array([8, 1024]))] == ["binomial", "binomial"]
+    assert labels(new, (8, 1024)) == ["binomial", "binomial"]
     assert improved(Problem.of(cube), rules(problem)).predict(4, np.array([8, 1024])).tolist() == [1, 0]
 
 
@@ -144,7 +148,7 @@ def test_what_was_not_measured_replaces_nothing() -> None:
     decision = DecisionFunction("bcast", methods, Split((Test("message_size", 100),), (Leaf(1), Leaf(0))))
     new, replaced = without(problem, decision, {"ring", "binomial"}, other)
     assert replaced == {"linear": ["other"]}
-    assert [new.methods[place].label for place in new.predict(4, np.array([8, 1024]))] == ["other", "ring"]
+    assert labels(new, (8, 1024)) == ["other", "ring"]
     assert without(problem, decision, {"ring", "binomial", "binary"}, other)[1] == {"linear": ["binary"]}
 
 
@@ -162,3 +166,27 @@ def test_a_decision_by_rules_tells_what_makes_it_again() -> None:
     options = {"file": "again.conf", "improve": True, "read_by": "6.0"}
     assert grow(problem, **options).options == options
     assert versions == ["5.0", "6.0"]
+
+
+def test_a_leaf_keeps_its_method_where_none_is_better_and_takes_any_that_was_measured() -> None:
+    # At 1 B linear and binomial tie, at 2 B binary is the best.
+    problem = Problem.of(cube_of([[[1.0, 3, 2]], [[1.0, 2, 2]], [[2.0, 1, 2]]], [4], [1, 2, 4]))
+    tree = Split((Test("message_size", 1),), (Leaf(1), Leaf(1)))
+    decision = DecisionFunction("bcast", problem.methods[:2], tree)
+    assert labels(improved(problem, decision)) == ["binomial", "binary", "binary"]
+
+
+def test_a_method_that_nobody_measured_gives_way_even_where_all_cost_the_same() -> None:
+    problem = Problem.of(cube_of([[[1.0, 1, 1]]] * 2, [4], [1, 2, 4]))
+    decision = DecisionFunction("bcast", [Method("unheard", "of")], Leaf(0))
+    assert labels(improved(problem, decision)) == ["linear"] * 3
+
+
+def test_a_leaf_that_nobody_measured_takes_what_costs_least_where_its_method_was_taken_too() -> None:
+    # Linear may not be used: binary is the best instead of it at 1 B and 2 B, and nothing was measured above.
+    problem = Problem.of(cube_of([[[1.0, 1]], [[3.0, 3]], [[2.0, 2]]], [4], [1, 2]))
+    inner = Split((Test("message_size", 2),), (Leaf(0), Leaf(0)))
+    decision = DecisionFunction("bcast", problem.methods, Split((Test("message_size", 1),), (Leaf(0), inner)))
+    reduced, replaced = without(problem, decision, {"binomial", "binary"}, Method("other", "default"))
+    assert labels(reduced) == ["binary"] * 3
+    assert replaced == {"linear": ["binary"]}

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from dashboard.decisions import DecisionFunction, Leaf, OptionError, Split, Test, quadtree
-from dashboard.decisions.grown.family import Cancelled
 from dashboard.decisions.grown.octree import FAMILY, octree
 from dashboard.decisions.grown.quadtree_family import EXACT, QUADTREE
 from dashboard.decisions.measured.problem import Problem
@@ -108,13 +107,6 @@ class TestProblems:
         cube = synthetic_cube(3, 4, 2, 0)
         with pytest.raises(OptionError, match="octree decides one collective"):
             octree(Problem.of({"bcast": cube, "reduce": cube}))
-
-    def test_it_can_be_cancelled(self) -> None:
-        def stop(_share: float, _what: str) -> None:
-            raise Cancelled
-
-        with pytest.raises(Cancelled):
-            octree(problem_of(np.arange(8).reshape(2, 2, 2)), progress=stop)
 
     def test_mare_nostrum_at_one_and_four_processes_per_node(self, shared: Any) -> None:
         path = shared / "data" / "pico" / "pico_consolidated.csv"

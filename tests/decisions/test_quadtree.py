@@ -88,10 +88,8 @@ class TestConventions:
         assert decision.leaves == 4
         assert decision.depths().tolist() == [1, 1, 1, 1]
 
-    def test_at_the_depth_limit_the_prevalent_method_is_taken(self) -> None:
+    def test_at_the_depth_limit_the_prevalent_method_is_taken_of_several_that_of_the_upper_right_cell(self) -> None:
         assert quadtree(map_of([[0, 1], [1, 1]]), max_depth=0).root == Leaf(1)
-
-    def test_a_tie_goes_to_the_upper_right_cell_if_it_is_among_the_tied(self) -> None:
         assert quadtree(map_of([[0, 0], [1, 1]]), max_depth=0).root == Leaf(1)
         assert quadtree(map_of([[2, 1], [0, 2]]), max_depth=0).root == Leaf(2)
 
@@ -115,11 +113,6 @@ class TestConventions:
         grid[:2, :2] = 0
         decision = exact(map_of(grid))
         assert (decision.leaves, decision.nodes, round(decision.depths().mean(), 2)) == (13, 17, 1.92)
-
-    def test_one_cell_is_one_leaf(self) -> None:
-        decision = exact(map_of([[0]]))
-        assert (decision.leaves, decision.nodes, decision.depth) == (1, 1, 0)
-        assert decision.predict(5, 7) == 0
 
     def test_depth_of_the_exact_tree_is_at_most_that_of_the_square(self) -> None:
         builder = QuadtreeBuilder(map_of(np.arange(25 * 48).reshape(25, 48)))

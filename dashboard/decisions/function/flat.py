@@ -200,7 +200,7 @@ class FlatTree:
 
         return self.folded(lambda _, method: method, chosen)
 
-    def levels(self, lowest: Sequence[int] | None = None, highest: Sequence[int] | None = None) -> Iterator[Level]:
+    def levels(self, lowest: Sequence[int], highest: Sequence[int]) -> Iterator[Level]:
         """Go down the tree with the bounds that the tests set on each attribute.
 
         Parameters
@@ -208,9 +208,7 @@ class FlatTree:
         lowest, highest
             For each of `attributes`, bounds that hold at the root (exclusive, inclusive).
         """
-        count = len(self.attributes)
-        low = np.full((1, count), _BOTTOM) if lowest is None else np.array([lowest], dtype=np.int64)
-        high = np.full((1, count), _TOP) if highest is None else np.array([highest], dtype=np.int64)
+        low, high = np.array([lowest], dtype=np.int64), np.array([highest], dtype=np.int64)
         for depth in range(self.depth + 1):
             codes = self.codes[self.level_starts[depth] : self.level_starts[depth + 1]]
             yield Level(depth, codes, low, high)

@@ -8,6 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.bounds import bounded_levels
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.domain.arrays import Int32, IntArray
 
@@ -65,7 +66,7 @@ class SizeTable:
 def _paint(tree: FlatTree, cuts: tuple[IntArray, IntArray]) -> Int32:
     """Write each leaf's position among the nodes into the rectangle of the table that it covers."""
     table = np.zeros((cuts[0].size + 1, cuts[1].size + 1), dtype=np.int32)
-    for level in tree.levels():
+    for level in bounded_levels(tree):
         kept = np.flatnonzero((level.codes >= 0) & level.reachable)
         nodes = (tree.level_starts[level.depth] + kept).astype(np.int32)
         starts, spans = [], []

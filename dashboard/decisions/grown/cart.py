@@ -207,11 +207,7 @@ def _single_leaf(method: int) -> BinaryTree:
 
 def default_attributes(problem: Problem) -> tuple[str, ...]:
     """The two sizes, and what tells the tables of a problem apart."""
-    return SIZES + tuple(
-        name
-        for name in ("ppn", "collective")
-        if len({part.given.get(name) for part in problem.slices}) > 1 and all(name in s.given for s in problem.slices)
-    )
+    return (*SIZES, *(name for name in problem.differing if all(name in part.given for part in problem.slices)))
 
 
 def _path(problem: Problem) -> Iterator[dict[str, Any]]:

@@ -199,9 +199,7 @@ def settings_of(family: Family, problem: Problem, further: Sequence[dict[str, An
         Of each setting the options that differ from their defaults.
     """
     path = list(family.path(problem))
-    kept: Iterable[int] = (
-        np.unique(np.linspace(0, len(path) - 1, min(MOST_SETTINGS, len(path))).round().astype(int)) if path else []
-    )
+    kept = np.unique(np.linspace(0, len(path) - 1, min(MOST_SETTINGS, len(path))).round().astype(int))
     settings: dict[str, dict[str, Any]] = {}
     for options in (*(path[place] for place in kept), *further):
         checked = family.checked(options)

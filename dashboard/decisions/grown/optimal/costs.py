@@ -15,9 +15,6 @@ from dashboard.decisions.measured.problem import Slice
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import NothingMeasuredError
 
-EXACT = 2.0**53
-"""Whole numbers up to this are exact in float64."""
-
 
 @dataclass(frozen=True, eq=False)
 class Costs:

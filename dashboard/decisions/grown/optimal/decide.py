@@ -58,9 +58,6 @@ class OptimalFrontier:
         self.proven = self._search.proven
         self._decisions: dict[int, DecisionFunction] = {}
 
-    def __len__(self) -> int:
-        return int(self.leaves.size)
-
     def decision(self, leaves: int) -> DecisionFunction:
         """Give the best tree of at most so many leaves; of equally good ones one of the fewest.
 
