@@ -203,15 +203,6 @@ def test_pruning_asks_each_leaf_for_its_worth() -> None:
     assert cart(problem, cost_sensitive=True, pruning=25.1).leaves == 1
 
 
-def test_cuts_are_measured_sizes() -> None:
-    problem = Problem.of(synthetic_cube(9, 12, 5, 3, noise=0.3))
-    part = problem.slices[0].cube
-    for name, size in (
-        (rule_name, high) for rule in cart(problem).rules() for rule_name, (_, high) in rule.bounds.items()
-    ):
-        assert size == np.inf or size in part[name].values
-
-
 @pytest.mark.parametrize("dataset", ["bcast27", "allgat27c"])
 def test_cost_sensitive_trees_cost_less_on_the_reference_maps(shared: Any, dataset: str) -> None:
     problem = problem_at(shared / "data" / "c45" / dataset)

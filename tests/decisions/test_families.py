@@ -192,3 +192,11 @@ def test_sizes_that_32_bits_cannot_tell_apart_are_told_apart(name: str) -> None:
     best = np.arange(4) % 2
     time = np.where(best == np.arange(2)[:, None], 1.0, 2.0)[:, None, :]
     assert grow(name, Problem.of(cube_of(time, [2], sizes))).predict(2, sizes).tolist() == best.tolist()
+
+
+@pytest.mark.parametrize("name", ["c45", "cart", "search", "optimal"])
+def test_cuts_are_measured_sizes(name: str) -> None:
+    problem = Problem.of(synthetic_cube(9, 12, 5, 3, noise=0.3))
+    for rule in grow(name, problem).rules():
+        for size, (_, high) in rule.bounds.items():
+            assert high == np.inf or high in problem.slices[0].cube[size].values

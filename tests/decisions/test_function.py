@@ -35,11 +35,6 @@ class TestPredict:
             assert walked.predict_one(9, 9) == decision.predict_one(9, 9)
             assert np.array_equal(walked.predict_depth(COMM[:, None], 7), decision.predict_depth(COMM[:, None], 7))
 
-    def test_child_bits_are_set_where_tests_are_false(self) -> None:
-        tests = (Test("comm_size", 8), Test("message_size", 100))
-        decision = decision_of(Split(tests, tuple(Leaf(index) for index in range(4))))
-        assert decision.predict([8, 9, 8, 9], [100, 100, 101, 101]).tolist() == [0, 1, 2, 3]
-
     def test_sizes_broadcast(self) -> None:
         decision = decision_of(binary("comm_size", 8, Leaf(0), Leaf(1)))
         assert decision.predict(4, 4).shape == ()

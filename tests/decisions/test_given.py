@@ -85,15 +85,12 @@ def test_a_file_that_is_not_there_is_said() -> None:
         FAMILIES["rules"].grow(problem)
 
 
-def test_only_so_many_files_are_kept() -> None:
+def test_only_so_many_files_and_bytes_are_kept() -> None:
     file = Given("file", lambda problem, _version: rules(problem))
     for number in range(MOST + 1):
         GIVEN.put(f"file-{number}", file)
     assert GIVEN.get("file-0") is None
     assert GIVEN.get(f"file-{MOST}") is file
-
-
-def test_only_so_many_bytes_are_kept() -> None:
     for name in ("first", "second", "third"):
         GIVEN.put(name, Given(name, lambda problem, _version: rules(problem), MOST_BYTES // 2))
     assert GIVEN.get("first") is None

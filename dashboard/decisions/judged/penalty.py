@@ -119,7 +119,12 @@ def penalty_of(
     """
     flat = select_ppn(cube, dmap.attrs.get("ppn"))[0]
     best, best_time = (np.asarray(dmap.variables[name].transpose(*SIZES).values) for name in ("best", "best_time"))
-    chosen_time, unmeasured = _counted_times(chosen, best, flat, known)
+    chosen_time = _times_of(chosen, flat)
+    unmeasured = np.isnan(chosen_time) & (best >= 0)
+    assumed = unmeasured & (chosen >= 0)
+    if assumed.any():
+        methods, which = np.unique(chosen[assumed], return_inverse=True)
+        chosen_time[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
     tables: dict[str, Any] = {"penalty": 100.0 * (chosen_time - best_time) / best_time}
     tables |= {"chosen": chosen, "chosen_time": chosen_time, "best": best, "best_time": best_time}
     tables["unmeasured"] = unmeasured
@@ -131,19 +136,6 @@ def penalty_of(
     result["penalty"].attrs["units"] = "%"
     result["chosen_time"].attrs["units"] = result["best_time"].attrs["units"] = "s"
     return result
-
-
-def _counted_times(
-    chosen: IntArray, best: IntArray, flat: xr.Dataset, known: Counted | Window | None
-) -> tuple[FloatArray, BoolArray]:
-    """Times (seconds) by which a decision is judged, and where another method was measured but not the chosen one."""
-    times = _times_of(chosen, flat)
-    unmeasured = np.isnan(times) & (best >= 0)
-    assumed = unmeasured & (chosen >= 0)
-    if assumed.any():
-        methods, which = np.unique(chosen[assumed], return_inverse=True)
-        times[assumed] = (known or Counted(flat)).times(methods)[which.ravel(), *np.nonzero(assumed)]
-    return times, unmeasured
 
 
 def _times_of(chosen: IntArray, flat: xr.Dataset) -> FloatArray:

@@ -153,19 +153,6 @@ def test_sizes_that_float32_rounds_are_decided_as_c45_sees_them() -> None:
         assert decided(decision, cases).tolist() == classify(tree, table.values, table.declared).tolist()
 
 
-def test_where_float32_is_exact_cuts_are_measured_sizes() -> None:
-    problem = Problem.of(synthetic_cube(27, 48, 11, 3))
-
-    decision = c45(problem, attributes=SIZES_ONLY)
-
-    values = problem.cases().values
-    for name, column in zip(decision.attributes, decision.tree.tested.T, strict=False):
-        assert column.size
-        place = SIZES_ONLY.index(name)
-        cuts = decision.tree.cuts[decision.tree.tested == decision.attributes.index(name)]
-        assert set(cuts.astype(int)) <= set(values[:, place].tolist())
-
-
 def test_one_method_one_cell_and_equal_times_give_one_leaf() -> None:
     for cube in (
         cube_of(np.full((1, 3, 3), 1e-5), [2, 3, 4], [1, 2, 3]),
