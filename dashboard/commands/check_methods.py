@@ -3,51 +3,20 @@
 Exit status: 0 when every method can be chosen, 3 when one must not be; 2 on bad usage or input, as everywhere.
 """
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import asdict
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.libraries.library import at
+from dashboard.benchmarks.safety.check import Report, check, methods_of, order_of
 from dashboard.commands import launching as cli_launching
-from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
-
-if TYPE_CHECKING:
-    from dashboard.benchmarks.safety.check import Report
+from dashboard.export.known_faults import FAULTS, PROGRAMS
 
 UNSAFE = 3
-
-
-def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Add ``check-methods`` to the subcommands of ``colltune``."""
-    about = "Call every method of the installed MPI in every way that programs may, and say which are at fault."
-    ends = "Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input."
-    parser = cli_arguments.command(commands, "check-methods", about, common, epilog=ends)
-    cli_arguments.collectives(parser)
-    parser.add_argument(
-        "--algorithm", action="append", default=[], metavar="NAME", help="only this one; may be given several times"
-    )
-    parser.add_argument(
-        "--ranks", default="2-8", metavar="GRID", help="communicator sizes, such as 4 or 2-9 (default 2-8)"
-    )
-    cli_arguments.start_command(parser)
-    parser.add_argument(
-        "--hangs",
-        type=cli_values.positive,
-        default=20.0,
-        metavar="S",
-        help="a method hangs when no call comes back for so many seconds (default 20)",
-    )
-    parser.add_argument(
-        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="all is ended then (default 10min)"
-    )
-    cli_launching.add_options(parser)
-    parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
-    parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
-    cli_arguments.json(parser)
 
 
 def check_methods(args: argparse.Namespace) -> None:
@@ -66,10 +35,6 @@ def check_methods(args: argparse.Namespace) -> None:
 
 
 def _checked(args: argparse.Namespace) -> Report:
-    from dashboard.benchmarks.campaigns.ranges import parse_sizes
-    from dashboard.benchmarks.libraries.library import at
-    from dashboard.benchmarks.safety.check import check, methods_of, order_of
-
     sizes = parse_sizes(args.ranks)
     if not sizes or min(sizes) < 2:
         raise Usage(f"--ranks {args.ranks}: allowed are numbers of processes of at least 2")
@@ -84,17 +49,12 @@ def _checked(args: argparse.Namespace) -> Report:
 
 
 def _program(name: str) -> None:
-    from dashboard.export.known_faults import PROGRAMS
-
     if name not in PROGRAMS:
         raise Usage(f"--program {name}: there are {', '.join(PROGRAMS)}")
     answer(PROGRAMS[name])
 
 
 def _known(args: argparse.Namespace) -> None:
-    from dataclasses import asdict
-
-    from dashboard.export.known_faults import FAULTS
 
     def lines() -> list[str]:
         return [

@@ -1,60 +1,26 @@
 """``colltune decide-time``: how long one decision takes, compiled and timed on the spot."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
-from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, show
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.export.decide_time import Sizes, Variant
-    from dashboard.session.prepared import Prepared
+from dashboard.commands.prepared import preparation
+from dashboard.decisions import DecisionFunction
+from dashboard.decisions.function.statistics import statistics_of
+from dashboard.decisions.grown.families import family
+from dashboard.export.decide_time import Sizes, Variant, found_compiler, log_uniform, uniform, workload_sizes
+from dashboard.export.decide_time import decide_time as timed
+from dashboard.session.prepared import Prepared
 
 #: As the rows of Table 4 of the quadtree report, the last one exact.
 _TREES = (*(f"quadtree:max_depth={depth}" for depth in range(1, 7)), "quadtree")
-_EPILOG = (
-    "Sizes are drawn with a fixed seed: uniformly, as for the published tables, log-uniformly, and from the workload "
-    "of --weights. The empty call is in all times of C, the loop of the interpreter in those of Python."
-)
-
-
-def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add ``decide-time`` to the subcommands; collectives and the options of measurements are still to come."""
-    about = "Compile decision functions in every way they can be written, and time one decision of each."
-    parser = cli_arguments.command(commands, "decide-time", about, *parents, epilog=_EPILOG)
-    cli_arguments.results(parser)
-    parser.add_argument(
-        "--trees",
-        nargs="+",
-        action="extend",
-        metavar="TREE:OPTION=VALUE,…",
-        help='such as "quadtree:max_depth=3" "c45:min_cases=4" (default: quadtrees of depth 1 to 6 and the exact one)',
-    )
-    ends: dict[str, Any] = {"type": cli_values.sizes, "metavar": "LOW-HIGH"}
-    parser.add_argument("--comm-range", help="processes (default: as measured)", **ends)
-    parser.add_argument("--message-range", help="bytes, such as 1-16MiB (default: as measured)", **ends)
-    parser.add_argument(
-        "--rounds", type=cli_values.count, default=9, metavar="N", help="the fastest counts (default 9)"
-    )
-    cli_arguments.json(parser)
-    parser.set_defaults(combined=False)
-    return parser
 
 
 def decide_time(args: argparse.Namespace) -> None:
     """Print sizes and times of each tree."""
-    from dashboard.commands.prepared import preparation
-    from dashboard.decisions.grown.families import family
-    from dashboard.export.decide_time import decide_time as timed
-    from dashboard.export.decide_time import found_compiler
-
     wanted = [(text, *cli_trees.read(text)) for text in dict.fromkeys(args.trees or _TREES)]
     found_compiler()
     prepared = preparation(args)
@@ -73,8 +39,6 @@ def decide_time(args: argparse.Namespace) -> None:
 
 
 def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
-    from dashboard.export.decide_time import log_uniform, uniform, workload_sizes
-
     cube = prepared.problem.slices[0].cube
     comm, message = (
         asked or (int(cube[dim].values.min()), int(cube[dim].values.max()))
@@ -89,8 +53,6 @@ def _sizes(args: argparse.Namespace, prepared: Prepared) -> dict[str, Sizes]:
 
 
 def _row(text: str, prepared: Prepared, decision: DecisionFunction, variants: Sequence[Variant]) -> dict[str, Any]:
-    from dashboard.decisions.function.statistics import statistics_of
-
     figures = statistics_of(decision, prepared.problem.penalties(decision))
     levels = figures["depth"]["mean"] + 1
     return {

@@ -1,54 +1,31 @@
 """``colltune lint``: what is wrong with a rules file, and what it costs over measurements."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+import xarray as xr
+
+from dashboard.commands.load import load
 from dashboard.commands.output import penalty, show
+from dashboard.commands.prepared import preparations_of
 from dashboard.commands.usage import Usage
+from dashboard.decisions import select_ppn
+from dashboard.decisions.function.nodes import LEFT_ALONE, default_of
+from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_count
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.export.rules import Fault, RulesFile
-    from dashboard.export.rules.over import Cost
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``lint``, all but ``--json`` and those that every command has."""
-    parser.add_argument("rules", metavar="RULESFILE", help="rules of Open MPI, MPICH, Intel MPI, UCC or NCCL")
-    parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to it: both are one decision")
-    parser.add_argument(
-        "--over",
-        dest="paths",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="RESULTS",
-        help="measurements; show what the rules cost over them",
-    )
-    parser.add_argument("-c", "--collective", help="judge the rules of this one; measurements need not say theirs")
-    cli_arguments.ppn(parser)
-    parser.add_argument("--weights", metavar="FILE", help="workload that weighs them: collective, comm_size, …, calls")
-    parser.add_argument(
-        "--for",
-        dest="library_series",
-        metavar="V",
-        help="version of Open MPI that is to read it: 4.1, 5.0 or 6.0 (default: the one that its head names, else 5.0)",
-    )
+from dashboard.export.rules import Fault, RulesFile
+from dashboard.export.rules.given import listed, read_beside
+from dashboard.export.rules.lint import read_rules, text_of, written_for
+from dashboard.export.rules.over import Cost, costs
+from dashboard.export.targets.mpich.base import known
+from loaders.workload import read_workload
 
 
 def lint(args: argparse.Namespace) -> None:
     """Print the faults; `Usage` (exit status 2) when one of them is an error, so that scripts can rely on it."""
-    from dashboard.export.rules.given import listed, read_beside
-    from dashboard.export.rules.lint import read_rules, text_of, written_for
-    from dashboard.export.rules.over import costs
-
     args.library_series = args.library_series or written_for(text_of(args.rules))
     if args.han:
         _, rules = read_beside(Path(args.rules), Path(args.han), args.library_series)
@@ -86,10 +63,6 @@ def lint(args: argparse.Namespace) -> None:
 
 def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.Dataset]:
     """The measurements by collective: of those that there are rules for what every command judges by."""
-    from dashboard.commands.load import load
-    from dashboard.commands.prepared import preparations_of
-    from dashboard.decisions import select_ppn
-
     cubes = {name: child.to_dataset() for name, child in load(args).children.items()}
     made = preparations_of(args, {name: cube for name, cube in cubes.items() if name in ruled})
     judging = {name: cube for each in made for name, cube in each.cubes.items()}
@@ -98,10 +71,6 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
 
 def _own(form: str, cubes: Iterable[xr.Dataset]) -> str:
     """The file of the MPICH that was measured, whose own decision was, too; empty where it is not known."""
-    from dashboard.decisions.function.nodes import default_of
-    from dashboard.decisions.measured.map import methods_of
-    from dashboard.export.targets.mpich.base import known
-
     seen = {
         str(cube.attrs.get("library_version")) if default_of(methods_of(cube)) is not None else ""
         for cube in cubes
@@ -114,9 +83,6 @@ def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:
     """How often a workload calls the cells of each collective that it calls."""
     if path is None:
         return {}
-    from dashboard.decisions.measured.workload import called
-    from loaders.workload import read_workload
-
     return called(read_workload(path), cubes)
 
 
@@ -154,8 +120,6 @@ def _priced(price: Cost) -> dict[str, Any]:
 
 
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
-    from dashboard.decisions.function.nodes import LEFT_ALONE
-
     lines = [f"{args.rules}: {rules.title}"]
     for name, decision in rules.meant.items():
         methods = [place for place in decision.used if decision.methods[place] != LEFT_ALONE]

@@ -1,46 +1,25 @@
 """``colltune portability``: two campaigns, and what the decisions of one cost on the other."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.load import cubes_of, load, tells_ppn
+from dashboard.commands.output import Working, say, show
+from dashboard.commands.prepared import preparation
+from dashboard.decisions.judged.portability import SIDES, campaign_facts, ppn_of_both, time_ratios
 from dashboard.domain.units import format_count, format_gap, format_ratio
 from dashboard.domain.unmeasured import RULE
-
-if TYPE_CHECKING:
-    from dashboard.session.prepared import Prepared
+from dashboard.session.choice import Choice
+from dashboard.session.prepared import Prepared
 
 _FIGURES = ("mean", "median", "max")
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``portability``, all but the hints, those of measurements and of trees."""
-    parser.add_argument(
-        "--against",
-        nargs="+",
-        required=True,
-        metavar="PATH",
-        help="the other campaign: another machine, another version of the library, after a change; hints are for both, "
-        "and files of other names are converted before",
-    )
-    parser.set_defaults(combined=False)
-    parser.add_argument(
-        "--all-methods",
-        action="store_true",
-        help="decide between all methods of each campaign (default: those that both have)",
-    )
-
-
 def portability(args: argparse.Namespace) -> None:
     """Show what differs, and the penalties of both decisions on both campaigns."""
-    from dashboard.commands.output import Working, show
-    from dashboard.decisions.judged.portability import campaign_facts, time_ratios
-    from dashboard.session.choice import Choice
-
     first, second = _both(args)
     choice = Choice.of(args.tree, cli_trees.chosen(args))
     with Working() as progress:
@@ -64,11 +43,6 @@ def _both(args: argparse.Namespace) -> list[Prepared]:
 
     Where one of them does not tell its own, those asked for are the other's, as on the page *Compare*.
     """
-    from dashboard.commands.load import cubes_of, load, tells_ppn
-    from dashboard.commands.output import say
-    from dashboard.commands.prepared import preparation
-    from dashboard.decisions.judged.portability import SIDES, ppn_of_both
-
     # What is left out need not be known to both.
     sides = [args, argparse.Namespace(**{**vars(args), "paths": args.against, "without_known": args.without})]
     results = [load(each, ppn_hints=False) for each in sides]

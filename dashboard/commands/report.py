@@ -1,46 +1,20 @@
 """``colltune report``: one HTML file that anyone can open, or its pictures for a paper."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.load import cubes_of, load
+from dashboard.commands.options.results import TARGET
 from dashboard.commands.output import Working, say, write
+from dashboard.commands.prepared import say_ppn, treatment_of
 from dashboard.commands.usage import Usage
-from dashboard.session.treatment import UNCERTAINTY
-
-if TYPE_CHECKING:
-    from dashboard.session.state import State
+from dashboard.session.choice import Choice
+from dashboard.session.registry import register
+from dashboard.session.state import State
 
 _ENDINGS, PICTURES = (".html", ".htm", ".zip"), ".zip"
-_TARGET = "openmpi"
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
-    parser.add_argument(
-        "-o",
-        "--output",
-        required=True,
-        metavar="FILE",
-        help="name ending in .html; in .zip: the pictures alone, as SVG, PDF and PNG, with captions",
-    )
-    cli_arguments.collectives(parser, "report on this collective")
-    cli_arguments.ppn(parser, every=True)
-    parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
-    parser.add_argument(
-        "--to", default=_TARGET, metavar="TARGET", help=f"what the rules are written as (default {_TARGET})"
-    )
-    parser.add_argument(
-        "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
-    )
-    cli_trees.add_option(parser, UNCERTAINTY)
-    parser.add_argument(
-        "--models", action="store_true", help="fit communication models to the measurements, and set them beside these"
-    )
 
 
 def report(args: argparse.Namespace) -> None:
@@ -74,19 +48,13 @@ def report(args: argparse.Namespace) -> None:
 
 def _refuse_what_is_no_picture(args: argparse.Namespace) -> None:
     """Usage where what is asked for is no picture of an archive, so that nothing is left out in silence."""
-    asked = {"held-out": args.held_out != "none", "models": args.models, "title": args.title, "to": args.to != _TARGET}
+    asked = {"held-out": args.held_out != "none", "models": args.models, "title": args.title, "to": args.to != TARGET}
     if given := [f"--{name}" for name, there in asked.items() if there]:
         raise Usage(f"{', '.join(given)}: a report in .html has that; {args.output} gets pictures of the tree alone")
 
 
 def _view(args: argparse.Namespace) -> State:
     """What the page would show with these choices."""
-    from dashboard.commands.load import cubes_of, load
-    from dashboard.commands.prepared import say_ppn, treatment_of
-    from dashboard.session.choice import Choice
-    from dashboard.session.registry import register
-    from dashboard.session.state import State
-
     state = State()
     results = load(args)
     state.show(register(results))

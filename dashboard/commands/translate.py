@@ -1,60 +1,25 @@
 """``colltune translate``: rules of one library as rules of another, or as source code."""
 
-from __future__ import annotations
-
 import argparse
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from dashboard.commands import arguments as cli_arguments
+from dashboard.commands.naming import named_rules
 from dashboard.commands.output import deliver, say
 from dashboard.commands.usage import Usage
+from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_count
-from dashboard.export.rules import TRANSLATED
-
-if TYPE_CHECKING:
-    from dashboard.decisions import DecisionFunction
-    from dashboard.export.target import Target
+from dashboard.export.rules.lint import read_rules, text_of
+from dashboard.export.rules.over import by_blocks
+from dashboard.export.target import ExportError, Target
+from dashboard.export.translation import base_of, lacking, listed, of_section, sections_of, taken
+from dashboard.export.writing import Order, write
 
 _TOLD = 4
 
 
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``translate``."""
-    parser.add_argument("rules", metavar="RULESFILE", help=f"rules of {TRANSLATED}")
-    parser.add_argument("--to", required=True, metavar="TARGET", help="as for export, such as openmpi or c")
-    cli_arguments.collectives(parser)
-    parser.add_argument(
-        "--section",
-        default="",
-        metavar="WORDS",
-        help="of a ucc.conf: the sections with these words, such as team_size=28",
-    )
-    parser.add_argument("-o", "--output", default="-", metavar="FILE", help="default: standard output")
-    parser.add_argument(
-        "--for",
-        dest="library_series",
-        default="5.0",
-        metavar="V",
-        help="version of Open MPI that openmpi is written for: 4.1 or 5.0 (default); openmpi-json is for 6. Sets of "
-        "versions 1 and 2 are read as 4.x and 5.x read them; as 6 does, which shifts them, export --tree rules "
-        "--read-by 6.0 takes them",
-    )
-    parser.add_argument(
-        "--sizes-are-blocks",
-        action="store_true",
-        help="the file has bytes per process where the library compares the total: repair that",
-    )
-    cli_arguments.base(parser)
-    cli_arguments.name(parser, "the rules")
-
-
 def translate(args: argparse.Namespace) -> None:
     """Write what a rules file means for another target; what that cannot say is left out and said."""
-    from dashboard.export.rules.lint import read_rules, text_of
-    from dashboard.export.rules.over import by_blocks
-    from dashboard.export.translation import base_of, lacking, listed, of_section, sections_of
-
     target = cli_arguments.target(args.to)
     rules = read_rules(args.rules)
     if reason := lacking(rules):
@@ -77,11 +42,6 @@ def translate(args: argparse.Namespace) -> None:
 
 
 def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFunction], base: str | None) -> str:
-    from dashboard.commands.naming import named_rules
-    from dashboard.export.target import ExportError
-    from dashboard.export.translation import taken
-    from dashboard.export.writing import Order, write
-
     given = {"version": args.library_series, "base": base}
     options = {name: value for name, value in given.items() if name in target.options and value is not None}
     facts = {"translated_from": Path(args.rules).name}

@@ -1,37 +1,28 @@
 """``colltune view``: what an address shows, without a browser; and the address of what a command decides."""
 
-from __future__ import annotations
-
 import argparse
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl, urlsplit
+
+import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import hints_of
 from dashboard.commands.output import Loading, Working, say, show
 from dashboard.commands.usage import Usage
-
-if TYPE_CHECKING:
-    import xarray as xr
-
-    from dashboard.session.prepared import Decided
-    from dashboard.session.state import State
-
+from dashboard.decisions.grown.families import FAMILIES
+from dashboard.models.family import family_of
+from dashboard.session.address import DATA, opening, unknown_names
+from dashboard.session.choice import RULES
+from dashboard.session.prepared import Decided
+from dashboard.session.recipes import as_command, as_link
+from dashboard.session.registry import register
+from dashboard.session.samples import start_with
+from dashboard.session.state import State
+from loaders import open_results
+from loaders.workload import read_workload
 
 #: Pages that show the decision itself, and those whose figures a command of their own gives.
 _DECIDING, _OTHERS = ("Home", "Decisions", "Export"), ("Compare", "Frontier")
-#: Where a dashboard that was started without further words answers.
-DASHBOARD = "http://localhost:5006/dashboard"
-
-
-def add_options(parser: argparse.ArgumentParser) -> None:
-    """Add the options of ``view``, all but the hints."""
-    parser.add_argument("address", metavar="ADDRESS", help="as the browser shows it, or what follows its question mark")
-    parser.add_argument(
-        "paths", nargs="*", metavar="PATH", help="results that it is evaluated over (default: those that serve opens)"
-    )
-    parser.add_argument("--weights", metavar="FILE", help="workload that the address asks for")
-    parser.add_argument("--json", action="store_true", help="machine-readable output, as of 'colltune decide'")
 
 
 def view(args: argparse.Namespace) -> None:
@@ -42,9 +33,6 @@ def view(args: argparse.Namespace) -> None:
     Usage
         There is nothing to show, or the address asks for what these results cannot show.
     """
-    from dashboard.session.address import DATA, opening, unknown_names
-    from dashboard.session.recipes import as_command
-
     state = _opened(args)
     # A bare query, or a whole address.
     query = dict(parse_qsl(urlsplit(args.address).query or args.address.partition("?")[2] or args.address))
@@ -74,12 +62,6 @@ def view(args: argparse.Namespace) -> None:
 
 
 def _opened(args: argparse.Namespace) -> State:
-    from dashboard.session.registry import register
-    from dashboard.session.samples import start_with
-    from dashboard.session.state import State
-    from loaders import open_results
-    from loaders.workload import read_workload
-
     start = start_with(args.paths, hints_of(args))
     hints = dict(start.hints)
     if getattr(args, "format", None):
@@ -102,13 +84,6 @@ def link_of(base: str, results: xr.DataTree, decided: Decided) -> str:
     Usage
         It stands on a file that the page does not know.
     """
-    from dashboard.decisions.grown.families import FAMILIES
-    from dashboard.models.family import family_of
-    from dashboard.session.choice import RULES
-    from dashboard.session.recipes import as_link
-    from dashboard.session.registry import register
-    from dashboard.session.state import State
-
     if decided.choice.family == RULES:
         raise Usage("--link: the page knows rules files only once they were checked there; it has no address for them")
     if decided.prepared.treatment.workload is not None:

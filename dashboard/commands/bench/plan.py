@@ -17,11 +17,8 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.launchers.launch import Launcher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands.output import say
-from dashboard.decisions.function.attributes import SIZES
-from dashboard.decisions.measured.workload import calls_on
 from dashboard.domain.campaign import OPTIONS
 from dashboard.measuring.asked import Asked
-from loaders.workload import read_workload
 
 
 def given(args: argparse.Namespace) -> dict[str, Any]:
@@ -70,6 +67,10 @@ def with_another_end(args: argparse.Namespace) -> Plan | None:
 
 
 def _weighed(goal: Goal | None, file: str, collectives: Sequence[str], *sizes: Sequence[int]) -> Goal:
+    from dashboard.decisions.function.attributes import SIZES
+    from dashboard.decisions.measured.workload import calls_on
+    from loaders.workload import read_workload
+
     workload = read_workload(file)
     calls = calls_on(workload, collectives, *sizes)
     if goal is None or not calls:

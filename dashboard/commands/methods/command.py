@@ -4,104 +4,43 @@ Exit status of ``verify``: 0 when every case is right, 3 when one is not, or non
 usage or input, as everywhere.
 """
 
-from __future__ import annotations
-
 import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+from dashboard.benchmarks.campaigns.ranges import parse_sizes
+from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
 from dashboard.commands import values as cli_values
 from dashboard.commands.methods import trace as methods_trace
+from dashboard.commands.methods.options import PROVIDERS
+from dashboard.commands.methods.text import description, schedule_lines, simulated
 from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
-from dashboard.domain.campaign import ORTHOGONAL, OWN
-
-if TYPE_CHECKING:
-    from dashboard.schedules import Algorithm, Schedule
-    from loaders.collectives import Collective
+from dashboard.domain.campaign import ORTHOGONAL
+from dashboard.models import MODELS
+from dashboard.schedules import (
+    ALGORITHMS,
+    Algorithm,
+    Call,
+    NotApplicableError,
+    Schedule,
+    algorithm_of,
+    drawing,
+    grid,
+    schedule,
+)
+from dashboard.schedules.movement import movement
+from dashboard.schedules.verification import failure, fallbacks, ran
+from loaders.collectives import COLLECTIVES, Collective
 
 NOT_RIGHT = 3
-#: Those whose methods are schedules that can be shown without MPI.
-PROVIDERS = (OWN, ORTHOGONAL)
 _MOST_PROCESSES = 4096
 _MOST_VERIFIED = 64
 _SHOWN = 20
-
-
-def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
-    """Add ``methods`` to the subcommands of ``colltune``."""
-    about = "Own methods: list them, show who sends what to whom in which step, and verify them."
-    add = cli_arguments.Subcommands(cli_arguments.command(commands, "methods", about), [common]).add
-    listing = add("list", "List methods with their parameters and the values of interest.")
-    listing.add_argument("-c", "--collective", metavar="C", help="of this collective only")
-    listing.add_argument("--provider", choices=PROVIDERS, help="of this provider only")
-    schedule = add("schedule", "Show the operations of every rank, and how many messages and bytes they send.")
-    _add_schedule(schedule)
-    schedule.add_argument(
-        "--parameters",
-        dest="network",
-        metavar="SET",
-        help="also tell how long it takes, simulated: a machine of 'model list' or a file",
-    )
-    draw = add("draw", "Draw who sends to whom in which step, or what each rank holds after each step.")
-    _add_schedule(draw)
-    draw.add_argument("--movement", action="store_true", help="what each rank holds after each step")
-    draw.add_argument("-o", "--output", metavar="FILE.svg", help="picture to write (default: as text)")
-    methods_trace.add_options(add, _add_schedule)
-    verify = add(
-        "verify",
-        "Run methods and compare every buffer with what the collective promises.",
-        epilog="Exit status: 0 all cases are right, 3 one is not or none ran what was asked for, 2 bad usage or input.",
-    )
-    cli_arguments.collectives(verify)
-    verify.add_argument("--algorithm", metavar="NAME", help="only this one")
-    verify.add_argument(
-        "--processes",
-        metavar="GRID",
-        help="numbers of processes, such as 1-17,23 (default without MPI) or 2-5,8 (default)",
-    )
-    verify.add_argument("--without-mpi", action="store_true", help="all ranks in this process, in drawn orders")
-    verify.add_argument(
-        "--cases",
-        type=cli_values.count,
-        metavar="N",
-        help="over MPI, at most so many of each algorithm with each number of processes (default 24)",
-    )
-    verify.add_argument(
-        "--rendezvous",
-        action="store_true",
-        help="over Open MPI, send ahead of its receive only what is shorter than 80 bytes",
-    )
-    verify.add_argument(
-        "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="of the ranks (default 10min)"
-    )
-
-
-def _add_schedule(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-c", "--collective", required=True, help="such as bcast")
-    parser.add_argument("--algorithm", required=True, metavar="NAME", help="such as pipeline")
-    parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P", help="number of processes")
-    parser.add_argument("--root", type=int, default=0, metavar="R", help="rank of the root (default 0)")
-    size = {"metavar": "BYTES", "type": cli_values.size}
-    add: Any = parser.add_argument
-    about = "of the vector, or of the block of each rank; such as 8192 or 8KiB (default: as few as show the messages)"
-    add("--bytes", default=None, help=about, **size)
-    add("--element-size", default=1, help="bytes of an element (default 1)", **size)
-    add("--segment-size", default=None, help="such as 1024 or 1KiB; 0 = no segments (default)", **size)
-    add(
-        "--set",
-        action="append",
-        default=[],
-        metavar="NAME=VALUE",
-        help="another parameter of the algorithm ('colltune methods list' names them); may be given again",
-    )
-    parser.add_argument("--in-place", action="store_true", help="input and output are one buffer (MPI_IN_PLACE)")
-    parser.add_argument("--not-commutative", action="store_true", help="the operation does not commute")
-    parser.add_argument("--fallback", action="store_true", help="take its fallback where the algorithm cannot serve")
 
 
 def methods(args: argparse.Namespace) -> None:
@@ -112,9 +51,6 @@ def methods(args: argparse.Namespace) -> None:
 
 def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any]]:
     """Methods of a provider as `methods list --json` shows them."""
-    from dashboard.models import MODELS
-    from dashboard.schedules import ALGORITHMS
-
     for collective in collectives:
         for each in ALGORITHMS.get(collective, {}).values():
             if (each.name == ORTHOGONAL) != (provider == ORTHOGONAL):
@@ -135,8 +71,6 @@ def _listed(collectives: Sequence[str], provider: str) -> Iterator[dict[str, Any
 
 
 def _list(args: argparse.Namespace) -> None:
-    from dashboard.schedules import ALGORITHMS
-
     if args.collective is not None and args.collective not in ALGORITHMS:
         raise Usage(f"-c {args.collective}: no methods of it, known are {', '.join(ALGORITHMS)}")
     wanted = [args.collective] if args.collective else list(ALGORITHMS)
@@ -153,7 +87,6 @@ def _line(row: Mapping[str, Any]) -> str:
 
 
 def _schedule(args: argparse.Namespace) -> None:
-    from dashboard.commands.methods.text import description, schedule_lines, simulated
     from dashboard.commands.model.predict import say_network
     from dashboard.models.parameter_text import find_parameters
 
@@ -167,10 +100,6 @@ def _schedule(args: argparse.Namespace) -> None:
 
 
 def _draw(args: argparse.Namespace) -> None:
-    from dashboard.schedules import drawing
-    from dashboard.schedules.movement import movement
-    from loaders.collectives import COLLECTIVES
-
     if args.output and Path(args.output).suffix != ".svg":
         raise Usage(f"-o {args.output}: the name must end in .svg")
     # An element for each rank where a vector is cut, else one in each block: enough to see what moves.
@@ -192,9 +121,6 @@ def _trace(args: argparse.Namespace) -> None:
 
 def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
     """The schedule that is asked for; of so many bytes where that is not said."""
-    from dashboard.schedules import Call, algorithm_of, schedule
-    from loaders.collectives import COLLECTIVES
-
     if collective := COLLECTIVES.get(args.collective):
         _note_useless(args, collective)
     total = otherwise if args.bytes is None and args.collective != "barrier" else args.bytes or 0
@@ -263,8 +189,6 @@ def _verify(args: argparse.Namespace) -> None:
 
 
 def _chosen(args: argparse.Namespace) -> list[Algorithm]:
-    from dashboard.schedules import ALGORITHMS, algorithm_of
-
     for name in args.collective:
         if name not in ALGORITHMS:
             raise Usage(f"-c {name}: no methods of it, known are {', '.join(ALGORITHMS)}")
@@ -281,9 +205,6 @@ def _chosen(args: argparse.Namespace) -> list[Algorithm]:
 
 def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> Sequence[int]:
     """Numbers of processes that are asked for."""
-    from dashboard.benchmarks.campaigns.ranges import parse_sizes
-    from dashboard.benchmarks.errors import PlanError
-
     if text is None:
         return otherwise
     try:
@@ -297,8 +218,6 @@ def _grid(text: str | None, otherwise: Sequence[int], least: int, most: int) -> 
 
 def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
     """Run cases on the installed MPI."""
-    from dashboard.benchmarks.method_check import MOST_CASES, PROCESSES, check_methods
-
     processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
     with Working() as progress:
         return check_methods(
@@ -313,14 +232,10 @@ def _over_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict
 
 def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> dict[str, Any]:
     """Run all cases here; those that a fallback ran, and those that it refused as well, are counted apart."""
-    from dashboard.schedules import NotApplicableError
-    from dashboard.schedules.grid import PROCESSES, cases
-    from dashboard.schedules.verification import failure, fallbacks, ran
-
     for name in ("cases", "rendezvous"):
         if getattr(args, name):
             raise Usage(f"--{name} is for ranks over MPI; --without-mpi runs all cases both ways")
-    processes = _grid(args.processes, PROCESSES, 1, _MOST_VERIFIED)
+    processes = _grid(args.processes, grid.PROCESSES, 1, _MOST_VERIFIED)
     count = refused = 0
     failed: list[dict[str, str]] = []
     ran_by: Counter[tuple[str, str, str]] = Counter()
@@ -328,7 +243,7 @@ def _without_mpi(algorithms: Sequence[Algorithm], args: argparse.Namespace) -> d
     with Working() as progress:
         for number, (algorithm, size) in enumerate((a, p) for a in algorithms for p in processes):
             progress(number / total, f"{algorithm.title}, {size} processes")
-            for case in cases(algorithm, [size]):
+            for case in grid.cases(algorithm, [size]):
                 try:
                     ran_by[algorithm.collective, algorithm.name, ran(case)] += 1
                     reason = failure(case)

@@ -1,45 +1,18 @@
 """``colltune methods trace``: a method on the installed MPI, with when each rank ran each operation."""
 
-from __future__ import annotations
-
 import argparse
 import json
-from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
 
-from dashboard.commands import values as cli_values
+from dashboard.benchmarks.tracing import trace_method
 from dashboard.commands.output import say, show, write
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_time
+from dashboard.models.traced import run_of
+from dashboard.schedules import Schedule
+from dashboard.schedules.trace import REDUCED, Trace
 
-if TYPE_CHECKING:
-    from dashboard.schedules import Schedule
-    from dashboard.schedules.trace import Trace
-
-_MOST_RANKS, _REPETITIONS, _SECONDS = 64, 21, 120.0
-
-
-def add_options(add: Callable[..., Any], add_schedule: Callable[[Any], None]) -> None:
-    """Add the subcommand; `add_schedule` adds what says which schedule."""
-    parser = add("trace", "Run a method on the installed MPI, and write down when each rank ran each operation.")
-    add_schedule(parser)
-    options: Any = parser.add_argument
-    options("--executor", choices=("native", "mpi4py"), help="what runs it (default: native where there is an mpicc)")
-    options(
-        "--repetitions",
-        type=cli_values.count,
-        default=_REPETITIONS,
-        metavar="N",
-        help=f"runs; the one of median duration is written down (default {_REPETITIONS})",
-    )
-    options(
-        "--time-limit",
-        type=cli_values.seconds,
-        default=_SECONDS,
-        metavar="TIME",
-        help=f"of the ranks (default {_SECONDS:g} s)",
-    )
-    options("-o", "--output", metavar="FILE.json", help="trace to write, for the tab Schedule of the page Models")
+_MOST_RANKS = 64
 
 
 def trace(args: argparse.Namespace, made: Schedule) -> None:
@@ -55,9 +28,6 @@ def trace(args: argparse.Namespace, made: Schedule) -> None:
 
 
 def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
-    from dashboard.benchmarks.tracing import trace_method
-    from dashboard.schedules.trace import REDUCED
-
     size = made.call.element_size
     if made.call.entry.reduces and size not in REDUCED:
         known = ", ".join(map(str, REDUCED))
@@ -68,8 +38,6 @@ def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
 
 def lines_of(trace: Trace) -> Iterator[str]:
     """A trace for people: when each rank was done, and what it spent its time on."""
-    from dashboard.models.traced import run_of
-
     run, call = run_of(trace), trace.call
     facts = ", ".join(trace.facts.values())
     yield f"{call.collective} {trace.algorithm}, {call.processes} processes: {format_time(run.time)} ({facts})"

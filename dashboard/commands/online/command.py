@@ -1,58 +1,25 @@
 """``colltune online``: tuning by what users' programs call anyway, and its simulation."""
 
-from __future__ import annotations
-
 import argparse
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
-from dashboard.commands import trees as cli_trees
-from dashboard.commands import values as cli_values
+from dashboard.commands.load import cubes_of, load
 from dashboard.commands.online import folder as cli_online_folder
 from dashboard.commands.online import profile as cli_online_profile
 from dashboard.commands.output import Working, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_share
-from dashboard.online.settings import OPTIONS
-
-if TYPE_CHECKING:
-    from dashboard.online.simulation import Keep
-    from dashboard.online.table import AlgTable
+from dashboard.online.scenario import read
+from dashboard.online.settings import Learning
+from dashboard.online.simulation import Judged, Keep, simulate
+from dashboard.online.table import AlgTable
+from dashboard.online.writing import write_trace
 
 _MOST_ITERATIONS = 1000
-
-
-def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> None:
-    """Add ``online`` to the subcommands of ``colltune``."""
-    about = "Online tuning: learn which methods to take from the programs that users run anyway."
-    add = cli_arguments.Subcommands(cli_arguments.command(commands, "online", about), [common]).add
-    simulate = add("simulate", "Tune a simulated application, whose true times are known.", hints)
-    _simulate_options(simulate)
-    cli_online_folder.add_parsers(add, learning)
-    cli_online_profile.add_parsers(add, hints)
-
-
-def _simulate_options(simulate: argparse.ArgumentParser) -> None:
-    simulate.add_argument(
-        "--scenario", required=True, metavar="NAME|FILE", help="one that is known by name, or a JSON file of that form"
-    )
-    simulate.add_argument(
-        "--seed", type=cli_values.seed, default=1, metavar="N", help="the same seed, the same figures (default 1)"
-    )
-    simulate.add_argument("--iterations", type=cli_values.count, default=8, metavar="K", help="(default 8)")
-    simulate.add_argument("--results", nargs="+", metavar="PATH", help="measurements that the scenario replay takes")
-    simulate.add_argument("-c", "--collective", action="append", help="of these; may be given several times")
-    simulate.add_argument("--traces", metavar="FOLDER", help="write the timings as traces, as real runs leave them")
-    learning(simulate)
-
-
-def learning(parser: argparse.ArgumentParser) -> None:
-    """Add what can be chosen of the learning."""
-    group = parser.add_argument_group("learning", "what is made of the timings")
-    for option in OPTIONS:
-        cli_trees.add_option(group, option)
 
 
 def online(args: argparse.Namespace) -> None:
@@ -61,12 +28,6 @@ def online(args: argparse.Namespace) -> None:
 
 
 def _simulate(args: argparse.Namespace) -> None:
-    from dataclasses import replace
-
-    from dashboard.commands.load import cubes_of, load
-    from dashboard.online.scenario import read
-    from dashboard.online.settings import Learning
-    from dashboard.online.simulation import Judged, simulate
 
     if args.iterations > _MOST_ITERATIONS:
         raise Usage(f"--iterations {args.iterations}: at most {_MOST_ITERATIONS}")
@@ -103,10 +64,6 @@ def _simulate(args: argparse.Namespace) -> None:
 
 def _kept(args: argparse.Namespace, table: AlgTable) -> Keep | None:
     """What writes each run's timings as a trace, where that is asked for."""
-    from pathlib import Path
-
-    from dashboard.online.writing import write_trace
-
     if args.traces is None:
         return None
     folder = Path(args.traces)

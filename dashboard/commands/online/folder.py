@@ -1,25 +1,34 @@
 """The steps of online tuning that work on a folder: make it, run programs, learn, show, export."""
 
-from __future__ import annotations
-
 import argparse
+import contextlib
+import secrets
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from dashboard.benchmarks.libraries.library import library_of
+from dashboard.benchmarks.libraries.mpicc import compiler
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
-from dashboard.commands import values as cli_values
+from dashboard.commands.decide import deliver
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
-from dashboard.online.settings import MODES, OPTIONS
-
-if TYPE_CHECKING:
-    from dashboard.online.selection import Blocked
-    from dashboard.online.settings import Learning
-    from dashboard.online.state import Folder
-    from dashboard.online.table import AlgTable
+from dashboard.export.writing import Order
+from dashboard.online.course import Kept
+from dashboard.online.deciding import decision_of, seen_ppns
+from dashboard.online.library import LIBRARY, build
+from dashboard.online.model_file import load
+from dashboard.online.running import evaluations, loop, read_plan
+from dashboard.online.runs import Run, run_command, why_untraced
+from dashboard.online.selection import Blocked
+from dashboard.online.settings import OPTIONS, Learning
+from dashboard.online.state import SETTLED_S, Folder
+from dashboard.online.table import AlgTable, default_table, with_own
+from loaders.online import programs_of, totals_of
+from loaders.openmpi import series
 
 
 def learning_of(args: argparse.Namespace) -> dict[str, Any]:
@@ -27,111 +36,7 @@ def learning_of(args: argparse.Namespace) -> dict[str, Any]:
     return {option.name: value for option in OPTIONS if (value := getattr(args, option.name, None)) is not None}
 
 
-def add_parsers(add: Callable[..., argparse.ArgumentParser], learning: Callable[..., None]) -> None:
-    """Add the subcommands; `learning` adds the options of the learning."""
-
-    def of_folder(name: str, summary: str, **more: Any) -> argparse.ArgumentParser:
-        made = add(name, summary, **more)
-        made.add_argument("folder", metavar="FOLDER", type=Path)
-        return made
-
-    init = of_folder("init", "Make the folder: choose the methods, and build the library that programs preload.")
-    _what_is_tried(init)
-    _block(init)
-    learning(init)
-    run = of_folder("run", "Run a program under the library.", answers=False)
-    run.add_argument("--mode", choices=MODES, default="tuning", help="(default tuning)")
-    run.add_argument("--run", dest="run_name", metavar="NAME", help="of the run (default: made up)")
-    run.add_argument("words", nargs="+", metavar="COMMAND", help="after --, such as -- mpiexec -n 4 ./program")
-    train = of_folder("train", "Take in the traces that programs left, and learn from all of them.")
-    train.add_argument("--traces", type=Path, metavar="FOLDER", help="take in those of another folder")
-    train.add_argument(
-        "--settled",
-        type=cli_values.percent,
-        default=300.0,
-        metavar="SECONDS",
-        help="since its last record, after which a run without an end is taken in all the same (default 300)",
-    )
-    loop = of_folder("loop", "Run batches of programs with training between them; called again it goes on.")
-    loop.add_argument("--plan", required=True, type=Path, metavar="FILE", help="JSON: runs, evaluate, iterations, …")
-    loop.add_argument("--seed", type=cli_values.seed, default=1, metavar="N", help="of what is drawn (default 1)")
-    shown = of_folder("show", "Show what was learnt and judged so far.")
-    shown.add_argument(
-        "--course",
-        action="store_true",
-        help="iteration by iteration, learnt anew from what was kept; with other settings where they are given",
-    )
-    _block(shown)
-    learning(shown)
-    about = "Write what was learnt as a decision function, for a library or a program."
-    export = of_folder("export", about, answers=False)
-    export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
-    export.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        metavar="NAME[,NAME…]",
-        help="of these (default: all that were learnt)",
-    )
-    export.add_argument(
-        "--ppn",
-        type=cli_values.count,
-        metavar="N",
-        help="fix the processes per node (default, for rules files: those seen most)",
-    )
-    export.add_argument("-o", "--output", default="-", metavar="FILE", help="- is standard output (default)")
-
-
-def _what_is_tried(parser: argparse.ArgumentParser) -> None:
-    """Add the options that choose the machine, the library and the methods."""
-    parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: that of the mpicc)")
-    parser.add_argument(
-        "--mpicc", metavar="FILE", help="of the programs' MPI (default: beside this Python, or the PATH's)"
-    )
-    parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
-    parser.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
-    parser.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        metavar="NAME[,NAME…]",
-        help="tune these (default: allreduce, bcast, allgather, alltoall)",
-    )
-    for name, kind in (
-        ("segment-sizes", cli_values.size),
-        ("fan-outs", cli_values.count),
-        ("max-requests", cli_values.processes),
-    ):
-        parser.add_argument(
-            f"--{name}", nargs="+", type=kind, metavar="N", help="values that make methods of their own"
-        )
-    parser.add_argument(
-        "--own",
-        nargs="+",
-        default=[],
-        metavar="METHOD",
-        help="try own methods and grids, such as pipeline:segment_size=8192 or orthogonal:grid=4x4:inner=linear",
-    )
-    parser.add_argument(
-        "--processes",
-        type=cli_values.count,
-        nargs="+",
-        metavar="N",
-        help="of the communicators that own methods are for (default: all cores of all nodes)",
-    )
-
-
-def _block(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument(
-        "--block", action="append", default=[], metavar="COLLECTIVE:METHOD", help="never choose it; * ends any name"
-    )
-
-
 def _init(args: argparse.Namespace) -> None:
-    from dashboard.benchmarks.libraries.mpicc import compiler
-    from dashboard.online.library import LIBRARY, build
-    from dashboard.online.state import Folder
-
     if args.folder.exists() and not args.folder.is_dir():
         raise Usage(f"{args.folder}: is a file; name a folder")
     there = (args.folder / "loop.json").exists()
@@ -160,10 +65,6 @@ def _init(args: argparse.Namespace) -> None:
 
 def _chosen(args: argparse.Namespace, version: str) -> Folder:
     """The folder that the options ask for, which is not written yet."""
-    from dashboard.online.settings import Learning
-    from dashboard.online.state import Folder
-    from dashboard.online.table import default_table, with_own
-
     names = ("segment_sizes", "fan_outs", "max_requests")
     given = {name: tuple(value) for name in names if (value := getattr(args, name)) is not None}
     if args.collective:
@@ -177,8 +78,6 @@ def _chosen(args: argparse.Namespace, version: str) -> Folder:
 
 def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
     """Methods of a table that are never to be chosen."""
-    from dashboard.online.selection import Blocked
-
     blocked = tuple(Blocked(*text.partition(":")[::2]) for text in args.block)
     for text, each in zip(args.block, blocked, strict=True):
         if not any(each.names(method.label) for method in table.methods.get(each.collective, ())):
@@ -188,11 +87,6 @@ def _blocked(args: argparse.Namespace, table: AlgTable) -> tuple[Blocked, ...]:
 
 def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]) -> tuple[Path, str]:
     """The compiler, and the series of its Open MPI."""
-    import sys
-
-    from dashboard.benchmarks.libraries.library import library_of
-    from loaders.openmpi import series
-
     mpicc = Path(args.mpicc) if args.mpicc else compiler(Path(sys.executable).with_name("mpiexec"))
     if mpicc is None:
         raise Usage("there is no mpicc, neither beside this Python nor on the PATH; --mpicc names one")
@@ -209,12 +103,6 @@ def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]
 
 
 def _run(args: argparse.Namespace) -> None:
-    import contextlib
-    import secrets
-
-    from dashboard.online.runs import Run, run_command, why_untraced
-    from dashboard.online.state import SETTLED_S, Folder
-    from loaders.online import programs_of, totals_of
 
     folder = Folder.open(args.folder)
     if args.mode == "tuned" and not folder.model.exists():
@@ -248,8 +136,6 @@ def _run(args: argparse.Namespace) -> None:
 
 
 def _train(args: argparse.Namespace) -> None:
-    from dashboard.online.state import Folder
-
     folder = Folder.open(args.folder)
     if args.traces is not None and not args.traces.is_dir():
         raise Usage(f"--traces {args.traces}: there is no such folder")
@@ -272,9 +158,6 @@ def _learnt_lines(folder: Folder, learnt: Mapping[str, int]) -> list[str]:
 
 
 def _loop(args: argparse.Namespace) -> None:
-    from dashboard.online.running import evaluations, loop, read_plan
-    from dashboard.online.state import Folder
-
     folder = Folder.open(args.folder)
     loop(folder, read_plan(args.plan), args.seed, say)
     result = {"progress": folder.progress, "evaluations": evaluations(folder)}
@@ -282,10 +165,6 @@ def _loop(args: argparse.Namespace) -> None:
 
 
 def _show(args: argparse.Namespace) -> None:
-    from dashboard.online.course import Kept
-    from dashboard.online.running import evaluations
-    from dashboard.online.state import Folder
-
     folder = Folder.open(args.folder)
     calls = folder.calls()
     result: dict[str, Any] = {
@@ -308,8 +187,6 @@ def _show(args: argparse.Namespace) -> None:
 
 def _settings(args: argparse.Namespace, folder: Folder) -> tuple[Learning, Sequence[Blocked]]:
     """Those of a folder, with what is given in their place."""
-    from dashboard.online.settings import Learning
-
     learning = Learning.of({**folder.learning.to_dict(), **learning_of(args)})
     return learning, _blocked(args, folder.table) if args.block else folder.blocked
 
@@ -352,12 +229,6 @@ def _beside_default(evaluation: Mapping[str, Any], seconds: str) -> list[str]:
 
 
 def _export(args: argparse.Namespace) -> None:
-    from dashboard.commands.decide import deliver
-    from dashboard.export.writing import Order
-    from dashboard.online.deciding import decision_of, seen_ppns
-    from dashboard.online.model_file import load
-    from dashboard.online.state import Folder
-
     folder = Folder.open(args.folder)
     cli_arguments.target(args.to)
     model = load(folder.model)

@@ -1,96 +1,36 @@
 """``colltune orthogonal``: layouts of grids, predicted times, measured improvement and the selection among them."""
 
-from __future__ import annotations
-
 import argparse
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from pathlib import Path
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
-from dashboard.commands import values as cli_values
+from dashboard.commands.decide import decision_lines
+from dashboard.commands.load import cubes_of, load
+from dashboard.commands.model.predict import say_network
 from dashboard.commands.orthogonal import run as orthogonal_run
+from dashboard.commands.orthogonal.options import BLOCK
 from dashboard.commands.output import say, show
+from dashboard.commands.prepared import grown, preparation
 from dashboard.commands.usage import Usage
+from dashboard.decisions.measured.map import select_ppn
 from dashboard.domain.units import format_bytes
-
-if TYPE_CHECKING:
-    from dashboard.models.published import Runtime
+from dashboard.models.fitted_runtime import unfitted, unfitted_note
+from dashboard.models.grid_simulation import simulated
+from dashboard.models.grids import PHASED, deviation, of_results, predict, summary
+from dashboard.models.parameter_text import find_parameters
+from dashboard.models.placement import follows, nodes_of, shares
+from dashboard.models.published import MACHINES, Runtime, machine, machine_named
+from dashboard.models.simulator import Nodes
+from dashboard.schedules.layout import layouts
+from dashboard.schedules.orthogonal import default_inner, inner_of, worded
 
 _MOST_PROCESSES = 1 << 20
-_MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
 _TREE = "intervals"
-_BLOCK: Literal["block"] = "block"
 _WITHIN = "pairs within a node, by phase"
 _DEVIATION = ("measured", "deviation (%)", "of each phase alone")
-
-
-def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.ArgumentParser) -> list[Any]:
-    """Add ``orthogonal`` to the subcommands of ``colltune``; those of its parsers that take a treatment."""
-    about = "Orthogonal structures: grids of processes, what they are predicted to gain, and what they gained."
-    add = cli_arguments.Subcommands(cli_arguments.command(commands, "orthogonal", about), [common]).add
-    listing = add("layouts", "List the grids of a number of processes: its ordered factorizations.")
-    listing.add_argument("processes", type=cli_values.count, metavar="P")
-    _dimensions(listing)
-    _nodes(listing)
-    simulate = add("simulate", "Simulate each grid message by message, with an own algorithm inside.")
-    _call(simulate)
-    about = "alone and inside of each phase (default: that of grids of the collective, which the answer names)"
-    simulate.add_argument("--inner", metavar="METHOD", help=about)
-    simulate.add_argument("--model", default="hockney", metavar="NAME", help="hockney (default), loggp or plogp")
-    simulate.add_argument(
-        "--between", required=True, metavar="PARAMETERS", help="between nodes: machine, file, or alpha=1e-4,beta=8e-8"
-    )
-    simulate.add_argument("--within", metavar="PARAMETERS", help="within a node (default: as between nodes)")
-    _nodes(simulate)
-    _dimensions(simulate)
-    predict = add("predict", "Predict the time of each grid by runtime functions, phase by phase.", hints)
-    _call(predict)
-    predict.add_argument("--machine", required=True, metavar="NAME|RESULTS", help=_MACHINE)
-    predict.add_argument("--method", help="of the results: what runs inside (default: 'default')")
-    predict.add_argument(
-        "--inner", metavar="NAME", help="of the results: what grids are called by that it runs inside of (library)"
-    )
-    _dimensions(predict)
-    improve = add("improve", "Show what measured grids gain over the original, over an interval of sizes.", hints)
-    improve.add_argument("--original", default="default", metavar="METHOD", help="compared with (default: 'default')")
-    improve.add_argument(
-        "--between", type=cli_values.sizes, metavar="FROM-TO", help="such as 8KiB-512KiB (default: all message sizes)"
-    )
-    select = add("select", "Select a method for intervals of message size: the tree 'intervals' of decide.", hints)
-    for each in (improve, select):
-        each.add_argument("paths", nargs="+", metavar="PATH", help="results of a campaign with grids")
-        each.add_argument("-c", "--collective", help="the collective, if there are several")
-        cli_arguments.ppn(each)
-    select.add_argument("--price", type=float, metavar="PCT", help="what a further interval must save (default 0)")
-    select.add_argument("--least-gain", type=float, metavar="PCT", help="over the library's own decision (default 2)")
-    select.add_argument("--max-intervals", type=cli_values.count, metavar="N", help="for each communicator size")
-    select.add_argument(
-        "--significance", type=float, metavar="LEVEL", help="count only what is faster beyond noise, such as 0.05"
-    )
-    orthogonal_run.add_parser(add, hints, _MACHINE)
-    return [select]
-
-
-def _call(parser: argparse.ArgumentParser) -> None:
-    about = "bcast, scatter, gather, reduce, allreduce, allgather"
-    parser.add_argument("-c", "--collective", required=True, help=about)
-    parser.add_argument("--processes", required=True, type=cli_values.count, metavar="P")
-    parser.add_argument(
-        "--message-size", required=True, type=cli_values.size, metavar="BYTES", help="such as 100000 or 64KiB"
-    )
-
-
-def _dimensions(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--dimensions", type=cli_values.count, metavar="D", help="of the grids (default: any)")
-
-
-def _nodes(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (default 1)")
-    parser.add_argument(
-        "--placement", choices=(_BLOCK, "cyclic"), help="of ranks on nodes, where --ppn is given (default block)"
-    )
 
 
 def orthogonal(args: argparse.Namespace) -> None:
@@ -105,8 +45,6 @@ def orthogonal(args: argparse.Namespace) -> None:
 
 
 def _layouts(args: argparse.Namespace) -> None:
-    from dashboard.schedules.layout import layouts
-
     if args.processes > _MOST_PROCESSES:
         raise Usage(f"{args.processes} processes: at most {_MOST_PROCESSES} are listed")
     grids = layouts(args.processes, args.dimensions)
@@ -118,9 +56,7 @@ def _layouts(args: argparse.Namespace) -> None:
             raise Usage("--placement: of several processes on a node; --ppn says how many")
         show(args, result, lambda: [str(each) for each in grids])
         return
-    from dashboard.models.placement import follows, nodes_of, shares
-
-    nodes = nodes_of(args.processes, args.ppn, args.placement or _BLOCK)
+    nodes = nodes_of(args.processes, args.ppn, args.placement or BLOCK)
     result["within_nodes"] = [shares(each, nodes) for each in grids]
     result["follows_machine"] = [follows(each, nodes) for each in grids]
     rows = [[str(each), _within(shares(each, nodes)), "yes" * follows(each, nodes)] for each in grids]
@@ -138,16 +74,9 @@ def _within(shares: Sequence[float]) -> str:
 
 
 def _simulate(args: argparse.Namespace) -> None:
-    from dashboard.commands.model.predict import say_network
-    from dashboard.models.grid_simulation import simulated
-    from dashboard.models.parameter_text import find_parameters
-    from dashboard.models.placement import nodes_of
-    from dashboard.models.simulator import Nodes
-    from dashboard.schedules.orthogonal import default_inner
-
     if args.ppn is None and (args.within is not None or args.placement is not None):
         raise Usage("--within, --placement: of several processes on a node; --ppn says how many")
-    args.placement = args.placement or _BLOCK
+    args.placement = args.placement or BLOCK
     usual = default_inner(args.collective)
     args.inner = args.inner or usual
     networks = [find_parameters(text, args.model) for text in (args.between, args.within or args.between)]
@@ -163,10 +92,6 @@ def _simulate(args: argparse.Namespace) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
-    from dashboard.models.fitted_runtime import unfitted, unfitted_note
-    from dashboard.models.grids import deviation, predict
-    from dashboard.models.published import machine_named
-
     published = machine_named(args.machine) is not None
     if published and (args.inner is not None or args.method is not None):
         raise Usage(f"--inner, --method: of results; {args.machine} is a published machine, of one method each")
@@ -206,11 +131,6 @@ def _row(made: Any) -> dict[str, Any]:
 
 def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
     """Runtime function of a collective on a published machine, or of a method of results."""
-    from pathlib import Path
-
-    from dashboard.models.grids import of_results
-    from dashboard.models.published import MACHINES, machine, machine_named
-
     if name := machine_named(args.machine):
         return machine(name, collective)
     if not Path(args.machine).exists():
@@ -220,9 +140,6 @@ def _runtime(args: argparse.Namespace, collective: str, method: str) -> Runtime:
 
 def _cubes(args: argparse.Namespace) -> dict[str, Any]:
     """Results of the machine by collective, as far as they are of such that grids are made of; read once."""
-    from dashboard.commands.load import load
-    from dashboard.models.grids import PHASED
-
     if not hasattr(args, "machine_cubes"):
         args.paths = [args.machine]
         # Those of --ppn are of what is predicted.
@@ -259,8 +176,6 @@ def _predicted_lines(result: Mapping[str, Any], dimensions: int | None) -> list[
 
 def _others(inside: Sequence[str], result: Mapping[str, Any]) -> str:
     """Algorithms of the phases, where one is another than was asked for; else empty."""
-    from dashboard.schedules.orthogonal import inner_of, worded
-
     asked = [worded(word)[0] for word in inner_of(result["inner"], len(inside))] if inside else []
     return ", ".join(inside) if list(inside) != asked else ""
 
@@ -277,10 +192,6 @@ def _percent(value: float | None) -> str:
 
 
 def _improve(args: argparse.Namespace) -> None:
-    from dashboard.commands.load import cubes_of
-    from dashboard.decisions.measured.map import select_ppn
-    from dashboard.models.grids import summary
-
     (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
     flat, ppn = select_ppn(cube, args.ppn)
     rows = summary(flat, args.original, args.between or (0.0, float("inf")), ppn)
@@ -307,10 +218,6 @@ def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _select(args: argparse.Namespace) -> None:
-    from dashboard.commands.decide import decision_lines
-    from dashboard.commands.load import load
-    from dashboard.commands.prepared import grown, preparation
-
     given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals", "significance")}
     options = {name: value for name, value in given.items() if value is not None}
     decided = grown(preparation(args, load(args)), _TREE, options)

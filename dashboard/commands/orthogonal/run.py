@@ -1,7 +1,5 @@
 """``colltune orthogonal run``: applications whose collectives are the original ones or run in phases over a grid."""
 
-from __future__ import annotations
-
 import argparse
 import json
 import math
@@ -9,100 +7,31 @@ import statistics
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from dashboard.commands import arguments as cli_arguments
+from dashboard.benchmarks.applications.order import JACOBI, VARIANTS, Order
+from dashboard.benchmarks.applications.run import run as run_order
+from dashboard.benchmarks.libraries.library import at
 from dashboard.commands import launching as cli_launching
 from dashboard.commands import text as cli_text
-from dashboard.commands import values as cli_values
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
+from dashboard.models.applications import answer_of, beyond, gain, phase_times, predicted
+from dashboard.models.errors import ModelError
+from dashboard.models.fitted_runtime import unfitted_note
+from dashboard.models.grids import PHASED
+from dashboard.models.placement import nodes_recorded, shares
+from dashboard.models.published import Runtime
+from dashboard.schedules.layout import Grid
+from loaders import disk
+from loaders.collectives import COLLECTIVES
 
-if TYPE_CHECKING:
-    from dashboard.benchmarks.applications.order import Order
-    from dashboard.models.published import Runtime
-
-_ABOUT = "Run an application with original collectives and with such that run in phases over a grid, in turns."
 #: Options that are as in an order, where they were given.
 _NAMED = ("stages", "iterations", "steps", "step_size", "tolerance", "repetitions", "seed")
 
 
-def add_parser(
-    add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentParser, machine: str
-) -> argparse.ArgumentParser:
-    """Add ``run``; `machine` is the help of ``--machine``."""
-    parser = add("run", _ABOUT, hints)
-    parser.add_argument("application", metavar="jacobi|pab|pabm", help="the program")
-    parser.add_argument("--ranks", required=True, dest="processes", type=cli_values.count, metavar="P")
-    parser.add_argument(
-        "--size",
-        required=True,
-        dest="sizes",
-        type=cli_values.counts,
-        metavar="N[,N…]",
-        help="unknowns of the system; of several one job after the other",
-    )
-    parser.add_argument(
-        "--variant", metavar="NAME", help="jacobi: row, column, reduce_bcast, gather_scatter; pab, pabm: data, task"
-    )
-    parser.add_argument(
-        "--ways",
-        action=cli_values.Names,
-        default=[],
-        metavar="WAY[,WAY…]",
-        help="original, orthogonal (the balanced grid; of tasks: columns only) or grids such as 4x4 "
-        "(default original,orthogonal)",
-    )
-    parser.add_argument(
-        "--inner",
-        action="append",
-        default=[],
-        metavar="[COLLECTIVE=]METHOD",
-        help="what runs in the original and in each phase: library (default), or an own method with its parameters, "
-        "such as gather_bcast:gather=linear:bcast=linear; may be given again",
-    )
-    _steps_options(parser)
-    group = parser.add_argument_group("prediction beside")
-    group.add_argument("--machine", metavar="NAME|RESULTS", help=machine)
-    group.add_argument(
-        "--method",
-        action="append",
-        default=[],
-        metavar="[COLLECTIVE=]LABEL",
-        help="of the results: what runs inside (default: 'default'); may be given again",
-    )
-    cli_launching.add_options(parser)
-    cli_arguments.start_command(parser)
-    parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer there as well")
-    # Results may hold any number of them.
-    parser.set_defaults(collective=None)
-    return parser
-
-
-def _steps_options(parser: argparse.ArgumentParser) -> None:
-    """What of the integration, and how long."""
-    group = parser.add_argument_group("pab and pabm")
-    group.add_argument("--stages", type=cli_values.count, metavar="K", help="stages (default 4)")
-    group.add_argument("--iterations", type=cli_values.count, metavar="I", help="corrections of pabm (default 1)")
-    group.add_argument("--problem", metavar="NAME", help="sparse: Brusselator of 2 N² unknowns (default); dense")
-    group.add_argument("--step-size", type=cli_values.positive, metavar="H", help="of time (default 0.002)")
-    group = parser.add_argument_group("how long")
-    group.add_argument("--steps", type=cli_values.count, metavar="N", help="of time (10); iterations of jacobi at most")
-    group.add_argument(
-        "--tolerance", type=cli_values.positive, metavar="X", help="change that ends jacobi (default 1e-10)"
-    )
-    group.add_argument("--repetitions", type=cli_values.count, metavar="N", help="turns of all ways (default 3)")
-    group.add_argument("--seed", type=cli_values.count, metavar="N", help="of random matrices (default 1)")
-    group.add_argument("--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="(default 10min)")
-
-
 def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> None:
     """Run it and print times, gains and whether all computed the same; `runtime` of a collective and a method."""
-    from dashboard.benchmarks.applications.run import run as run_order
-    from dashboard.benchmarks.libraries.library import at
-    from dashboard.models.applications import answer_of
-    from loaders import disk
-
     output = Path(args.output) if args.output else None
     if output is not None and not output.resolve().parent.is_dir():
         raise Usage(f"-o {output}: there is no such folder")
@@ -122,9 +51,6 @@ def run(args: argparse.Namespace, runtime: Callable[[str, str], Runtime]) -> Non
 
 
 def _order(args: argparse.Namespace, size: int) -> Order:
-    from dashboard.benchmarks.applications.order import JACOBI, VARIANTS, Order
-    from loaders.collectives import COLLECTIVES
-
     given: dict[str, Any] = {name: value for name in _NAMED if (value := getattr(args, name)) is not None}
     if args.application == JACOBI:
         given.setdefault("steps", 1000)
@@ -150,11 +76,6 @@ def _predictions(
     args: argparse.Namespace, answer: Mapping[str, Any], runtime: Callable[[str, str], Runtime]
 ) -> Iterator[float | None]:
     """Seconds of a step of each way; None without a machine, or where it is not known."""
-    from dashboard.models.applications import beyond, predicted
-    from dashboard.models.errors import ModelError
-    from dashboard.models.fitted_runtime import unfitted_note
-    from dashboard.models.grids import PHASED
-
     methods = _by_collective(args.method, PHASED)
     alone = answer["alone"]["seconds"] / answer["alone"]["steps"]
 
@@ -179,10 +100,6 @@ def _predictions(
 
 def _compare(answer: Mapping[str, Any], predictions: Iterator[float | None]) -> None:
     """Add to each way seconds of a step, measured and predicted, its gain, and the pairs of its grid on one node."""
-    from dashboard.models.applications import gain
-    from dashboard.models.placement import nodes_recorded, shares
-    from dashboard.schedules.layout import Grid
-
     first = answer["ways"][0]
     nodes = nodes_recorded(answer["rank_nodes"], answer["order"]["processes"])
     for way, prediction in zip(answer["ways"], predictions, strict=True):
@@ -204,8 +121,6 @@ def _same(way: Mapping[str, Any]) -> bool:
 
 
 def _lines(answer: Mapping[str, Any]) -> list[str]:
-    from dashboard.models.applications import phase_times
-
     order, alone = answer["order"], answer["alone"]
     ways = answer["ways"]
     head = f"{order['application']} {order['variant']}, {order['size']} unknowns, {order['processes']} processes on "

@@ -5,33 +5,22 @@ from collections.abc import Callable, Sequence
 from typing import Any, NoReturn
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import beside as cli_beside
-from dashboard.commands import beyond as cli_beyond
-from dashboard.commands import check_methods as cli_check_methods
-from dashboard.commands import decide_time as cli_decide_time
-from dashboard.commands import lint as cli_lint
-from dashboard.commands import portability as cli_portability
-from dashboard.commands import prove as cli_prove
-from dashboard.commands import report as cli_report
-from dashboard.commands import serve as cli_serve
-from dashboard.commands import translate as cli_translate
 from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
-from dashboard.commands import tune as cli_tune
 from dashboard.commands import values as cli_values
-from dashboard.commands import view as cli_view
 from dashboard.commands.bench import options as cli_bench
-from dashboard.commands.methods import command as cli_methods
+from dashboard.commands.methods import options as cli_methods
 from dashboard.commands.model import command as cli_model
-from dashboard.commands.online import command as cli_online
-from dashboard.commands.orthogonal import command as cli_orthogonal
+from dashboard.commands.online import options as cli_online
+from dashboard.commands.options import libraries, results
+from dashboard.commands.orthogonal import options as cli_orthogonal
 from dashboard.commands.output import answer
 from dashboard.commands.tune_check import options as cli_tune_check
 from dashboard.commands.usage import Usage
-from dashboard.commands.view import DASHBOARD
 from dashboard.session.reading import OPTIONS as READING
-from dashboard.session.treatment import UNCERTAINTY
 from loaders.collectives import COLLECTIVES
+
+__all__ = ["build", "parse"]
 
 
 class _Parser(argparse.ArgumentParser):
@@ -112,8 +101,8 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
     _add_deciding(add, hints, argv, command)
     _add_libraries(commands, common, hints)
     made, also = cli_arguments.command, (hints, as_hint, common)
-    cli_view.add_options(made(commands, "view", "Show what an address of the page shows, without a browser.", *also))
-    cli_serve.add_options(made(commands, "serve", "Run the dashboard, as 'panel serve dashboard' does.", *also))
+    libraries.view_options(made(commands, "view", "Show what an address of the page shows, without a browser.", *also))
+    libraries.serve_options(made(commands, "serve", "Run the dashboard, as 'panel serve dashboard' does.", *also))
     return parser
 
 
@@ -132,29 +121,29 @@ def _add_reading(add: _Add, hints: _Parser, as_hint: _Parser, chosen: _Parser) -
         "-o", "--output", required=True, metavar="FILE", help="name ending in .nc, .zarr, .csv or .occ"
     )
     dmap = add("map", "Show the decision map: the best method for each pair of sizes.", hints, chosen)
-    _map_options(dmap)
+    results.map_options(dmap)
     cli_arguments.json(dmap)
 
 
 def _add_deciding(add: _Add, hints: _Parser, argv: Sequence[str], command: str | None) -> None:
     """Add what makes decisions of results."""
     decide = add("decide", "Make a decision function; show its size and what it costs against the best.", hints)
-    _decide_options(decide)
+    results.decide_options(decide)
     export = add("export", "Write the decision function as source code or for a library.", hints)
-    _export_options(export)
+    results.export_options(export)
     frontier = add("frontier", "Compare all ways of deciding by size and penalty, and recommend one.", hints)
-    _frontier_options(frontier)
+    results.frontier_options(frontier)
     compare = add("compare", "Compare some decision functions with each other, cell by cell.", hints)
-    _compare_options(compare)
+    results.compare_options(compare)
     port = add(
         "portability", "Set two campaigns beside each other: what the decisions of one cost on the other.", hints
     )
     cli_arguments.collectives(port, "the collective")
     cli_arguments.ppn(port)
-    cli_portability.add_options(port)
+    results.portability_options(port)
     cli_arguments.json(port)
     report = add("report", "Write one HTML file with maps, penalties, frontier and rules that anyone can open.", hints)
-    cli_report.add_options(report)
+    results.report_options(report)
     for command_parser in (decide, export, frontier, compare, port, report):
         cli_treatment.add_options(command_parser)
     for command_parser in (decide, frontier, compare, report):
@@ -170,24 +159,24 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     made = cli_arguments.command
     about = "Check a rules file of an MPI library: what is wrong, and what the library really does with it."
     lint = made(commands, "lint", about, hints, common)
-    cli_lint.add_options(lint)
+    libraries.lint_options(lint)
     cli_treatment.add_options(lint, *cli_treatment.JUDGED_BY)
     cli_arguments.json(lint)
     about = "Communication models: predict, optimal segments, parameters and fits, what deciding by them costs."
     cli_model.add_options(made(commands, "model", about), [common], [hints])
     about = "Write a rules file of one MPI library for another one, or as source code."
-    cli_translate.add_options(made(commands, "translate", about, common))
-    cli_tune.add_parser(commands, common)
+    libraries.translate_options(made(commands, "translate", about, common))
+    libraries.tune_parser(commands, common)
     cli_bench.add_parser(commands, common, hints)
-    cli_prove.add_parser(commands, common)
+    libraries.prove_parser(commands, common)
     cli_methods.add_parser(commands, common)
     cli_online.add_parser(commands, common, hints)
     for each in cli_orthogonal.add_parser(commands, common, hints):
         cli_treatment.add_options(each)
-    cli_check_methods.add_parser(commands, common)
+    libraries.check_methods_parser(commands, common)
     cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
-    timed = cli_decide_time.add_parser(commands, [hints, common])
-    _collectives(timed)
+    timed = libraries.decide_time_parser(commands, [hints, common])
+    results.collectives(timed)
     cli_treatment.add_options(timed)
 
 
@@ -202,123 +191,6 @@ def _chosen() -> _Parser:
     parser.add_argument("-c", "--collective", help="the collective, if the results hold several or do not say")
     cli_arguments.ppn(parser)
     return parser
-
-
-def _collectives(parser: argparse.ArgumentParser, combined: str = "") -> None:
-    cli_arguments.collectives(parser, "the collective")
-    cli_arguments.ppn(parser, every=True)
-    if combined:
-        parser.add_argument("--combined", action="store_true", help=combined)
-
-
-def _map_options(parser: argparse.ArgumentParser) -> None:
-    cli_trees.add_option(parser, UNCERTAINTY)
-    cli_treatment.add_options(parser, "tolerance", "statistical", *cli_treatment.JUDGED_BY)
-    parser.add_argument(
-        "--ties",
-        choices=("mark", "simplest"),
-        default="mark",
-        help="draw cells with ties as such (default), or take there what gives the fewest rules",
-    )
-
-
-def _decide_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser, combined="one tree for several collectives, which it tests")
-    what = "show how size and penalty change: of a quadtree with this limit, of C4.5 with the settings of Table 6.7"
-    parser.add_argument("--sweep", choices=("depth", "threshold", "settings"), help=what)
-    parser.add_argument(
-        "--link",
-        nargs="?",
-        const=DASHBOARD,
-        metavar="URL",
-        help=f"print last the address at which the page shows the same (of a dashboard at URL, default {DASHBOARD})",
-    )
-    drawing = argparse.BooleanOptionalAction
-    parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
-    cli_arguments.json(parser)
-
-
-def _export_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser, combined="one tree for several collectives, which it tests")
-    parser.add_argument(
-        "--to", required=True, metavar="TARGET", help="such as c, openmpi or mpich; any other name lists them"
-    )
-    parser.add_argument(
-        "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
-    )
-    group = parser.add_argument_group("rules files", "for targets that are rules of a library")
-    about = "version of Open MPI: 4.1, 5.0 or 6.0 (default: the one measured, else 5.0)"
-    group.add_argument("--for", dest="version", metavar="V", help=about)
-    group.add_argument(
-        "--max-rules",
-        dest="most_rules",
-        type=cli_values.count,
-        metavar="N",
-        help="write the best N rules for each collective where all of them would be more",
-    )
-    group.add_argument(
-        "--allow-loss",
-        type=cli_values.percent,
-        default=0.0,
-        metavar="PCT",
-        help="points that the file's mean penalty may be above that of the tree; where it is more the file is written "
-        "all the same, and the exit status is 1 (default 0)",
-    )
-    cli_arguments.base(group)
-    cli_beyond.add_option(group)
-    cli_arguments.name(group, "the results")
-    cli_arguments.only(group)
-    cli_beside.add_options(parser)
-
-
-def _frontier_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser, combined="trees for several collectives, which they test")
-    parser.add_argument(
-        "--family",
-        dest="families",
-        action="extend",
-        nargs="+",
-        metavar="TREE",
-        help="ways of deciding to try (default: all that suit the data)",
-    )
-    parser.add_argument(
-        "--criterion",
-        choices=("mean", "median", "p95", "max"),
-        default="mean",
-        help="penalty that trees are compared and recommended by (default mean)",
-    )
-    parser.add_argument(
-        "--within",
-        type=cli_values.percent,
-        metavar="POINTS",
-        help="recommend the smallest tree within so many points of the best (default: within one standard error)",
-    )
-    parser.add_argument(
-        "--with-rules",
-        dest="rules_files",
-        action="extend",
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="rules files of libraries, or saved decisions: judge them too, as they are and improved",
-    )
-    parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
-    parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
-    cli_arguments.json(parser)
-
-
-def _compare_options(parser: argparse.ArgumentParser) -> None:
-    _collectives(parser, combined="trees for several collectives, which they test")
-    parser.add_argument(
-        "--trees",
-        action="extend",
-        nargs="+",
-        required=True,
-        metavar="TREE:OPTION=VALUE,…",
-        help='such as "quadtree:max_depth=3" "c45:min_cases=4" "rules:file=FILE" "default"; two are also compared cell '
-        "by cell",
-    )
-    cli_arguments.json(parser)
 
 
 def _hints() -> _Parser:

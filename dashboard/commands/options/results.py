@@ -1,0 +1,181 @@
+"""The options of commands that show results, and decide by them."""
+
+import argparse
+
+from dashboard.commands import arguments as cli_arguments
+from dashboard.commands import beside as cli_beside
+from dashboard.commands import beyond as cli_beyond
+from dashboard.commands import treatment as cli_treatment
+from dashboard.commands import trees as cli_trees
+from dashboard.commands import values as cli_values
+from dashboard.session.treatment import UNCERTAINTY
+
+#: Where a dashboard that was started without further words answers.
+DASHBOARD = "http://localhost:5006/dashboard"
+#: What a report writes rules as.
+TARGET = "openmpi"
+
+
+def collectives(parser: argparse.ArgumentParser, combined: str = "") -> None:
+    """Add which collectives are decided on, and how: with `combined`, that says what one tree for several is."""
+    cli_arguments.collectives(parser, "the collective")
+    cli_arguments.ppn(parser, every=True)
+    if combined:
+        parser.add_argument("--combined", action="store_true", help=combined)
+
+
+def map_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``map``, but for those of measurements and of trees."""
+    cli_trees.add_option(parser, UNCERTAINTY)
+    cli_treatment.add_options(parser, "tolerance", "statistical", *cli_treatment.JUDGED_BY)
+    parser.add_argument(
+        "--ties",
+        choices=("mark", "simplest"),
+        default="mark",
+        help="draw cells with ties as such (default), or take there what gives the fewest rules",
+    )
+
+
+def decide_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``decide``, but for those of measurements and of trees."""
+    collectives(parser, combined="one tree for several collectives, which it tests")
+    what = "show how size and penalty change: of a quadtree with this limit, of C4.5 with the settings of Table 6.7"
+    parser.add_argument("--sweep", choices=("depth", "threshold", "settings"), help=what)
+    parser.add_argument(
+        "--link",
+        nargs="?",
+        const=DASHBOARD,
+        metavar="URL",
+        help=f"print last the address at which the page shows the same (of a dashboard at URL, default {DASHBOARD})",
+    )
+    drawing = argparse.BooleanOptionalAction
+    parser.add_argument("--draw", action=drawing, default=None, help="draw the tree as text (default: up to 64 leaves)")
+    cli_arguments.json(parser)
+
+
+def export_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``export``, but for those of measurements and of trees."""
+    collectives(parser, combined="one tree for several collectives, which it tests")
+    parser.add_argument(
+        "--to", required=True, metavar="TARGET", help="such as c, openmpi or mpich; any other name lists them"
+    )
+    parser.add_argument(
+        "-o", "--output", default="-", metavar="FILE", help="file to write; - is standard output (default)"
+    )
+    group = parser.add_argument_group("rules files", "for targets that are rules of a library")
+    about = "version of Open MPI: 4.1, 5.0 or 6.0 (default: the one measured, else 5.0)"
+    group.add_argument("--for", dest="version", metavar="V", help=about)
+    group.add_argument(
+        "--max-rules",
+        dest="most_rules",
+        type=cli_values.count,
+        metavar="N",
+        help="write the best N rules for each collective where all of them would be more",
+    )
+    group.add_argument(
+        "--allow-loss",
+        type=cli_values.percent,
+        default=0.0,
+        metavar="PCT",
+        help="points that the file's mean penalty may be above that of the tree; where it is more the file is written "
+        "all the same, and the exit status is 1 (default 0)",
+    )
+    cli_arguments.base(group)
+    cli_beyond.add_option(group)
+    cli_arguments.name(group, "the results")
+    cli_arguments.only(group)
+    cli_beside.add_options(parser)
+
+
+def frontier_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``frontier``, but for those of measurements and of trees."""
+    collectives(parser, combined="trees for several collectives, which they test")
+    parser.add_argument(
+        "--family",
+        dest="families",
+        action="extend",
+        nargs="+",
+        metavar="TREE",
+        help="ways of deciding to try (default: all that suit the data)",
+    )
+    parser.add_argument(
+        "--criterion",
+        choices=("mean", "median", "p95", "max"),
+        default="mean",
+        help="penalty that trees are compared and recommended by (default mean)",
+    )
+    parser.add_argument(
+        "--within",
+        type=cli_values.percent,
+        metavar="POINTS",
+        help="recommend the smallest tree within so many points of the best (default: within one standard error)",
+    )
+    parser.add_argument(
+        "--with-rules",
+        dest="rules_files",
+        action="extend",
+        nargs="+",
+        default=[],
+        metavar="FILE",
+        help="rules files of libraries, or saved decisions: judge them too, as they are and improved",
+    )
+    parser.add_argument("--timed", action="store_true", help="measure how long one decision takes")
+    parser.add_argument("--all", action="store_true", help="list also the trees that others beat in size and penalty")
+    cli_arguments.json(parser)
+
+
+def compare_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``compare``, but for those of measurements and of trees."""
+    collectives(parser, combined="trees for several collectives, which they test")
+    parser.add_argument(
+        "--trees",
+        action="extend",
+        nargs="+",
+        required=True,
+        metavar="TREE:OPTION=VALUE,…",
+        help='such as "quadtree:max_depth=3" "c45:min_cases=4" "rules:file=FILE" "default"; two are also compared cell '
+        "by cell",
+    )
+    cli_arguments.json(parser)
+
+
+def portability_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``portability``, all but the hints, those of measurements and of trees."""
+    parser.add_argument(
+        "--against",
+        nargs="+",
+        required=True,
+        metavar="PATH",
+        help="the other campaign: another machine, another version of the library, after a change; hints are for both, "
+        "and files of other names are converted before",
+    )
+    parser.set_defaults(combined=False)
+    parser.add_argument(
+        "--all-methods",
+        action="store_true",
+        help="decide between all methods of each campaign (default: those that both have)",
+    )
+
+
+def report_options(parser: argparse.ArgumentParser) -> None:
+    """Add the options of ``report``, all but the hints, those of measurements, of trees and of what is held out."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        required=True,
+        metavar="FILE",
+        help="name ending in .html; in .zip: the pictures alone, as SVG, PDF and PNG, with captions",
+    )
+    cli_arguments.collectives(parser, "report on this collective")
+    cli_arguments.ppn(parser, every=True)
+    parser.add_argument("--title", default="", help="title of the report; default: from what the measurements tell")
+    parser.add_argument(
+        "--to", default=TARGET, metavar="TARGET", help=f"what the rules are written as (default {TARGET})"
+    )
+    parser.add_argument(
+        "--no-frontier", action="store_true", help="leave out the comparison of all ways of deciding, the longest part"
+    )
+    cli_trees.add_option(parser, UNCERTAINTY)
+    parser.add_argument(
+        "--models", action="store_true", help="fit communication models to the measurements, and set them beside these"
+    )
