@@ -13,6 +13,16 @@ if TYPE_CHECKING:
     from dashboard.export import Target
 
 
+#: Help of ``--launch``.
+LAUNCH = (
+    "here: the library's own start command, in an allocation over all its nodes (default); slurm: a job of its own; or "
+    "a start command such as 'mpiexec --hostfile hosts -n {ranks} --map-by ppr:{ppn}:node', whose {ranks}, {ppn}, "
+    "{nodes} and {program} are replaced word by word, by no shell"
+)
+#: Targets that are C, whose file may have others beside it.
+C_TARGETS = ("c", "c-table")
+
+
 class Subcommands:
     """The subcommands of a command; each that has an answer takes ``--json``.
 
@@ -130,6 +140,53 @@ def target(name: str) -> Target:
     if name not in TARGETS:
         raise Usage(f"--to {name}: no such target; available: {', '.join(TARGETS)}")
     return TARGETS[name]
+
+
+def starting(parser: argparse.ArgumentParser, *, each_node: bool = True) -> None:
+    """Add the options that say how ranks are started.
+
+    Parameters
+    ----------
+    each_node
+        Whether to add ``--ppn`` too; a campaign's plan has one of its own.
+    """
+    group = parser.add_argument_group("how ranks are started")
+    group.add_argument("--launch", metavar="COMMAND", help=LAUNCH)
+    if each_node:
+        group.add_argument("--ppn", type=cli_values.count, metavar="N", help="processes on each node (site's)")
+    site(group)
+
+
+def site(group: argparse._ArgumentGroup) -> None:
+    """Add ``--site``."""
+    group.add_argument(
+        "--site",
+        metavar="FILE",
+        help="what the site says once: launch, ppn, folder, [environment], [slurm] (default: $COLLTUNE_SITE, "
+        "~/.config/colltune/colltune.toml, /etc/colltune/colltune.toml)",
+    )
+
+
+def beyond(parser: Any) -> None:
+    """Add ``--beyond``."""
+    parser.add_argument(
+        "--beyond",
+        choices=("nearest", "default"),
+        default="nearest",
+        help="below and above the sizes that were measured: decide as at the nearest one (default), or leave it to the "
+        "library",
+    )
+
+
+def beside_c(parser: argparse.ArgumentParser) -> None:
+    """Add ``--header`` and ``--self-test``."""
+    group = parser.add_argument_group("C", f"for --to {' and '.join(C_TARGETS)} with -o FILE.c")
+    group.add_argument("--header", action="store_true", help="write FILE.h beside it")
+    group.add_argument(
+        "--self-test",
+        action="store_true",
+        help="write FILE_test.c beside it: a program that checks the decisions at every border, 0 = right",
+    )
 
 
 def start_command(parser: argparse.ArgumentParser) -> None:

@@ -4,7 +4,6 @@ import argparse
 from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import launching
 from dashboard.commands import values as cli_values
 from dashboard.commands.trees import add_option
 from dashboard.domain.adaptive import BUDGET, UNTIL
@@ -41,7 +40,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser, hints: argparse.A
             plan_options(order)
             protocol_options(order)
         if name in ("plan", "run"):
-            launching.add_options(order, ppn=False)
+            cli_arguments.starting(order, each_node=False)
         if name == "submit":
             slurm_options(order)
         if name in ("run", "submit", "resume"):
@@ -96,7 +95,7 @@ def slurm_options(parser: argparse.ArgumentParser) -> None:
         help="plan with the methods of this one by the tables, such as openmpi-5.0 (default: the installed library's; "
         "where none is, that of --module)",
     )
-    launching.site_option(group)
+    cli_arguments.site(group)
     group.add_argument("--dry-run", action="store_true", help="print the batch script, submit nothing")
 
 
@@ -128,7 +127,7 @@ def _parameters(orders: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--ranks", type=cli_values.count, metavar="N", help="to launch; rank 0 takes the first on another node (2)"
     )
-    launching.add_options(parser)
+    cli_arguments.starting(parser)
     parser.add_argument(
         "--time-limit", type=cli_values.seconds, metavar="TIME", help="the job is ended then (default 10min)"
     )

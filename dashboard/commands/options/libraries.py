@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import launching
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import options as bench_options
@@ -93,7 +92,7 @@ def prove_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--time-limit", type=cli_values.seconds, default=300.0, metavar="TIME", help="all is ended then (default 5min)"
     )
-    launching.add_options(parser)
+    cli_arguments.starting(parser)
     parser.add_argument("-o", "--output", metavar="FILE", help=f"write the report: {', '.join(WRITTEN_AS)}")
     cli_arguments.json(parser)
 
@@ -121,7 +120,7 @@ def check_methods_parser(commands: Any, common: argparse.ArgumentParser) -> None
     parser.add_argument(
         "--time-limit", type=cli_values.seconds, default=600.0, metavar="TIME", help="all is ended then (default 10min)"
     )
-    launching.add_options(parser)
+    cli_arguments.starting(parser)
     parser.add_argument("--program", metavar="NAME", help="print the C program of this name that shows a known fault")
     parser.add_argument("--known", action="store_true", help="list the faults that are known, and call nothing")
     cli_arguments.json(parser)
@@ -177,7 +176,7 @@ def tune_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     where = parser.add_mutually_exclusive_group()
     where.add_argument("--here", action="store_true", help="on this machine, or all nodes of this allocation (default)")
     where.add_argument("--slurm", action="store_true", help="by jobs of Slurm, asked for as follows")
-    where.add_argument("--launch", metavar="COMMAND", help=launching.LAUNCH)
+    where.add_argument("--launch", metavar="COMMAND", help=cli_arguments.LAUNCH)
     bench_options.slurm_options(parser)
 
 

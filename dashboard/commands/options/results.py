@@ -3,8 +3,6 @@
 import argparse
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import beside as cli_beside
-from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
@@ -81,10 +79,10 @@ def export_options(parser: argparse.ArgumentParser) -> None:
         "all the same, and the exit status is 1 (default 0)",
     )
     cli_arguments.base(group)
-    cli_beyond.add_option(group)
+    cli_arguments.beyond(group)
     cli_arguments.name(group, "the results")
     cli_arguments.only(group)
-    cli_beside.add_options(parser)
+    cli_arguments.beside_c(parser)
 
 
 def frontier_options(parser: argparse.ArgumentParser) -> None:

@@ -5,7 +5,6 @@ from collections.abc import Callable
 from typing import Any, Literal
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import launching as cli_launching
 from dashboard.commands import values as cli_values
 
 _MACHINE = "clic-lam, xeon-scampi or t3e as published, or results that runtime functions are fitted to"
@@ -122,7 +121,7 @@ def _run(add: Callable[..., argparse.ArgumentParser], hints: argparse.ArgumentPa
         metavar="[COLLECTIVE=]LABEL",
         help="of the results: what runs inside (default: 'default'); may be given again",
     )
-    cli_launching.add_options(parser)
+    cli_arguments.starting(parser)
     cli_arguments.start_command(parser)
     parser.add_argument("-o", "--output", metavar="FILE.json", help="write the answer there as well")
     # Results may hold any number of them.

@@ -6,8 +6,6 @@ from dataclasses import replace
 from typing import Any
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import beyond as cli_beyond
-from dashboard.commands import launching as cli_launching
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import options as bench_options
@@ -75,7 +73,7 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
         "and measure what is left once more",
     )
     judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
-    cli_beyond.add_option(judged)
+    cli_arguments.beyond(judged)
     cli_arguments.json(parser)
     return parser
 
@@ -91,5 +89,5 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
         metavar="TIME",
         help="the job is ended then (default: 5 x the estimate, 2min at least)",
     )
-    cli_launching.add_options(parser)
+    cli_arguments.starting(parser)
     parser.set_defaults(combined=False)
