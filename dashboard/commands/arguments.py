@@ -12,7 +12,6 @@ from dashboard.commands.usage import Usage
 if TYPE_CHECKING:
     from dashboard.export import Target
 
-
 #: Help of ``--launch``.
 LAUNCH = (
     "here: the library's own start command, in an allocation over all its nodes (default); slurm: a job of its own; or "

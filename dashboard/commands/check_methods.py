@@ -55,7 +55,6 @@ def _program(name: str) -> None:
 
 
 def _known(args: argparse.Namespace) -> None:
-
     def lines() -> list[str]:
         return [
             f"{each.collective} {each}" + (f" (--program {each.program})" if each.program else "") for each in FAULTS

@@ -142,7 +142,6 @@ def _installation(args: argparse.Namespace) -> Installation:
 
 
 def _launcher(args: argparse.Namespace, asked: Asked, installation: Installation) -> Launcher:
-
     site = launching.site_of(args)
     request = None if asked.slurm is None else Request.from_record(asked.slurm)
     return replace(site, launch=asked.launch or site.launch).launcher(installation, request=request)

@@ -28,7 +28,6 @@ def online(args: argparse.Namespace) -> None:
 
 
 def _simulate(args: argparse.Namespace) -> None:
-
     if args.iterations > _MOST_ITERATIONS:
         raise Usage(f"--iterations {args.iterations}: at most {_MOST_ITERATIONS}")
     cubes = None

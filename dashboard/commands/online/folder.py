@@ -103,7 +103,6 @@ def _installed(args: argparse.Namespace, compiler: Callable[[Path], Path | None]
 
 
 def _run(args: argparse.Namespace) -> None:
-
     folder = Folder.open(args.folder)
     if args.mode == "tuned" and not folder.model.exists():
         raise Usage(
