@@ -19,6 +19,7 @@ from dashboard.domain.held_out import NOTHING, SCHEMES
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.menus import collective_menu, ppn_menu
+from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
 from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
 from dashboard.plots import frontier as drawn
@@ -155,7 +156,7 @@ class FrontierPage(Page):
         try:
             computed = work()
         except DecisionError as error:
-            self._tell(str(error), "error")
+            self._tell(plain(str(error)), "error")
             return None
         if computed is None:
             self._tell(NO_RESULTS, "info")
@@ -167,7 +168,7 @@ class FrontierPage(Page):
     def _show(self) -> None:
         frontier = self.frontier
         with hold(pn.state.curdoc):
-            self._tell("" if frontier is None else "  \n".join(frontier.notes), "warning")
+            self._tell("" if frontier is None else plain("\n".join(frontier.notes)), "warning")
             self.advice.visible = self.adopt.visible = False
             if frontier is None:
                 for name in self.panes:
@@ -194,9 +195,9 @@ class FrontierPage(Page):
             self._advice = recommend(self.frontier)
         except DecisionError as error:
             self._advice = None
-            self.advice.param.update(object=str(error), severity="warning", visible=True)
+            self.advice.param.update(object=plain(str(error)), severity="warning", visible=True)
             return
-        self.advice.param.update(object=f"Take {self._advice.reason}.", severity="success", visible=True)
+        self.advice.param.update(object=f"Take {plain(self._advice.reason)}.", severity="success", visible=True)
         self.adopt.visible = True
 
     @property
@@ -271,7 +272,7 @@ class FrontierPage(Page):
     def _adopt(self, row: int) -> None:
         choice = self._choice(row)
         self.state.choose(choice)
-        self._tell(f"Adopted: {choice.described()}. The page {page_link('Decisions')} shows it.", "success")
+        self._tell(f"Adopted: {plain(choice.described())}. The page {page_link('Decisions')} shows it.", "success")
 
     def _adopt_advice(self, *_: Any) -> None:
         if self._advice is not None:

@@ -16,6 +16,7 @@ from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
+from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.widgets import Alert, Select, Switch, Toggle
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
@@ -139,7 +140,7 @@ class CampaignsView(Viewer):
         try:
             work = self._work()
         except DecisionError as error:
-            self._tell(str(error), "error")
+            self._tell(plain(str(error)), "error")
             return
 
         def take(comparison: _Comparison) -> None:

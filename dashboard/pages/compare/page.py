@@ -146,7 +146,7 @@ class ComparePage(Page):
         try:
             pair = self._pair()
         except DecisionError as error:
-            self._tell(str(error), "error")
+            self._tell(plain(str(error)), "error")
             return
         if pair is None:
             loaded = state.view.prepared is not None

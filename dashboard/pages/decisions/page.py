@@ -161,7 +161,7 @@ class DecisionsPage(Page):
         elif self.state.busy:
             message, severity = self.state.busy, "info"
         elif self._fault:
-            message, severity = self._fault, "error"
+            message, severity = plain(self._fault), "error"
         elif self.maps.scene is None:
             message, severity = NO_RESULTS, "info"
         else:
@@ -174,7 +174,7 @@ class DecisionsPage(Page):
             cautions = "  \n".join(self._cautions())
             return cautions, "info" if self.state.view.decision() is None else "warning"
         except DecisionError as error:
-            return str(error), "error"
+            return plain(str(error)), "error"
 
     def _cautions(self) -> Iterator[str]:
         scene, decision = self.maps.scene, self.state.view.decision()

@@ -1,5 +1,6 @@
 """The tab of the page *Models* that draws the parameters themselves."""
 
+from html import escape
 from typing import Any
 
 import numpy as np
@@ -33,7 +34,7 @@ class DrawnParameters(Part):
         drawn = (drawing.gap_chart(parameters), time, rate, drawing.computing_chart(parameters, reduced))
         with hold(pn.state.curdoc):
             self.tell("")
-            self.title.object = f"<strong>Parameters of {current.name}</strong>"
+            self.title.object = f"<strong>Parameters of {escape(current.name)}</strong>"
             for pane, place, each in zip(self.charts, self.places, drawn, strict=True):
                 place.visible = each is not None
                 pane.object = each

@@ -20,6 +20,7 @@ from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.knobs import KNOBS, Knob
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
+from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Filling
 from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, LiveFloatSlider, Select, TextInput
 
@@ -199,7 +200,7 @@ class ParameterPanel(Filling):
         try:
             work()
         except ModelError as error:
-            self.message.param.update(object=str(error), visible=True)
+            self.message.param.update(object=plain(str(error)), visible=True)
         else:
             self.message.visible = False
 

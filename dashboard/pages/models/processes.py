@@ -1,6 +1,7 @@
 """The tab of the page *Models* that draws one method on several numbers of processes."""
 
 from dataclasses import replace
+from html import escape
 from typing import Any
 
 import panel as pn
@@ -72,6 +73,6 @@ class OverProcesses(Part):
         columns = model_chart.chart_columns(alone, lines)
         what = "total buffer" if total else "message size"
         with hold(pn.state.curdoc):
-            self.title.object = f"<strong>{choice.collective} {method.label} over {what}</strong>"
+            self.title.object = f"<strong>{choice.collective} {escape(method.label)} over {what}</strong>"
             self.chart.object = model_chart.time_chart(alone, columns, self.live, what)
             self.legend.object = processes_table(alone, lines)

@@ -199,7 +199,7 @@ def prediction_table(
         ]
         for name, predicted, measured, total, phases in rows
     ]
-    return table(escape(title), heads, figures)
+    return table(title, heads, figures)
 
 
 def _percent(value: float) -> str:

@@ -2,18 +2,23 @@
 
 import json
 from dataclasses import replace
+from html import escape
 
 import numpy as np
 import pytest
+import xarray as xr
 
 from dashboard.models import MODEL_NAMES, MODELS
 from dashboard.models.fit import fit_all, residual_table
 from dashboard.models.observations import observe
 from dashboard.models.parameter_text import write_set
 from dashboard.pages.models.page import TABS, ModelsPage
+from dashboard.pages.parts.reports import plain
 from dashboard.session.recipes import as_command
+from dashboard.session.registry import register
 from dashboard.session.state import State
 from tests.conftest import FAST_ETHERNET
+from tests.cubes import cube_of
 from tests.pages.models.viewing import drawn, open_tab, source
 from tests.states import sample_state
 from tests.uploading import upload
@@ -55,7 +60,7 @@ def test_a_machine_sets_all_sliders_and_what_it_lacks_can_be_typed_in(page: Mode
     assert "no parameters" in page.panel.notes["loggp"].object
     page.models.value = list(MODEL_NAMES)
     page.panel.typed["plogp"].value = "latency=5e-5,sizes=0/1024,gap=1e-5/9e-5,send_overhead=5e-6/6e-6"
-    assert "receive_overhead" in page.panel.message.object
+    assert "receive_overhead" in page.panel.message.object.replace("\\", "")
     page.panel.typed["plogp"].value += ",receive_overhead=5e-6/7e-6"
     assert not page.panel.message.visible
     assert page.choice.view().models == ("hockney", "plogp")
@@ -108,11 +113,11 @@ def test_the_ping_pong_gives_parameters_of_all_models(page: ModelsPage) -> None:
 
 def test_an_empty_file_is_told_and_so_is_the_same_file_again(page: ModelsPage) -> None:
     upload(page.panel.file, "bad.json", b"{")
-    assert page.panel.message.object.startswith("bad.json:1: ")
+    assert page.panel.message.object.startswith(plain("bad.json:1: "))
     for _ in range(2):
         page.panel.message.object = ""
         upload(page.panel.file, "empty.json", b"")
-        assert page.panel.message.object == "upload: the file is empty"
+        assert page.panel.message.object == plain("upload: the file is empty")
     upload(page.panel.file, "bad.json", b"{")
     page.panel.machine.value = "boba"
     assert not page.panel.message.visible
@@ -383,5 +388,26 @@ def test_parameters_are_saved_and_loaded(page: ModelsPage, state: State) -> None
     assert set(other.choice.parameters) == set(MODEL_NAMES)
     for content, words in ((b"{", "not JSON"), (b"\xff\xfe", "UTF-8"), (b"x" * (2 << 20), "at most")):
         other.panel.file.param.update(filename="bad.json", value=content)
-        assert words in other.panel.message.object
+        assert plain(words) in other.panel.message.object
         assert other.choice.name_of_set == "pointtopoint"
+
+
+def test_what_an_address_or_a_file_calls_things_is_text(page: ModelsPage, state: State) -> None:
+    name = "<img src=x onerror=alert(1)>"
+    state.model_view = f"parameters:{name}: hockney alpha=0.0001,beta=1e-08;tab:{TABS.index('Parameters')}"
+    title = page.parts[page.tabs.active].title.object
+    assert title == f"<strong>Parameters of {escape(name)}</strong>"
+    known = json.loads(page.choice.current().to_json())
+    upload(page.panel.file, "mine.json", json.dumps({**known, "parameters": {name: {}}}).encode())
+    assert page.panel.message.visible
+    assert plain(name) in page.panel.message.object
+
+
+def test_what_a_file_calls_a_method_is_text(page: ModelsPage, state: State) -> None:
+    name = "<img src=x onerror=alert(1)>"
+    cube = cube_of(np.full((1, 2, 2), 1e-5), [2, 4], [8, 64])
+    cube = cube.assign_coords(method=[name], algorithm=("method", [name]))
+    state.show(register(xr.DataTree.from_dict({"/bcast": cube})))
+    part = open_tab(page, "Processes")
+    part.method.value = next(each for each in page.choice.offered() if each.label == name)
+    assert part.title.object == f"<strong>bcast {escape(name)} over message size</strong>"
