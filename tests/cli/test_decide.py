@@ -168,7 +168,7 @@ def test_help_of_a_tree_lists_its_own_options_only(colltune: Run) -> None:
     assert "Quinlan" in of_c45
     assert "--max-leaves" not in of_c45
     of_all = colltune("decide", "--help").out
-    for flag in ("-m N, --min-cases N", "--max-leaves", "--leaves", "--max-depth", "--confidence", "--held-out"):
+    for flag in (" -m", "--min-cases N", "--max-leaves", "--leaves", "--max-depth", "--confidence", "--held-out"):
         assert flag in of_all
 
 
