@@ -109,17 +109,17 @@ def of_file(state: State, collectives: Sequence[str], loss: float = 0.0) -> list
     return ["export", *measured, *words, *_target_words(state), *accepted]
 
 
-def of_check(state: State, file: str, version: str, *, judged: bool) -> list[str]:
+def of_check(state: State, file: str, version: str | None, *, judged: bool) -> list[str]:
     """The command that checks a rules file.
 
     Parameters
     ----------
     version
-        Of Open MPI that reads it.
+        Of Open MPI that reads it; None of other files.
     judged
         Whether it is judged by the measurements on show, if there are any.
     """
-    words = ["lint", file, "--for", version]
+    words = ["lint", file, *(["--for", version] if version else [])]
     if state.results is None or not judged:
         return words
     view = state.view

@@ -39,6 +39,7 @@ MAPS = {"a": "A: the tree", "b": "B: the rules file", "gap": "B against A"}
 #: Larger files are no rules of a library.
 MOST_BYTES = 4 << 20
 _VERSIONS = ("4.1", "5.0", "6.0")
+_CLASSIC = ("openmpi-1", "openmpi-2")
 _PASTED = "pasted"
 _LONGEST_NAME = 60
 
@@ -187,6 +188,7 @@ class CheckRules(Viewer):
             self._tell(checked, "error")
             return
         self.checked = checked
+        self.version.visible = checked.rules is None or checked.rules.format in _CLASSIC
         self._state.give(checked.key, checked.name)
         self._tell("", "info")
         lines = checked.text.split("\n")
@@ -209,7 +211,8 @@ class CheckRules(Viewer):
         if checked is None or checked.rules is None or not self.body.visible:
             return []
         judged = not checked.rules.listings
-        return [of_check(self._state, checked.name, self.version.value, judged=judged), *self.translate.commands()]
+        version = self.version.value if self.version.visible else None
+        return [of_check(self._state, checked.name, version, judged=judged), *self.translate.commands()]
 
     @property
     def choice(self) -> Choice | None:

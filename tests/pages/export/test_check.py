@@ -182,12 +182,15 @@ def test_measurements_of_other_methods_give_no_substitutes(elsewhere: ExportPage
 
 def test_what_is_listed_and_not_translated_says_why(page: ExportPage, samples: Path) -> None:
     page.check.give("nccl_tuner.conf", (samples / "nccl_tuner" / "nccl_tuner.conf").read_text())
+    assert not page.check.version.visible
+    assert "--for" not in page.check.commands()[0]
     assert "ring simple channels=4" in page.check.table.object
     assert "listed, not decided with" in page.check.cost.object
     translate = page.check.translate
     assert (translate.line.visible, translate.bar.visible) == (True, False)
     assert "nothing to translate, since 8 of its 9 rules go by nodes" in translate.message.object.replace("\\", "")
     page.check.give("mine.conf", RULES)
+    assert page.check.version.visible
     assert (translate.bar.visible, translate.message.visible) == (True, False)
 
 
