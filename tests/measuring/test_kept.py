@@ -14,6 +14,7 @@ from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.campaigns.confined import jobs_folder
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers.launch import end_of
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.measuring import kept
@@ -105,9 +106,9 @@ def test_the_list_tells_how_each_campaign_stands_by_what_is_on_disk(tmp_path: Pa
     assert campaigns(tmp_path / "nowhere") == ([], [])
     create(tmp_path, "planned", PLAN)
     ended = create(tmp_path, "ended", PLAN)
-    end = jobs_folder(ended.folder) / "end.json"
-    write_json(end, {"state": "failed", "reason": "exit code 3", "exit_code": 3})
-    handle = {"mark": "m", "pid": 1, "started": 1, "end": str(end), "order": str(end.with_name("order.json"))}
+    order = jobs_folder(ended.folder) / "order.json"
+    write_json(end_of(order), {"state": "failed", "reason": "exit code 3", "exit_code": 3})
+    handle = {"mark": "m", "pid": 1, "started": 1, "order": str(order)}
     record = {"launcher": LocalLauncher().record(), "attempt": 1, "started": 2e9, "seconds": 60, "handle": handle}
     write_json(ended.state_file, record)
     with RunWriter(ended.results, {}) as writer:
