@@ -8,16 +8,16 @@ import xarray as xr
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.load import cubes_of
-from dashboard.commands.model.predict import say_undetermined_choices
 from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
-from dashboard.decisions import select_ppn
+from dashboard.decisions import DecisionFunction, select_ppn
 from dashboard.decisions.judged.heldout import HeldOut
 from dashboard.decisions.measured import selection, trust
 from dashboard.decisions.measured.workload import in_words
 from dashboard.domain import held_out as held_out_words
 from dashboard.domain.errors import meant
 from dashboard.domain.units import format_bytes, format_count, format_ppn
+from dashboard.export.provenance import unsure
 from dashboard.export.unsafe import LEFT_OUT
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import Decided, Prepared, prepare
@@ -204,3 +204,9 @@ def say_ppn(cubes: Mapping[str, xr.Dataset]) -> None:
             notes.append(f"note: {format_ppn(chosen)} (most measured cells) of {others}; --ppn chooses")
     for note in dict.fromkeys(notes):
         say(note)
+
+
+def say_undetermined_choices(decision: DecisionFunction) -> None:
+    """Warn of choices of models that rest on parameters which their fit did not determine."""
+    if words := unsure(decision):
+        say(f"warning: {decision.collective}: {words}")

@@ -9,8 +9,9 @@ import numpy as np
 import xarray as xr
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.model.predict import say_undetermined, say_undetermined_choices
+from dashboard.commands.model.predict import say_undetermined
 from dashboard.commands.output import say, show, writing
+from dashboard.commands.prepared import say_undetermined_choices
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction
 from dashboard.domain.units import format_bytes, format_count

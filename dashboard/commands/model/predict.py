@@ -1,16 +1,14 @@
 """``colltune model list | errata | predict | segments``: what follows from formulas and parameters alone."""
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from dashboard.commands import text as cli_text
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
-from dashboard.decisions import DecisionFunction
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes
-from dashboard.export.provenance import unsure
 from dashboard.models import (
     ALL,
     MACHINE_TITLES,
@@ -22,13 +20,11 @@ from dashboard.models import (
     model_of,
     models_of,
 )
-from dashboard.models.aliases import algorithm_of
 from dashboard.models.errata import Erratum
 from dashboard.models.errata import errata as find
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.parameter_text import find_parameters
 from dashboard.models.segments import Segmentation
-from dashboard.models.undetermined import Predict, resting, warning
 
 _RANGES = (5, 10)
 
@@ -102,6 +98,8 @@ def _errata_lines(entries: Sequence[Erratum]) -> list[str]:
 
 def _model(args: argparse.Namespace) -> CollectiveModel:
     """The model, by its own name or by a library's."""
+    from dashboard.models.aliases import algorithm_of
+
     return model_of(args.collective, algorithm_of(args.collective, args.algorithm) or args.algorithm)
 
 
@@ -134,19 +132,17 @@ def say_network(network: ParameterSet, *models: str) -> None:
         say(f"note: {converted}")
 
 
-def say_undetermined(network: ParameterSet, model: str, predicted: Predict) -> list[str]:
+def say_undetermined(
+    network: ParameterSet, model: str, predicted: Callable[[PointToPointModel], FloatArray]
+) -> list[str]:
     """Say what parameters are converted, and warn of times that rest on what a fit did not determine; names of that."""
+    from dashboard.models.undetermined import resting, warning
+
     say_network(network, model)
     rests = resting(network, model, predicted)
     if rests:
         say(f"warning: {warning(rests)}")
     return list(rests)
-
-
-def say_undetermined_choices(decision: DecisionFunction) -> None:
-    """Warn of choices of models that rest on parameters which their fit did not determine."""
-    if words := unsure(decision):
-        say(f"warning: {decision.collective}: {words}")
 
 
 def predict(args: argparse.Namespace) -> None:

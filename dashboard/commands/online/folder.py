@@ -12,11 +12,9 @@ from dashboard.benchmarks.libraries.library import library_of
 from dashboard.benchmarks.libraries.mpicc import compiler
 from dashboard.commands import arguments as cli_arguments
 from dashboard.commands import text as cli_text
-from dashboard.commands.decide import deliver
 from dashboard.commands.output import Working, say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count
-from dashboard.export.writing import Order
 from dashboard.online.course import Kept
 from dashboard.online.deciding import decision_of, seen_ppns
 from dashboard.online.library import LIBRARY, build
@@ -228,6 +226,9 @@ def _beside_default(evaluation: Mapping[str, Any], seconds: str) -> list[str]:
 
 
 def _export(args: argparse.Namespace) -> None:
+    from dashboard.commands.decide import deliver
+    from dashboard.export.writing import Order
+
     folder = Folder.open(args.folder)
     cli_arguments.target(args.to)
     model = load(folder.model)

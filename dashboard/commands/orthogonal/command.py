@@ -7,17 +7,12 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.commands import text as cli_text
-from dashboard.commands.decide import decision_lines
 from dashboard.commands.load import cubes_of, load
 from dashboard.commands.model.predict import say_network
-from dashboard.commands.orthogonal import run as orthogonal_run
 from dashboard.commands.orthogonal.options import BLOCK
 from dashboard.commands.output import say, show
-from dashboard.commands.prepared import grown, preparation
 from dashboard.commands.usage import Usage
-from dashboard.decisions.measured.map import select_ppn
 from dashboard.domain.units import format_bytes
-from dashboard.models.fitted_runtime import unfitted, unfitted_note
 from dashboard.models.grid_simulation import simulated
 from dashboard.models.grids import PHASED, deviation, of_results, predict, summary
 from dashboard.models.parameter_text import find_parameters
@@ -38,7 +33,9 @@ def orthogonal(args: argparse.Namespace) -> None:
     if getattr(args, "dimensions", None) == 1:
         raise Usage("--dimensions 1: a grid has at least 2")
     if args.orthogonal_command == "run":
-        orthogonal_run.run(args, lambda collective, method: _runtime(args, collective, method))
+        from dashboard.commands.orthogonal.run import run
+
+        run(args, lambda collective, method: _runtime(args, collective, method))
         return
     commands = {"layouts": _layouts, "predict": _predict, "simulate": _simulate, "improve": _improve, "select": _select}
     commands[args.orthogonal_command](args)
@@ -92,6 +89,8 @@ def _simulate(args: argparse.Namespace) -> None:
 
 
 def _predict(args: argparse.Namespace) -> None:
+    from dashboard.models.fitted_runtime import unfitted, unfitted_note
+
     published = machine_named(args.machine) is not None
     if published and (args.inner is not None or args.method is not None):
         raise Usage(f"--inner, --method: of results; {args.machine} is a published machine, of one method each")
@@ -192,6 +191,8 @@ def _percent(value: float | None) -> str:
 
 
 def _improve(args: argparse.Namespace) -> None:
+    from dashboard.decisions.measured.map import select_ppn
+
     (name, cube), *_ = cubes_of(args, [args.collective] if args.collective else None).items()
     flat, ppn = select_ppn(cube, args.ppn)
     rows = summary(flat, args.original, args.between or (0.0, float("inf")), ppn)
@@ -218,6 +219,9 @@ def _improved_lines(rows: Sequence[Mapping[str, Any]]) -> list[str]:
 
 
 def _select(args: argparse.Namespace) -> None:
+    from dashboard.commands.decide import decision_lines
+    from dashboard.commands.prepared import grown, preparation
+
     given = {name: getattr(args, name) for name in ("price", "least_gain", "max_intervals", "significance")}
     options = {name: value for name, value in given.items() if value is not None}
     decided = grown(preparation(args, load(args)), _TREE, options)
