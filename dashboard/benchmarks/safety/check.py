@@ -149,6 +149,7 @@ def check(
     order: Order,
     *,
     seconds: float = 600.0,
+    hangs: float = HANGS_S,
     python: Path | None = None,
     launcher: Launcher | None = None,
     environment: Mapping[str, str] | None = None,
@@ -162,6 +163,8 @@ def check(
         The library.
     seconds
         Time limit; what is not called then is counted.
+    hangs
+        Seconds without a call coming back after which a method hangs.
     python
         Interpreter that the ranks run; default: this one.
     launcher
@@ -185,7 +188,7 @@ def check(
         own = {**ONE_THREAD, **MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
         said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
-        job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=HANGS_S),))
+        job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))
         total = len(order.steps)
 
         def far() -> tuple[float, str]:
