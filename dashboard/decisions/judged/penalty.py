@@ -190,24 +190,20 @@ def summarise_all(tables: Sequence[xr.Dataset]) -> PenaltySummary:
     values, weight = values[there], weight[there]
     if not values.size:
         return PenaltySummary(np.nan, np.nan, np.nan, np.nan, unmeasured, 0)
-    mean, median = float(np.average(values, weights=weight)), _weighted_median(values, weight)
-    p95 = float(np.quantile(values, 0.95, weights=weight, method="inverted_cdf"))
-    return PenaltySummary(float(values.min()), float(values.max()), mean, median, unmeasured, int(values.size), p95)
+    mean = float(np.average(values, weights=weight))
+    order = np.argsort(values, kind="stable")
+    values, sums = values[order], np.cumsum(weight[order])
+    # The median is the value that half of the weight is below; halfway between two when exactly half is.
+    half = sums[-1] / 2
+    lower, upper = np.searchsorted(sums, half), np.searchsorted(sums, half, side="right")
+    median = float(values[lower] + values[min(int(upper), values.size - 1)]) / 2
+    least, most, p95 = (float(values[place]) for place in (0, -1, np.searchsorted(sums / sums[-1], 0.95)))
+    return PenaltySummary(least, most, mean, median, unmeasured, int(values.size), p95)
 
 
 def weights_of(table: xr.Dataset) -> FloatArray:
     """How much each cell of what `penalty` gave counts."""
     return np.asarray(table["weight"].values if "weight" in table else np.ones(table["penalty"].shape))
-
-
-def _weighted_median(values: FloatArray, weights: FloatArray) -> float:
-    """The value that half of the weight is below; halfway between two when exactly half is."""
-    order = np.argsort(values, kind="stable")
-    values, sums = values[order], np.cumsum(weights[order])
-    half = sums[-1] / 2
-    lower = int(np.searchsorted(sums, half, side="left"))
-    upper = int(np.searchsorted(sums, half, side="right"))
-    return float((values[lower] + values[min(upper, values.size - 1)]) / 2)
 
 
 def chosen_methods(cube: xr.Dataset, decision: DecisionFunction, dmap: xr.Dataset) -> IntArray:
