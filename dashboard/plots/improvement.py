@@ -1,4 +1,4 @@
-"""Tuned against default as Figures 6.22 and 6.23 and Table 6.9 of the dissertation: times, improvement, figures.
+"""Tuned against default as Figures 6.22 and 6.23 and Table 6.9 of the dissertation: improvement and figures.
 
 The improvement in percent, 100·(t_default − t_tuned)/t_default, has no lower end: a tuned library that takes ten times
 as long is at −900 %. So it is drawn by the logarithm of the ratio, with ticks in percent.
@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict
-from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
+from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
@@ -23,13 +23,10 @@ from dashboard.plots.legend import table
 HEIGHT = 350
 Along = Literal["message_size", "comm_size"]
 FloatArray = NDArray[np.float64]
-#: Colours of the default and of what is tuned, to be seen on light and dark ground.
-_LINES = {"default": ("#e06c1a", "square", "dashed"), "tuned": ("#2f8fd8", "circle", "solid")}
 _GREY = "#9a9a9a"
 _TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99, 99.9)
 #: Beyond a hundredth of the default's time, and a hundred times it, intervals are cut off.
 _FAR = 7.0
-_TIME_TICKS = [(power + step, 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
 #: Which times and which means the tables are of, since those of other pages are others.
 _TIMES = (
     "<p>Times are those that are tested: of single repetitions the mean of the logarithms without the highest and the "
@@ -54,7 +51,7 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
         The other size, one that was measured.
     """
     axis = _axis(improvements, along)
-    dims = _dims(along, "gain")
+    dims = _dims(along)
     ends = axis.positions(axis.sizes)[[0, -1]] + np.array([-1.0, 1.0])
     layers: list[hv.Element] = [hv.Curve((ends, [0, 0]), *dims).opts(color=_GREY, line_width=1.5, backend="bokeh")]
     heights: list[FloatArray] = []
@@ -67,45 +64,6 @@ def improvement_chart(improvements: Mapping[str, Improvement], along: Along, at:
         **_frame(axis, f"Improvement over the default, {_held(along, at)}"),
         ylabel="improvement [%], positive is better",
         **_gain_range(heights),
-    )
-
-
-def time_chart(improvement: Improvement, along: Along, at: int) -> hv.Overlay:
-    """Draw the times of default and tuned; parameters as for `improvement_chart`, of one decision function."""
-    axis = _axis({"": improvement}, along)
-    dims = _dims(along, "time")
-    line = _cut(improvement, along, at)
-    layers: list[hv.Element] = []
-    known: list[FloatArray] = []
-    for name, (color, marker, dash) in _LINES.items():
-        times = np.asarray(line[name].values, dtype=np.float64)
-        there = np.isfinite(times)
-        x, y = axis.positions(axis.sizes)[there], np.log10(times[there])
-        known.append(y)
-        sizes, texts = _sizes(axis, there), np.array([format_time(seconds) for seconds in times[there]], dtype=object)
-        layers.append(hv.Curve((x, y), *dims, label=name).opts(color=color, line_dash=dash, backend="bokeh"))
-        labels = np.array([name] * x.size, dtype=object)
-        points = hv.Scatter((x, y, labels, sizes, texts), dims[0], [dims[1], "told", "size", "text"], label=name)
-        layers.append(
-            points.opts(
-                color=color,
-                marker=marker,
-                size=7,
-                tools=["hover"],
-                hover_tooltips=[("", "@told"), ("", "@size"), ("time", "@text")],
-                backend="bokeh",
-            )
-        )
-    ends = np.concatenate(known) if known else np.zeros(1)
-    low, high = (float(ends.min()), float(ends.max())) if ends.size else (-6.0, -3.0)
-    ticks = [(place, _short(value)) for place, value in _TIME_TICKS if low - 0.5 <= place <= high + 0.5]
-    if len(ticks) > 8:
-        ticks = [tick for tick in ticks if float(tick[0]).is_integer()]
-    return hv.Overlay(layers).opts(
-        **_frame(axis, f"{improvement.collective}, {_held(along, at)}"),
-        ylabel="time",
-        yticks=ticks,
-        ylim=(low - 0.15, high + 0.15),
     )
 
 
@@ -239,19 +197,9 @@ def _frame(axis: Axis, title: str) -> dict[str, Any]:
     }
 
 
-def _dims(along: Along, what: str) -> tuple[hv.Dimension, hv.Dimension]:
+def _dims(along: Along) -> tuple[hv.Dimension, hv.Dimension]:
     """Of a chart's own: drawing libraries link the ranges of charts that share a dimension."""
-    return hv.Dimension(f"{what}_over_{along}"), hv.Dimension(f"{what}_at_{along}")
-
-
-def _short(seconds: float) -> str:
-    value, unit = format_time(seconds).split(" ")
-    return f"{float(value.replace(',', '')):g} {unit}"
-
-
-def _sizes(axis: Axis, there: NDArray[np.bool_]) -> NDArray[Any]:
-    along: Along = "message_size" if axis.name == "message_size" else "comm_size"
-    return np.array([_written(along, size) for size in axis.sizes[there]], dtype=object)
+    return hv.Dimension(f"gain_over_{along}"), hv.Dimension(f"gain_at_{along}")
 
 
 def _written(along: Along, size: int) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.decisions.judged.improvement import Improvement, improvement, judge
-from dashboard.plots.improvement import improvement_chart, improvement_table, time_chart, verdict_table
+from dashboard.plots.improvement import improvement_chart, improvement_table, verdict_table
 from tests.cubes import cube_of
 
 hv.extension("bokeh")
@@ -49,16 +49,9 @@ def test_marks_are_filled_where_the_difference_is_beyond_noise(gains: Improvemen
     assert marks(chart).dimension_values("told").tolist() == ["within noise", "slower beyond noise"]
 
 
-def test_times_of_both_are_drawn(gains: Improvement) -> None:
-    scatters = [layer for layer in time_chart(gains, "message_size", 4) if isinstance(layer, hv.Scatter)]
-    assert [layer.label for layer in scatters] == ["default", "tuned"]
-    assert scatters[0].dimension_values("text").tolist() == ["2.000 s", "4.000 s"]
-
-
 def test_charts_render(gains: Improvement) -> None:
-    renderer = hv.renderer("bokeh")
-    for chart in (improvement_chart({"a": gains, "b": gains}, "comm_size", 8), time_chart(gains, "comm_size", 8)):
-        assert renderer.get_plot(chart).state.renderers
+    chart = improvement_chart({"a": gains, "b": gains}, "comm_size", 8)
+    assert hv.renderer("bokeh").get_plot(chart).state.renderers
 
 
 def test_tables_tell_the_figures_and_escape_names(gains: Improvement) -> None:

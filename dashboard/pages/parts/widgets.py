@@ -17,7 +17,6 @@ import param
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
 Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
 Button = pmui.Button
-Card = pmui.Card
 #: In the dark theme too its signs for more and less are seen.
 _SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
 FloatSlider = pmui.FloatSlider
