@@ -3,23 +3,23 @@
 import argparse
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
 from dashboard.commands import arguments as cli_arguments
-from dashboard.commands import beside as cli_beside
-from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import naming as cli_naming
 from dashboard.commands import output as cli_output
 from dashboard.commands import text as cli_text
 from dashboard.commands import trees as cli_trees
+from dashboard.commands.arguments import C_TARGETS
 from dashboard.commands.load import load
 from dashboard.commands.output import answer, say, show
-from dashboard.commands.prepared import grown, held_out, preparation, preparations
+from dashboard.commands.prepared import as_asked_beyond, grown, held_out, preparation, preparations
 from dashboard.commands.usage import Usage
 from dashboard.commands.view import link_of
-from dashboard.decisions import select_ppn
+from dashboard.decisions import DecisionFunction, select_ppn
 from dashboard.decisions.grown.c45.report import TABLE_6_7, TABLE_6_8, c45_table
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
@@ -27,6 +27,8 @@ from dashboard.domain.units import format_count
 from dashboard.export import ExportError, source_lines, writing
 from dashboard.export.components import asks_han
 from dashboard.export.library_names import is_of_library
+from dashboard.export.targets.c.header import to_header
+from dashboard.export.targets.c.selftest import to_selftest
 from dashboard.export.targets.mpich.base import kept
 from dashboard.export.writing import Order, Written
 from dashboard.session.choice import Choice
@@ -70,7 +72,7 @@ def decide(args: argparse.Namespace) -> None:
 def export(args: argparse.Namespace) -> None:
     """Write decision functions for a target; SystemExit with `LOSES` when that costs more than is allowed."""
     target = cli_arguments.target(args.to)
-    cli_beside.check(args)
+    _check_beside(args)
     decisions, statistics = [], {}
     given = _given(args, target.options)
     made = preparations(args, cli_naming.named(args, given))
@@ -79,15 +81,38 @@ def export(args: argparse.Namespace) -> None:
         statistics[decided.decision.collective] = decided.statistics
         decisions.append(decided.decision)
     parts = [part for prepared in made for part in prepared.problem.slices]
-    bounded = cli_beyond.bounded(args, decisions)
+    bounded = as_asked_beyond(args, decisions)
     order = Order.of(args.to, bounded, parts, provenance={"statistics": statistics}, **given)
     # What a file that knows no processes per node is for.
     args.written_for = {select_ppn(cube)[1] for cube in order.cubes.values()}
     loses = deliver(order, args.output, args.allow_loss)
     if args.output != "-":
-        cli_beside.write(args, order.decisions, order.provenance)
+        _write_beside(args, order.decisions, order.provenance)
     if loses:
         raise SystemExit(LOSES)
+
+
+def _check_beside(args: argparse.Namespace) -> None:
+    """Usage where there is no C file that a header or a self-test could stand beside."""
+    asked = [f"--{name.replace('_', '-')}" for name in ("header", "self_test") if getattr(args, name)]
+    if asked and (args.to not in C_TARGETS or Path(args.output).suffix != ".c"):
+        raise Usage(f"{asked[0]} goes with --to {' or '.join(C_TARGETS)} and -o FILE.c")
+
+
+def _write_beside(
+    args: argparse.Namespace, decisions: Sequence[DecisionFunction], provenance: Mapping[str, Any]
+) -> None:
+    """Write the header and the self-test of a C file, as far as they are asked for."""
+    file = Path(args.output)
+    texts = {}
+    if args.header:
+        texts[file.with_suffix(".h")] = to_header(decisions, provenance=provenance)
+    if args.self_test:
+        test = file.with_name(f"{file.stem}_test.c")
+        texts[test] = to_selftest(decisions, provenance=provenance, file=file.name)
+    for path, text in texts.items():
+        cli_output.write(path, text)
+        say(f"wrote {path}")
 
 
 def deliver(order: Order, output: str, allowed: float = 0.0) -> bool:

@@ -1,6 +1,7 @@
 """What starts ranks, by the options that say how, the same for every command that starts some."""
 
 import argparse
+import re
 import shutil
 from collections.abc import Iterable
 from dataclasses import replace
@@ -14,6 +15,9 @@ from dashboard.benchmarks.launchers.site import HERE, Site
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.commands.output import say
+
+#: Of what a rules file was made, as its head says.
+_RANGES = re.compile(r"\b(\d+) to (\d+) processes, (\d+) to (\d+) bytes\b")
 
 
 def site_of(args: argparse.Namespace) -> Site:
@@ -71,3 +75,9 @@ def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> L
     if isinstance(launcher, LocalLauncher) and shutil.which(launcher.mpiexec[0]) is None:
         say(f"note: there is no start command {launcher.mpiexec[0]!r} here (--launch)")
     return launcher
+
+
+def measured_ranks(text: str) -> int | None:
+    """Largest number of processes that a rules file was measured with, as its head tells; None where it tells none."""
+    head = " ".join(line.lstrip("#/* ") for line in text.splitlines() if line.lstrip().startswith(("#", "/*", "*")))
+    return max((int(match[2]) for match in _RANGES.finditer(head)), default=None)

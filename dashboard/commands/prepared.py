@@ -1,7 +1,7 @@
 """From arguments to what is decided on and judged by, and what is said of what was done to the measurements."""
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import xarray as xr
@@ -11,6 +11,7 @@ from dashboard.commands.load import cubes_of
 from dashboard.commands.output import Working, say
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction, select_ppn
+from dashboard.decisions.function.cutting import as_nearest_beyond, within_measured
 from dashboard.decisions.judged.heldout import HeldOut
 from dashboard.decisions.measured import selection, trust
 from dashboard.decisions.measured.workload import in_words
@@ -210,3 +211,9 @@ def say_undetermined_choices(decision: DecisionFunction) -> None:
     """Warn of choices of models that rest on parameters which their fit did not determine."""
     if words := unsure(decision):
         say(f"warning: {decision.collective}: {words}")
+
+
+def as_asked_beyond(args: argparse.Namespace, decisions: Sequence[DecisionFunction]) -> list[DecisionFunction]:
+    """The decisions as ``--beyond`` asks for them."""
+    bound = within_measured if args.beyond == "default" else as_nearest_beyond
+    return [bound(decision) for decision in decisions]

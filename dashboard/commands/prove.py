@@ -15,7 +15,6 @@ from dashboard.benchmarks.proof.prove import prove as run
 from dashboard.benchmarks.proof.report import lines_of, markdown
 from dashboard.benchmarks.proof.verdict import Proof
 from dashboard.commands import launching as cli_launching
-from dashboard.commands.beyond import measured_ranks
 from dashboard.commands.options.libraries import WRITTEN_AS
 from dashboard.commands.output import Working, say, show, write
 from dashboard.commands.usage import Usage
@@ -68,4 +67,4 @@ def _measured_ranks(rules: Path) -> int:
         text = disk.read_text(rules, errors="replace")
     except OSError:
         return _RANKS
-    return max(2, min(measured_ranks(text) or _RANKS, MOST_RANKS))
+    return max(2, min(cli_launching.measured_ranks(text) or _RANKS, MOST_RANKS))

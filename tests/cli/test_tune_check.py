@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.commands.beyond import measured_ranks
+from dashboard.commands.launching import measured_ranks
 from dashboard.decisions.measured.trust import TOLD
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results

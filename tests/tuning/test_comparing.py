@@ -12,7 +12,7 @@ import xarray as xr
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT
-from dashboard.commands.beyond import measured_ranks
+from dashboard.commands.launching import measured_ranks
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_of
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import EXITS, STAGES, Folder, answer, compare, tune

@@ -11,7 +11,6 @@ from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
-from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.bench import plan as bench_plan
 from dashboard.commands.output import Working, say, show, write
@@ -101,7 +100,7 @@ def _installation(args: argparse.Namespace) -> Installation:
 
 def _ranks(args: argparse.Namespace, rules: Given) -> int:
     """Processes to launch: those asked for, those that the rules were measured with, or the cores."""
-    known = max(rules.comm_sizes, default=0) or cli_beyond.measured_ranks(rules.text) or len(_cores())
+    known = max(rules.comm_sizes, default=0) or cli_launching.measured_ranks(rules.text) or len(_cores())
     return int(args.ranks or max(2, known))
 
 

@@ -7,11 +7,10 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.commands import beyond as cli_beyond
 from dashboard.commands import trees as cli_trees
 from dashboard.commands.load import load
 from dashboard.commands.output import Working, say
-from dashboard.commands.prepared import preparation
+from dashboard.commands.prepared import as_asked_beyond, preparation
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
@@ -66,7 +65,7 @@ def given(args: argparse.Namespace, form: Form) -> Given:
     if not path.is_file():
         raise Usage(f"{path}: no such file")
     if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
-        return written(cli_beyond.bounded(args, [DecisionFunction.load(path)]), form)
+        return written(as_asked_beyond(args, [DecisionFunction.load(path)]), form)
     if args.han:
         return _across_nodes(path, Path(args.han), form)
     for words in notes_alone(path):
@@ -110,7 +109,7 @@ def _grown(args: argparse.Namespace, form: Form) -> Given:
         with Working() as progress:
             decisions.append(chosen.grow(prepared.learnt, progress=progress, **known))
         cubes[collective] = prepared.problem.slices[0].cube
-    bounded = tuple(cli_beyond.bounded(args, decisions))
+    bounded = tuple(as_asked_beyond(args, decisions))
     base = form.base or None
     made = writing.write(writing.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
     notes = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
