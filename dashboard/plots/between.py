@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dashboard.decisions.surfaces.along import Along
-from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
+from dashboard.domain.units import format_count, format_percent, format_time
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed
 from dashboard.plots.legend import swatch, table
@@ -163,7 +163,7 @@ def _seconds(times: NDArray[np.float64]) -> list[str]:
 
 def slice_title(collective: str, along: Along) -> str:
     """Of what the slice is."""
-    held = format_bytes(along.held) if along.axis == "comm_size" else format_count(along.held, "process", "processes")
+    held = write_size("message_size" if along.axis == "comm_size" else "comm_size", along.held)
     return f"{collective} over {AXES[along.axis]}, {held}"
 
 

@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict
-from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
+from dashboard.plots.models.chart import write_size
 
 HEIGHT = 350
 Along = Literal["message_size", "comm_size"]
@@ -126,7 +127,7 @@ def _columns(improvement: Improvement, axis: Axis, along: Along, at: int, title:
         "high": np.where(np.isfinite(high), np.maximum(high, middle), middle),
         "beyond": np.array([1.0 if verdict in ("faster", "slower") else 0.0 for verdict in outcome]),
         "title": np.array([title] * sizes.size, dtype=object),
-        "size": np.array([_written(along, size) for size in sizes], dtype=object),
+        "size": np.array([write_size(along, size) for size in sizes], dtype=object),
         "percent": np.array([_signed(value) for value in line["improvement"].values[there]], dtype=object),
         "told": np.array(
             [f"{word}; same messages" if alike else word for word, alike in zip(words, same, strict=True)], dtype=object
@@ -202,12 +203,8 @@ def _dims(along: Along) -> tuple[hv.Dimension, hv.Dimension]:
     return hv.Dimension(f"gain_over_{along}"), hv.Dimension(f"gain_at_{along}")
 
 
-def _written(along: Along, size: int) -> str:
-    return format_bytes(size) if along == "message_size" else format_count(int(size), "process", "processes")
-
-
 def _held(along: Along, at: int) -> str:
-    return _written("comm_size" if along == "message_size" else "message_size", at)
+    return write_size("comm_size" if along == "message_size" else "message_size", at)
 
 
 def _signed(value: float) -> str:

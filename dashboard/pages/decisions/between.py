@@ -13,13 +13,14 @@ from dashboard.decisions import select_ppn
 from dashboard.decisions.judged.penalty import given_of
 from dashboard.decisions.surfaces.along import Along, SliceAxis, Slicing
 from dashboard.domain.held_out import BETWEEN
-from dashboard.domain.units import format_bytes, format_count, format_percent
+from dashboard.domain.units import format_percent
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.views import Made
 from dashboard.pages.parts.widgets import DiscreteSlider, Figure, RadioButtonGroup
 from dashboard.plots import legend
 from dashboard.plots.between import HEIGHT, slice_chart, slice_table, slice_title, slice_words
 from dashboard.plots.colors import MethodKey
+from dashboard.plots.models.chart import write_size
 from dashboard.plots.models.curves import AXES
 from dashboard.session.state import State
 
@@ -73,11 +74,10 @@ class Between(Made):
             self.pane.object = None
             return
         other = _OTHER[self.axis.value]
-        write = format_bytes if other == "message_size" else lambda size: format_count(size, "process", "processes")
         sizes = self._slicing.sizes(other).tolist()
         pinned = self._pinned(other)
         value = pinned if pinned in sizes else self.held.value if self.held.value in sizes else sizes[-1]
-        self.held.param.update(options={write(size): size for size in sizes}, value=value)
+        self.held.param.update(options={write_size(other, size): size for size in sizes}, value=value)
         self.redraw.ask()
 
     def _pinned(self, other: str) -> int | None:
