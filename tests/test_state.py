@@ -1,7 +1,9 @@
 """The state: what it shows, how choices follow the results, sessions apart, addresses."""
 
 import shutil
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -217,13 +219,16 @@ def test_a_bounded_store_forgets_what_was_not_asked_for_longest() -> None:
     assert [store.get(key) for key in "abc"] == [1, None, 3]
 
 
-def test_a_bounded_store_keeps_to_its_bytes() -> None:
-    store: Bounded[np.ndarray] = Bounded(items=10, size=1000)
+@pytest.mark.parametrize("pack", [np.asarray, lambda array: {"first": array, "again": array}])
+def test_a_bounded_store_keeps_to_its_bytes(pack: Callable[[np.ndarray], Any]) -> None:
+    store: Bounded[Any] = Bounded(items=10, size=1500)
     for key in "abc":
-        store.put(key, np.zeros(60))
+        store.put(key, pack(np.zeros(60)))
     assert len(store) == 2
-    store.put("large", np.zeros(10_000))
+    store.put("large", pack(np.zeros(10_000)))
     assert len(store) == 1
+    store.put("opaque", lambda: None)
+    assert store.get("large") is None, "what cannot be looked through counts as large"
 
 
 def test_an_address_brings_the_view_back(sample: Results, state: State) -> None:

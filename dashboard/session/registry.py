@@ -12,7 +12,6 @@ import weakref
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any, Generic, TypeVar
 
@@ -20,7 +19,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.session import spool
-from dashboard.session.footprint import arrays_of, footprint
+from dashboard.session.footprint import footprint
 from dashboard.session.samples import is_sample
 from loaders import apart, open_results
 from loaders.source import Progress
@@ -43,13 +42,11 @@ class Bounded(Generic[Value]):
     items
         Most values to keep.
     size
-        Most bytes to keep; the newest value is kept however large.
-    weigh
-        Gives the bytes of a value; default: all that it refers to.
+        Most bytes to keep (`footprint`); the newest value is kept however large.
     """
 
-    def __init__(self, items: int, size: int, weigh: Callable[[Value], int] = footprint) -> None:
-        self._items, self._size, self._weigh = items, size, weigh
+    def __init__(self, items: int, size: int) -> None:
+        self._items, self._size = items, size
         self._kept: OrderedDict[Hashable, tuple[Value, int]] = OrderedDict()
         self._bytes = 0
         self._lock = threading.Lock()
@@ -65,25 +62,15 @@ class Bounded(Generic[Value]):
             self._kept.move_to_end(key)
             return self._kept[key][0]
 
-    @property
-    def nbytes(self) -> int:
-        """Bytes of all that is kept."""
-        return self._bytes
-
     def put(self, key: Hashable, value: Value) -> None:
         """Keep a value, and forget others where there is no room."""
-        size = self._weigh(value)
+        size = footprint(value)
         with self._lock:
             self._bytes -= self._kept.pop(key, (None, 0))[1]
             self._kept[key] = value, size
             self._bytes += size
             while len(self._kept) > 1 and (len(self._kept) > self._items or self._bytes > self._size):
                 self._bytes -= self._kept.popitem(last=False)[1][1]
-
-    def values(self) -> list[Value]:
-        """All that is kept, without counting as asked for."""
-        with self._lock:
-            return [value for value, _ in self._kept.values()]
 
     def once(self, key: Hashable, make: Callable[[], Value]) -> Value:
         """Value of a key, made if it is not there."""
@@ -162,11 +149,6 @@ class Results:
         variables = (each for node in self.tree.children.values() for each in node.to_dataset().variables.values())
         return sum(variable.nbytes for variable in variables if _in_memory(variable))
 
-    @cached_property
-    def arrays(self) -> frozenset[int]:
-        """Identities of the arrays held in memory."""
-        return arrays_of(node.to_dataset() for node in self.tree.children.values())
-
     @property
     def sources(self) -> list[dict[str, Any]]:
         """What each file gave; ``unused`` where nothing of it is in the results, such as another system's."""
@@ -198,18 +180,8 @@ class Results:
 
 #: Attributes of results that tell campaigns apart.
 _NAMED_BY = ("selected", "system", "library", "library_version")
-_RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES, lambda results: results.nbytes)
-
-
-def _computed_bytes(value: Any) -> int:
-    # Some know how many bytes they hold, or will hold.
-    if hasattr(value, "nbytes"):
-        return int(value.nbytes)
-    # What was computed from results refers to their arrays, which are held once, by the results.
-    return footprint(value, elsewhere=set().union(*(results.arrays for results in _RESULTS.values())))
-
-
-COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES, _computed_bytes)
+_RESULTS: Bounded[Results] = Bounded(KEPT_RESULTS, KEPT_RESULTS_BYTES)
+COMPUTED: Bounded[Any] = Bounded(KEPT_COMPUTED, KEPT_COMPUTED_BYTES)
 _LOADED: Bounded[tuple[str, Attributes]] = Bounded(64, 8 << 20)
 _ORIGINS: Bounded[Origin] = Bounded(64, 1 << 20)
 _READING: weakref.WeakValueDictionary[Hashable, Any] = weakref.WeakValueDictionary()

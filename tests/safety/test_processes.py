@@ -25,7 +25,7 @@ def shared_folder(monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _forget(monkeypatch: pytest.MonkeyPatch) -> None:
     """As another process, which has loaded nothing."""
-    monkeypatch.setattr(registry, "_RESULTS", Bounded[Results](8, 1 << 30, lambda results: results.nbytes))
+    monkeypatch.setattr(registry, "_RESULTS", Bounded[Results](8, 1 << 30))
 
 
 def test_results_of_one_process_open_in_another(

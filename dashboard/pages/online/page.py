@@ -49,12 +49,7 @@ _NEEDS_RESULTS = "replay"
 _NOTHING = "Nothing was learnt here yet: no runs were taken in. 'colltune online loop' or 'train' does."
 
 
-def _bytes(course: Course) -> int:
-    arrays = [choice.times.nbytes + choice.sums.nbytes for model in course.models for choice in model.choices.values()]
-    return sum(arrays) + int(course.cells.memory_usage().sum())
-
-
-_COURSES: Bounded[Course] = Bounded(32, 256 << 20, _bytes)
+_COURSES: Bounded[Course] = Bounded(32, 256 << 20)
 
 
 @dataclass(frozen=True)
