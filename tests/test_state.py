@@ -221,7 +221,7 @@ def test_a_bounded_store_forgets_what_was_not_asked_for_longest() -> None:
 
 @pytest.mark.parametrize("pack", [np.asarray, lambda array: {"first": array, "again": array}])
 def test_a_bounded_store_keeps_to_its_bytes(pack: Callable[[np.ndarray], Any]) -> None:
-    store: Bounded[Any] = Bounded(items=10, size=1500)
+    store: Bounded[Any] = Bounded(items=10, size=1400)
     for key in "abc":
         store.put(key, pack(np.zeros(60)))
     assert len(store) == 2

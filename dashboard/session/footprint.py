@@ -8,7 +8,7 @@ _UNKNOWN = 1 << 20
 
 
 def footprint(value: Any) -> int:
-    """Bytes that a value says of itself, or else those that it would be sent in: what it refers to twice counts once."""
+    """Bytes that a value says of itself, else those that it would be sent in: what it refers to twice counts once."""
     if hasattr(value, "nbytes"):
         return int(value.nbytes)
     # Arrays are asked for their size, not copied.
