@@ -139,12 +139,12 @@ def test_outliers_are_left_out_only_when_asked_and_never_silently() -> None:
 
 
 def test_ties_are_those_within_the_tolerance_or_of_the_test(state: State) -> None:
-    assert (state.view.tied()[0] == (state.view.decision_map()["ties"].values > 1)).all()
+    assert (state.view.needed().tied[0] == (state.view.decision_map()["ties"].values > 1)).all()
     state.tolerance = 5
     dmap = decision_map(state.view.cube(), tolerance=5)
-    assert (state.view.tied()[0] == (dmap["ties"].values > 1)).all()
+    assert (state.view.needed().tied[0] == (dmap["ties"].values > 1)).all()
     state.statistical = 0.05
-    assert "test" in state.view.tied()[1]
+    assert "test" in state.view.needed().tied[1]
 
 
 def test_of_ties_the_simplest_may_be_learnt(state: State) -> None:
@@ -159,9 +159,9 @@ def test_interpolated_times_are_learnt_and_marked_but_nothing_is_judged_by_them(
     time = synthetic_cube(3, 6, 3, seed=6, noise=0.3)["time"].values.copy()
     time[:, 1, 2] = np.nan
     state = state_of(bcast=cube_of(time, [2, 4, 8], 2 ** np.arange(6)))
-    assert state.view.estimated() is None
+    assert state.view.needed().estimated is None
     state.interpolate = True
-    assert np.argwhere(state.view.estimated()).tolist() == [[1, 2]]
+    assert np.argwhere(state.view.needed().estimated).tolist() == [[1, 2]]
     assert np.isnan(state.view.penalty()["penalty"].values[1, 2])
     assert np.isfinite(state.view.penalty()["penalty"].values).sum() == 17
     assert "interpolated" in " ".join(state.view.remarks())

@@ -49,15 +49,15 @@ def _certain(view: View, penalties: xr.Dataset, *, among_others: bool) -> Iterat
     """How sure the best methods of the map are; where it shows that, by the same probabilities as it is faded by."""
     cells = "of the cells of this map" if among_others else "of the cells"
     measured, unsure = int((penalties["best"] >= 0).sum()), "on most cells other methods may be as fast"
-    sureness, tied, tests = view.sureness(), view.tied(), view.needed().tests
+    sureness, (tied, _), tests = view.sureness(), view.needed().tied, view.needed().tests
     if sureness is not None and np.isfinite(sureness).any():
         sure = 100 * float(np.mean(sureness[np.isfinite(sureness)] >= SURE))
         note = f"{cells}: fastest with a probability of {SURE:.0%} or more"
         yield Tile("Certain", format_share(sure / 100), note, unsure if sure < MOST_CELLS else "")
     elif tests and not any(test.attrs["tested"] for test in tests):
         yield Tile("Not tied", "–", alarm=f"no cell can be tested: {UNTESTABLE}")
-    elif tied is not None and tied[0].size:
-        alone = 100 * (1 - int(tied[0].sum()) / max(measured, 1))
+    elif tied.size:
+        alone = 100 * (1 - int(tied.sum()) / max(measured, 1))
         note = f"{cells} have one fastest method as measured; how sure that is: Show uncertainty"
         yield Tile("Not tied", format_share(alone / 100), note, unsure if alone < MOST_CELLS else "")
 

@@ -159,13 +159,14 @@ def _map_text(view: View, figures: MapFigures, penalties: xr.Dataset) -> str:
     dmap = figures.dmap
     shares = legend.method_shares(figures.key, dmap["best"].values, penalties["chosen"].values)
     blocks = [f"<p>{escape(remark)}</p>" for remark in view.remarks()]
-    tied = view.tied()
-    if tied is not None and tied[0].any():
-        blocks.append(ties.tie_legend(tied[0], int((dmap["best"].values >= 0).sum()), tied[1]))
-    if (untrusted := view.untrusted()) is not None:
-        blocks.append(ties.untrusted_legend(untrusted != ""))
+    prepared = view.needed()
+    tied, meaning = prepared.tied
+    if tied.any():
+        blocks.append(ties.tie_legend(tied, int((dmap["best"].values >= 0).sum()), meaning))
+    if prepared.untrusted is not None:
+        blocks.append(ties.untrusted_legend(prepared.untrusted != ""))
     if (sureness := view.sureness()) is not None:
-        blocks.append(ties.sureness_legend(sureness, view.predictor()))
+        blocks.append(ties.sureness_legend(sureness, prepared.slicing.predictor.name))
     blocks.append(ties.counted_legend(penalties["unmeasured"].values))
     keys = legend.method_legend(shares, len(figures.key.labels)), legend.penalty_legend(penalty.class_shares(penalties))
     blocks.append(f'<div class="beside">{"".join(keys)}</div>')

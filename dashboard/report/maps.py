@@ -39,11 +39,11 @@ class MapFigures(MapScene):
             Penalties of the tree, as `dashboard.decisions.judged.penalty` gives them.
         """
         figures = hover.CellFigures(self.axes, self.key, self.collective, served=False)
-        lines, tied, untrusted = self.segments(view.decision(), MOST_REGIONS), view.tied(), view.untrusted()
-        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties, untrusted))
+        lines, prepared = self.segments(view.decision(), MOST_REGIONS), view.needed()
+        figures.offer(partial(hover.cell_columns, self.cube, self.dmap, penalties, prepared.untrusted))
         hatched = {
-            "tied": None if tied is None else tied[0],
-            "untrusted": None if untrusted is None else untrusted != "",
+            "tied": prepared.tied[0],
+            "untrusted": None if prepared.untrusted is None else prepared.untrusted != "",
             "sureness": view.sureness(),
         }
         layers = {

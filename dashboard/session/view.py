@@ -172,25 +172,9 @@ class View:
         """Exact decision map (`decisions.decision_map`)."""
         return None if self.prepared is None else self.prepared.decision_map
 
-    def tied(self) -> tuple[NDArray[Any], str] | None:
-        """Cells ``(comm_size, message_size)`` whose best method ties with others, and what that means in words."""
-        return None if self.prepared is None else self.prepared.tied
-
-    def estimated(self) -> NDArray[Any] | None:
-        """Cells whose best time is interpolated; None where nothing is."""
-        return None if self.prepared is None else self.prepared.estimated
-
-    def untrusted(self) -> NDArray[Any] | None:
-        """Times of each cell that cannot be right, in words; None where there are none."""
-        return None if self.prepared is None else self.prepared.untrusted
-
     def sureness(self) -> NDArray[Any] | None:
         """Probability that each cell's method is the fastest (`decisions.surfaces.sureness`); None: not to be shown."""
         return self.prepared.sureness if self.uncertainty and self.prepared is not None else None
-
-    def predictor(self) -> str:
-        """How times between measured sizes are predicted, by what left-out sizes say."""
-        return "" if self.prepared is None else self.prepared.slicing.predictor.name
 
     def problem(self) -> Problem | None:
         """The measurements as trees are judged by them."""

@@ -98,7 +98,7 @@ def test_where_the_map_is_faded_the_figure_of_certainty_is_that_of_the_fading(re
     state = state_over(results)
     tiles = {tile.title: tile.figure for tile in answer(state.view)}
     assert "Certain" not in tiles
-    assert tiles["Not tied"] == format_share(1 - state.view.tied()[0].mean())
+    assert tiles["Not tied"] == format_share(1 - state.view.needed().tied[0].mean())
     state.uncertainty = True
     sureness = state.view.sureness()
     sure = (sureness[np.isfinite(sureness)] >= 0.9).mean()

@@ -198,7 +198,7 @@ def test_measurements_are_treated_off_the_event_loop(
     state.max_depth = 2
     loop.run_until(lambda: state.outliers)
     assert (state.statistical, state.tolerance, state.ties) == (0.05, 5.0, "fastest")
-    state.view.tied()
+    assert state.view.needed().tied
     assert state.view.needed().learnt
     assert threads
     assert threading.main_thread() not in threads

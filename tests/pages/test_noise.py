@@ -47,7 +47,7 @@ def test_ties_are_hatched_and_counted(page: DecisionsPage, state: State) -> None
     assert "tied" not in page.maps.methods.object
     page.noise.tolerance.param.update(value=5.0, value_throttled=5.0)
     assert state.tolerance == 5
-    tied = int(state.view.tied()[0].sum())
+    tied = int(state.view.needed().tied[0].sum())
     assert f"{tied} of 23 measured cells are ties: methods within 5 % of the best" in page.maps.methods.object
     (plot,) = page.maps.live._plots["exact ties"]
     assert len(next(iter(plot.handles["source"].data.values()))) > 0

@@ -144,7 +144,9 @@ class Maps(Viewer):
         self._marked = self._state.pinned
         self.figures = hover.CellFigures(scene.axes, scene.key, str(self._state.collective))
         known = penalties if penalties is not None else nothing_chosen(scene.dmap)
-        self.figures.offer(partial(hover.cell_columns, scene.cube, scene.dmap, known, self._state.view.untrusted()))
+        self.figures.offer(
+            partial(hover.cell_columns, scene.cube, scene.dmap, known, self._state.view.needed().untrusted)
+        )
         self._draw(MAPS[:1] if penalties is None or exact_only else MAPS, scene, known)
         self._legends(scene, known)
         self.show_pinned()
@@ -186,11 +188,11 @@ class Maps(Viewer):
             return scene.penalty_layers(penalties)
         if name == "tree":
             return scene.method_layers(name, penalties["chosen"].values, self._segments(scene))
-        tied, untrusted = self._state.view.tied(), self._state.view.untrusted()
+        prepared = self._state.view.needed()
         hatched = {
-            "tied": np.zeros(scene.axes.shape, dtype=bool) if tied is None else tied[0],
-            "estimated": self._state.view.estimated(),
-            "untrusted": None if untrusted is None else untrusted != "",
+            "tied": prepared.tied[0],
+            "estimated": prepared.estimated,
+            "untrusted": None if prepared.untrusted is None else prepared.untrusted != "",
             "sureness": self._state.view.sureness(),
         }
         return scene.method_layers(name, scene.dmap["best"].values, self._segments(scene), **hatched)
@@ -224,7 +226,7 @@ class Maps(Viewer):
             for name in MAPS:
                 self.live.refresh(self._layers(name, scene, penalties))
             self.figures.offer(
-                partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.untrusted())
+                partial(hover.cell_columns, scene.cube, scene.dmap, penalties, self._state.view.needed().untrusted)
             )
             self._legends(scene, penalties)
             self.show_pinned()
@@ -232,16 +234,16 @@ class Maps(Viewer):
     def _legends(self, scene: Scene, penalties: xr.Dataset) -> None:
         shares = legend.method_shares(scene.key, scene.dmap["best"].values, penalties["chosen"].values)
         text = legend.method_legend(shares, len(scene.key.labels))
-        tied = self._state.view.tied()
-        if tied is not None and (tied[0].any() or self._state.statistical is not None or self._state.tolerance):
-            text += ties.tie_legend(tied[0], int((scene.dmap["best"].values >= 0).sum()), tied[1])
-        estimated = self._state.view.estimated()
-        if estimated is not None:
-            text += ties.estimate_legend(estimated)
-        if (untrusted := self._state.view.untrusted()) is not None:
-            text += ties.untrusted_legend(untrusted != "")
+        prepared = self._state.view.needed()
+        tied, meaning = prepared.tied
+        if tied.any() or self._state.statistical is not None or self._state.tolerance:
+            text += ties.tie_legend(tied, int((scene.dmap["best"].values >= 0).sum()), meaning)
+        if prepared.estimated is not None:
+            text += ties.estimate_legend(prepared.estimated)
+        if prepared.untrusted is not None:
+            text += ties.untrusted_legend(prepared.untrusted != "")
         if (sureness := self._state.view.sureness()) is not None:
-            text += ties.sureness_legend(sureness, self._state.view.predictor())
+            text += ties.sureness_legend(sureness, prepared.slicing.predictor.name)
         self.methods.object = text
         if self._state.view.penalty() is None:
             # Nothing is chosen yet, which is not to say that it was not measured.
