@@ -229,6 +229,18 @@ def done(colltune: Run) -> Run:
     return run
 
 
+@pytest.fixture
+def refused(colltune: Run) -> Run:
+    """Run what it refuses."""
+
+    def run(*arguments: object) -> Answer:
+        answer = colltune(*arguments)
+        assert answer.status == 2, answer.err
+        return answer
+
+    return run
+
+
 def find_chromium() -> str | None:
     """Path of Chromium: ``$COLLTUNE_CHROMIUM``, or the first one on the PATH; first the one without a window."""
     named = os.environ.get("COLLTUNE_CHROMIUM")

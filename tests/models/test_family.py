@@ -95,7 +95,6 @@ def test_without_a_network_parameters_are_fitted() -> None:
 def test_several_at_once_are_each_by_itself(fast_ethernet: xr.DataTree) -> None:
     problem = Problem.of(fast_ethernet["allgather"].to_dataset())
     settings = [{"model": "hockney"}, {"model": "vote"}, {"model": "loggp", "parameters": "boba"}]
-    assert FAMILY.grow_many is not None
     assert FAMILY.grow_many(problem, settings) == [FAMILY.grow(problem, **each) for each in settings]
 
     def stop(_share: float, _what: str) -> None:

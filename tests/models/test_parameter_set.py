@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.models.errors import NotApplicableError, ParameterError
-from dashboard.models.p2p import Hockney, LogGP
+from dashboard.models.p2p import Hockney
 from dashboard.models.parameter_set import ParameterSet, load_parameters, set_of_dict
 from dashboard.models.parameter_text import find_parameters
 from dashboard.models.presets import machine
@@ -35,7 +35,6 @@ def test_a_published_machine_by_its_name() -> None:
 def test_plogp_is_converted_from_loggp_where_there_is_none_and_does_not_vote() -> None:
     network = find_parameters("grig-tcp")
     loggp = network.of("loggp")
-    assert isinstance(loggp, LogGP)
     assert network.of("plogp") == loggp.to_plogp()
     assert network.models == ("hockney", "loggp")
     assert tuple(network.every) == ("hockney", "loggp", "plogp")

@@ -31,8 +31,6 @@ def test_thunderbird_is_what_netpipe_measured() -> None:
 def test_what_was_not_printed_is_said() -> None:
     with pytest.raises(NotApplicableError, match="thunderbird has no LogP / LogGP parameters; there are Hockney"):
         machine("thunderbird").of("loggp")
-    with pytest.raises(ParameterError, match="did you mean grig-tcp"):
-        machine("grig_tcp")
     with pytest.raises(ParameterError, match="expected one of"):
         machine("boba").of("amdahl")
 

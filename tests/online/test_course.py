@@ -15,6 +15,7 @@ from dashboard.online.selection import Blocked
 from dashboard.online.simulation import simulate
 from dashboard.online.state import Folder
 from dashboard.online.writing import write_trace
+from tests.cli.command import Run
 from tests.online.folders import DEFAULT, SIZES, TABLE, another, make, seconds, timings
 
 NAME = "allreduce"
@@ -125,21 +126,18 @@ def test_a_simulation_is_told_as_the_command_tells_it() -> None:
     assert sizes["ratio"].item() < 0.2
 
 
-def test_the_command_shows_the_course_by_other_settings(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_shows_the_course_by_other_settings(folder: Folder, done: Run) -> None:
     words = ["online", "show", str(folder.path), "--course", "--json", "--bins", "seen", "--block", f"{NAME}:{BEST}"]
-    assert main(words) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done(*words).json
     blocked = [Blocked(NAME, BEST)]
     course = Kept.of(folder).course(replace(folder.learning, bins="seen"), blocked)
     assert answer["course"] == json.loads(json.dumps(course.to_dict()))
     assert answer["learning"]["bins"] == "seen"
-    assert main(["online", "show", str(folder.path)]) == 0
-    *_, row, note = capsys.readouterr().out.splitlines()
+    *_, row, note = done("online", "show", folder.path).out.splitlines()
     # Calls took as long by both, and so did the run.
     assert row.split()[2:] == ["1.000", "s", "1.000", "s", "1.000"] * 2
     assert "summed" in note
-    assert main(["online", "show", str(folder.path), "--course"]) == 0
-    assert "tuned/best, median" in capsys.readouterr().out
+    assert "tuned/best, median" in done("online", "show", folder.path, "--course").out
     assert main(["online", "show", str(folder.path), "--course", "--block", "bcast:no"]) == 2
 
 

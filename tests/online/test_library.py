@@ -13,7 +13,6 @@ import pandas as pd
 import pytest
 
 from dashboard.benchmarks.libraries import library
-from dashboard.cli import main
 from dashboard.decisions.function.nodes import Method
 from dashboard.online.bins import Bins
 from dashboard.online.draws import SAMPLED, draws, stream
@@ -32,6 +31,7 @@ from loaders.online import programs_of, read_file, run_of, siblings, totals_of
 from loaders.openmpi import series
 from loaders.source import Source
 from tests.bench.preloading import LIBRARY, Bench
+from tests.cli.command import Run
 from tests.conftest import ROOT, need
 
 pytestmark = pytest.mark.slow
@@ -255,7 +255,7 @@ def test_a_run_that_died_is_named_when_it_ends_and_when_nothing_is_learnt_from_i
     table: AlgTable,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
+    refused: Run,
 ) -> None:
     for name, value in bench.environment.items():
         monkeypatch.setenv(name, value)
@@ -264,12 +264,12 @@ def test_a_run_that_died_is_named_when_it_ends_and_when_nothing_is_learnt_from_i
     (folder.path / "libcolltune_online.so").symlink_to(tuner)
     script = "from mpi4py import MPI; import os; MPI.COMM_WORLD.Bcast(bytearray(8)); os.kill(os.getpid(), 9)"
     command = [str(bench.mpiexec), "-n", "2", sys.executable, "-m", "mpi4py", "-c", script]
-    assert main(["online", "run", str(folder.path), "--run", "one", "--", *command]) == 2
-    assert "note: run one has no end: of each process what it had not written" in capsys.readouterr().err
-    assert main(["online", "train", str(folder.path)]) == 2
-    assert "runs that go on, or ended less than 300 s ago without saying so: one" in capsys.readouterr().err
-    assert main(["online", "train", str(folder.path), "--settled", "0"]) == 2
-    assert "its processes wrote no call, which they do after each MiB of them" in capsys.readouterr().err
+    error = refused("online", "run", folder.path, "--run", "one", "--", *command).err
+    assert "note: run one has no end: of each process what it had not written" in error
+    error = refused("online", "train", folder.path).err
+    assert "runs that go on, or ended less than 300 s ago without saying so: one" in error
+    error = refused("online", "train", folder.path, "--settled", "0").err
+    assert "its processes wrote no call, which they do after each MiB of them" in error
 
 
 def test_a_loop_learns_from_a_program_judges_it_and_goes_on_where_it_was_left(

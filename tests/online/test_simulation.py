@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.cli import main
 from dashboard.online import scenario as scenarios
 from dashboard.online.errors import OnlineError
 from dashboard.online.expressions import evaluate
@@ -16,6 +15,7 @@ from dashboard.online.noise import Noise, Processes
 from dashboard.online.simulation import Judged, simulate
 from dashboard.online.state import Folder
 from loaders import open_results
+from tests.cli.command import Run
 from tests.cubes import cube_of, named
 
 
@@ -59,17 +59,15 @@ def test_the_librarys_own_decision_drifts_with_the_method_that_it_takes() -> Non
         assert (by_hand >= times.min(axis=1)).all()
 
 
-def test_what_nobody_knows_of_the_library_is_in_no_figure_of_what_was_tuned(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_nobody_knows_of_the_library_is_in_no_figure_of_what_was_tuned(done: Run) -> None:
     words = ["online", "simulate", "--scenario", "simulated", "--iterations", "1", "--rounds", "20", "--unseen"]
     shares = {}
     for unseen in ("default", "predict"):
-        assert main([*words, unseen, "--json"]) == 0
-        (first,) = json.loads(capsys.readouterr().out)["iterations"]
+        (first,) = done(*words, unseen, "--json").json["iterations"]
         shares[unseen] = first["unknown"]
         assert first["default_over_best"] is None
         assert (first["tuned_over_best"] is None) == (first["unknown"] == 1)
-        assert main([*words, unseen]) == 0
-        assert ("of which nobody knows what it takes" in capsys.readouterr().out) == (first["unknown"] > 0)
+        assert ("of which nobody knows what it takes" in done(*words, unseen).out) == (first["unknown"] > 0)
     assert shares["default"] > 0 == shares["predict"]
 
 
@@ -163,17 +161,14 @@ def test_what_is_wrong_with_a_scenario_is_named(tmp_path: Path, change: dict[str
         scenarios.read(str(file))
 
 
-def test_the_command_answers_as_the_contract_has_it(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_command_answers_as_the_contract_has_it(done: Run, refused: Run) -> None:
     words = ["online", "simulate", "--scenario", "reference", "--iterations", "2", "--rounds", "20", "--json"]
-    assert main(words) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done(*words).json
     assert [each["iteration"] for each in answer["iterations"]] == [1, 2]
     assert all(each["tuned_over_best"] >= 1 and each["tuning_over_best"] >= 1 for each in answer["iterations"])
     assert answer["learning"]["rounds"] == 20
-    assert main(["online", "simulate", "--scenario", "refrence"]) == 2
-    assert "did you mean reference?" in capsys.readouterr().err
-    assert main(["online", "simulate", "--scenario", "replay"]) == 2
-    assert "--results" in capsys.readouterr().err
+    assert "did you mean reference?" in refused("online", "simulate", "--scenario", "refrence").err
+    assert "--results" in refused("online", "simulate", "--scenario", "replay").err
 
 
 def test_measurements_of_grids_are_replayed() -> None:
@@ -200,7 +195,7 @@ def test_where_the_default_was_not_measured_it_is_judged_elsewhere() -> None:
 
 
 def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, done: Run, refused: Run
 ) -> None:
     """Of results on 3, 5 and 8 processes, two on each node; results are for what replays them alone."""
     rows = [
@@ -212,22 +207,16 @@ def test_traces_of_nodes_that_are_not_full_tell_how_many_processes_called(
     table, traces = tmp_path / "u.csv", tmp_path / "traces"
     table.write_text("\n".join(["collective,algorithm,comm_size,message_size,ppn,time", *rows]) + "\n")
     words = ["online", "simulate", "--results", str(table), "--iterations", "1", "--rounds", "20", "--scenario"]
-    assert main([*words, "replay", "--traces", str(traces)]) == 0
-    assert main([*words, "replay", "--traces", str(traces)]) == 2
-    assert "holds traces of seed 1 already" in capsys.readouterr().err
-    assert main(["online", "profile", str(traces), "--json"]) == 0
-    answer = capsys.readouterr().out
+    done(*words, "replay", "--traces", traces)
+    assert "holds traces of seed 1 already" in refused(*words, "replay", "--traces", traces).err
+    answer = done("online", "profile", traces, "--json").out
     assert {int(each) for each in re.findall(r'"comm_size": (\d+)', answer)} == {3, 5, 8}
-    assert main([*words, "reference"]) == 2
-    assert "they are for one that replays" in capsys.readouterr().err
+    assert "they are for one that replays" in refused(*words, "reference").err
 
 
-def test_simulated_timings_are_traces_that_are_learnt_from_like_others(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_simulated_timings_are_traces_that_are_learnt_from_like_others(tmp_path: Path, done: Run) -> None:
     words = ["online", "simulate", "--scenario", "reference", "--iterations", "2", "--rounds", "40", "--seed", "4"]
-    assert main([*words, "--json", "--traces", str(tmp_path / "traces")]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done(*words, "--json", "--traces", tmp_path / "traces").json
     known = scenarios.read("reference")
     folder = Folder(tmp_path / "tuning", known.table, known.machine, replace(known.learning, rounds=40))
     folder.save()

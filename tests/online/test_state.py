@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from dashboard.cli import main
 from dashboard.decisions import DecisionFunction
 from dashboard.online.deciding import decision_of
 from dashboard.online.errors import OnlineError
@@ -22,6 +21,7 @@ from dashboard.online.table import AlgTable, default_table
 from loaders import open_results
 from loaders.online import totals_of
 from loaders.workload import read_workload
+from tests.cli.command import Run
 from tests.online.test_model_file import model
 from tests.online.traces import write_run, write_trace
 
@@ -78,65 +78,53 @@ def test_a_new_run_has_a_name_of_its_own(folder: Folder) -> None:
     folder.refuse_run("three-3.5_a")
 
 
-def test_what_cannot_be_is_refused_before_it_is_run(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["online", "run", str(folder.path), "--mode", "tuned", "--", "false"]) == 2
-    assert "nothing is learnt yet" in capsys.readouterr().err
-    assert main(["online", "simulate", "--scenario", "reference", "--iterations", "1", "-c", "bcast"]) == 2
-    assert "scenario reference has allreduce" in capsys.readouterr().err
+def test_what_cannot_be_is_refused_before_it_is_run(folder: Folder, refused: Run) -> None:
+    assert "nothing is learnt yet" in refused("online", "run", folder.path, "--mode", "tuned", "--", "false").err
+    error = refused("online", "simulate", "--scenario", "reference", "--iterations", "1", "-c", "bcast").err
+    assert "scenario reference has allreduce" in error
 
 
-def test_a_program_that_is_tuned_may_leave_no_traces_and_why_is_said(
-    folder: Folder, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_program_that_is_tuned_may_leave_no_traces_and_why_is_said(folder: Folder, done: Run, refused: Run) -> None:
     write_run(folder.traces, "one", calls(), TABLE)
     folder.collect()
     folder.train()
     (folder.path / LIBRARY).touch()
     run = ["online", "run", str(folder.path), "--mode"]
     shutil.rmtree(folder.traces)
-    assert main([*run, "tuned", "--", "true"]) == 0
-    assert "note: true left no traces: is it a program of MPI, of Open MPI?" in capsys.readouterr().err
+    assert "note: true left no traces: is it a program of MPI, of Open MPI?" in done(*run, "tuned", "--", "true").err
     folder.model.write_bytes(folder.model.read_bytes()[:-1])
-    assert main([*run, "tuned", "--", "true"]) == 0
-    assert f"note: true left no traces: {folder.model}: the model is damaged" in capsys.readouterr().err
+    assert f"note: true left no traces: {folder.model}: the model is damaged" in done(*run, "tuned", "--", "true").err
     folder.traces.rmdir()
     folder.traces.touch()
-    assert main([*run, "tuned", "--", "true"]) == 0
-    assert f"note: true left no traces: {folder.traces} is no folder" in capsys.readouterr().err
-    assert main([*run, "tuning", "--", "true"]) == 2
-    assert f"error: true left no traces: {folder.traces} is no folder" in capsys.readouterr().err
-    assert main([*run, "tuned", "--", "false"]) == 2
+    assert f"note: true left no traces: {folder.traces} is no folder" in done(*run, "tuned", "--", "true").err
+    assert f"error: true left no traces: {folder.traces} is no folder" in refused(*run, "tuning", "--", "true").err
+    refused(*run, "tuned", "--", "false")
 
 
 def test_a_folder_without_its_library_gets_it_and_keeps_all_else(
-    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    folder: Folder, tmp_path: Path, done: Run, refused: Run
 ) -> None:
-    assert main(["online", "run", str(folder.path), "--", "true"]) == 2
-    assert (
-        f"{LIBRARY} is not there; 'colltune online init {folder.path} --cores N' builds it" in capsys.readouterr().err
-    )
+    error = refused("online", "run", folder.path, "--", "true").err
+    assert f"{LIBRARY} is not there; 'colltune online init {folder.path} --cores N' builds it" in error
     mpicc = tmp_path / "mpicc"
     mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
     mpicc.chmod(0o755)
     init = ["online", "init", str(folder.path), "--cores", "2", "--mpicc", str(mpicc), "--for"]
     kept = (folder.path / "loop.json").read_bytes()
-    assert main([*init, "4.1"]) == 2
-    assert "is for Open MPI 5.0" in capsys.readouterr().err
-    assert main([*init, "5.0"]) == 0
-    assert "its library is built, all else is kept" in capsys.readouterr().err
+    assert "is for Open MPI 5.0" in refused(*init, "4.1").err
+    assert "its library is built, all else is kept" in done(*init, "5.0").err
     assert (folder.path / LIBRARY).exists()
     assert (folder.path / "loop.json").read_bytes() == kept
-    assert main([*init, "5.0"]) == 2
-    assert "is there already" in capsys.readouterr().err
+    assert "is there already" in refused(*init, "5.0").err
 
 
-def test_two_do_not_learn_in_one_folder_at_a_time(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_two_do_not_learn_in_one_folder_at_a_time(folder: Folder, refused: Run) -> None:
     plan = folder.path / "plan.json"
     plan.write_text(json.dumps({"runs": [["true"]], "iterations": 1}))
     with folder.held():
         for words in (["train"], ["loop", "--plan", str(plan)]):
-            assert main(["online", words[0], str(folder.path), *words[1:]]) == 2
-            assert "another colltune online works in it; wait for its end" in capsys.readouterr().err
+            error = refused("online", words[0], folder.path, *words[1:]).err
+            assert "another colltune online works in it; wait for its end" in error
 
 
 def test_a_run_that_goes_on_is_waited_for(folder: Folder) -> None:
@@ -203,57 +191,45 @@ def test_the_decision_function_decides_as_the_look_up() -> None:
     assert [decision.methods[place].label for place in predicted] == [labels[alg] for alg in expected]
 
 
-def test_the_commands_train_show_export_and_profile(
-    folder: Folder, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_the_commands_train_show_export_and_profile(folder: Folder, tmp_path: Path, done: Run, refused: Run) -> None:
     write_run(folder.traces, "one", calls(), TABLE)
-    assert main(["online", "train", str(folder.path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["learnt"] == {"allreduce": 8}
-    assert main(["online", "show", str(folder.path), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["timings"] == 240
+    assert done("online", "train", folder.path, "--json").json["learnt"] == {"allreduce": 8}
+    assert done("online", "show", folder.path, "--json").json["timings"] == 240
     file = tmp_path / "decision.json"
-    assert main(["online", "export", str(folder.path), "--to", "json", "-o", str(file)]) == 0
+    done("online", "export", folder.path, "--to", "json", "-o", file)
     decision = DecisionFunction.load(file)
     assert decision.methods[decision.predict_one(4, 64, ppn=2)].label == TABLE.methods["allreduce"][2].label
     rules = tmp_path / "rules.conf"
-    assert main(["online", "export", str(folder.path), "--to", "openmpi", "--ppn", "2", "-o", str(rules)]) == 0
-    assert main(["lint", str(rules), "--json"]) == 0
-    capsys.readouterr()
+    done("online", "export", folder.path, "--to", "openmpi", "--ppn", "2", "-o", rules)
+    done("lint", rules, "--json")
     weights = tmp_path / "weights.csv"
-    assert main(["online", "profile", str(folder.traces), "--weights", str(weights), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    answer = done("online", "profile", folder.traces, "--weights", weights, "--json").json
     assert answer["collectives"][0]["calls"] == 240
     assert read_workload(weights)["calls"].sum() == 240
     # The same traces are measurements too: each call against the best method of its size.
-    assert main(["online", "profile", str(folder.traces), "--ppn", "2"]) == 2
-    assert "--ppn is of measurements, which --over names" in capsys.readouterr().err
-    assert main(["online", "profile", str(folder.traces), "--over", str(folder.data), "--json"]) == 0
-    (row,) = json.loads(capsys.readouterr().out)["collectives"]
+    error = refused("online", "profile", folder.traces, "--ppn", "2").err
+    assert "--ppn is of measurements, which --over names" in error
+    judged = done("online", "profile", folder.traces, "--over", folder.data, "--json")
+    (row,) = judged.json["collectives"]
     assert row["judged_calls"] == 240
     # Eight methods are called equally often, one of which takes half of the time.
     assert row["loss_percent"] == pytest.approx(100 * ((7 + 0.5) / 8 / 0.5 - 1))
-    assert "notes" not in capsys.readouterr().err
+    assert "notes" not in judged.err
     totals = {"allreduce": {"calls": 240, "noted": 240}, "bcast": {"calls": 1200, "noted": 40}}
     totals_of(folder.traces, "one").write_text(json.dumps({"seconds": 1.0, "collectives": totals}))
-    assert main(["online", "profile", str(folder.traces)]) == 0
-    assert "notes 40 of 1,200 of bcast; COLLTUNE_ONLINE_CALLS=NUMBER notes more" in capsys.readouterr().err
-    assert main(["online", "train", str(folder.path), "--traces", str(tmp_path / "nowhere")]) == 2
-    assert "nowhere: there is no such folder" in capsys.readouterr().err
-    assert main(["online", "train", str(tmp_path)]) == 2
-    assert "colltune online init" in capsys.readouterr().err
+    error = done("online", "profile", folder.traces).err
+    assert "notes 40 of 1,200 of bcast; COLLTUNE_ONLINE_CALLS=NUMBER notes more" in error
+    error = refused("online", "train", folder.path, "--traces", tmp_path / "nowhere").err
+    assert "nowhere: there is no such folder" in error
+    assert "colltune online init" in refused("online", "train", tmp_path).err
 
 
-def test_rules_are_of_the_processes_per_node_that_were_seen_most(
-    folder: Folder, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert main(["online", "export", str(folder.path), "--to", "openmpi"]) == 2
-    assert "'colltune online train' makes it" in capsys.readouterr().err
+def test_rules_are_of_the_processes_per_node_that_were_seen_most(folder: Folder, done: Run, refused: Run) -> None:
+    assert "'colltune online train' makes it" in refused("online", "export", folder.path, "--to", "openmpi").err
 
     def exported(*given: str) -> tuple[str, list[str]]:
-        assert main(["online", "train", str(folder.path)]) == 0
-        capsys.readouterr()
-        assert main(["online", "export", str(folder.path), "--to", "openmpi", *given]) == 0
-        said = capsys.readouterr()
+        done("online", "train", folder.path)
+        said = done("online", "export", folder.path, "--to", "openmpi", *given)
         return said.err, [line for line in said.out.splitlines() if not line.startswith("#")]
 
     write_run(folder.traces, "one", calls(), TABLE)
@@ -267,8 +243,8 @@ def test_rules_are_of_the_processes_per_node_that_were_seen_most(
     assert "allreduce: where processes per node are not told they are 4, seen most of 2, 4" in said
     assert rules == exported("--ppn", "4")[1]
     # Nothing was seen there: no file that decides nothing is written in silence.
-    assert main(["online", "export", str(folder.path), "--to", "openmpi", "--ppn", "1"]) == 2
-    assert "everything is left to the library's own decision" in capsys.readouterr().err
+    error = refused("online", "export", folder.path, "--to", "openmpi", "--ppn", "1").err
+    assert "everything is left to the library's own decision" in error
 
 
 def test_a_plan_that_asks_for_more_runs_than_it_names_is_told(folder: Folder) -> None:
@@ -279,27 +255,24 @@ def test_a_plan_that_asks_for_more_runs_than_it_names_is_told(folder: Folder) ->
 
 
 @pytest.mark.parametrize("words", [["export", "FOLDER", "--to", "c"], ["run", "FOLDER", "--", "true"]])
-def test_what_has_no_answer_takes_no_json(words: list[str], capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["online", words[0], "--json", *words[1:]]) == 2
-    assert "--json" in capsys.readouterr().err
+def test_what_has_no_answer_takes_no_json(words: list[str], refused: Run) -> None:
+    assert "--json" in refused("online", words[0], "--json", *words[1:]).err
 
 
-def test_what_is_missing_of_a_run_is_said(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_missing_of_a_run_is_said(folder: Folder, done: Run) -> None:
     write_run(folder.traces, "one", [*calls(), {"end": 1e200, "call": 240}], TABLE)
     write_run(folder.traces, "two", calls(), TABLE)
     (folder.traces / "one.1.trace").unlink()
     (folder.traces / "two.1.trace").write_bytes(b"")
     # The folder of the tuning stands for that of its traces.
-    assert main(["online", "profile", str(folder.path), "--json"]) == 0
-    said = capsys.readouterr()
+    said = done("online", "profile", folder.path, "--json")
     answer = json.loads(said.out)
     assert answer["ranks"] == [
         {"run": "one", "ranks": 2, "missing": 1, "damaged": 0, "empty": 0},
         {"run": "two", "ranks": 2, "missing": 0, "damaged": 1, "empty": 0},
     ]
     assert "1 skipped: a record is damaged" in answer["notes"][str(folder.traces / "one.0.trace")]
-    assert main(["online", "train", str(folder.path)]) == 0
-    for text in (said.err, capsys.readouterr().err):
+    for text in (said.err, done("online", "train", folder.path).err):
         assert "ranks without a trace that can be used: 1 of 2 (1 missing)" in text
         assert "ranks without a trace that can be used: 1 of 2 (1 damaged)" in text
 
@@ -324,35 +297,30 @@ NOTED = {"allreduce": {"calls": 9, "noted": 0}}
     ],
 )
 def test_where_nothing_is_left_to_learn_from_it_is_said_what_was_left_out_and_why(
-    folder: Folder, capsys: pytest.CaptureFixture[str], runs: dict[str, Any], reasons: list[str]
+    folder: Folder, refused: Run, runs: dict[str, Any], reasons: list[str]
 ) -> None:
     for name, (noted, totals) in runs.items():
         write_run(folder.traces, name, noted, TABLE, ended=False)
         if totals is not None:
             totals_of(folder.traces, name).write_text(json.dumps(totals))
-    assert main(["online", "train", str(folder.path)]) == 2
-    (error,) = capsys.readouterr().err.splitlines()
+    (error,) = refused("online", "train", folder.path).err.splitlines()
     assert error.startswith(f"colltune: error: {folder.path}: there are no timings to learn from: ")
     assert all(reason in error for reason in reasons)
 
 
-def test_a_profile_says_which_calls_it_is_of(folder: Folder, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_profile_says_which_calls_it_is_of(folder: Folder, done: Run) -> None:
     rest = "other collectives and nonblocking calls are not, and no part of these figures"
     write_run(folder.traces, "one", [], TABLE)
-    assert main(["online", "profile", str(folder.path)]) == 0
-    assert capsys.readouterr().out.splitlines() == [f"watched: allreduce; {rest}", "no call is noted"]
+    assert done("online", "profile", folder.path).out == f"watched: allreduce; {rest}\nno call is noted\n"
     write_run(folder.traces, "two", calls(), default_table("5.0", ("allreduce", "bcast")))
-    assert main(["online", "profile", str(folder.path)]) == 0
-    assert f"watched: allreduce, bcast (in 1 of 2 runs); {rest}" in capsys.readouterr().out
-    assert main(["online", "profile", str(folder.path), "--json"]) == 0
-    answer = json.loads(capsys.readouterr().out)
+    assert f"watched: allreduce, bcast (in 1 of 2 runs); {rest}" in done("online", "profile", folder.path).out
+    answer = done("online", "profile", folder.path, "--json").json
     assert answer["watched"] == {"allreduce": 2, "bcast": 1}
     assert answer["not_watched"] == "other collectives and nonblocking calls"
 
 
-def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    assert main(["online", "profile", str(tmp_path)]) == 2
-    assert f"there are none in {tmp_path}" in capsys.readouterr().err
+def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, refused: Run) -> None:
+    assert f"there are none in {tmp_path}" in refused("online", "profile", tmp_path).err
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,6 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -26,6 +25,7 @@ from dashboard.measuring.kept import campaigns
 from dashboard.pages.data import files
 from dashboard.tuning import tune
 from loaders import LoadError, disk, open_results, save_results
+from tests.cli.command import Run
 from tests.conftest import FAST_ETHERNET, ROOT, until
 from tests.measuring.played import LIBRARY, Played
 from tests.tuning.machine import Machine, work_in
@@ -35,7 +35,6 @@ FILES = sorted(map(str, FAST_ETHERNET.glob("bcast__*.sko")))
 PATTERN = ("--pattern", "{collective}__{algorithm}__seg{segment_size}.sko")
 PREDICT = ["model", "predict", "-c", "bcast", "--algorithm", "binomial", "--model", "hockney", "--comm-size", "4"]
 PREDICT += ["--message-size", "8"]
-DRAW = ["methods", "draw", "-c", "bcast", "--algorithm", "binomial", "--processes", "4"]
 EXPORTS = ("c", "c-table", "python", "json", "openmpi", "openmpi-json", "preload", "mpirun")
 
 
@@ -88,41 +87,24 @@ def test_a_store_that_does_not_fit_leaves_the_one_that_was_there(small_disk: Pat
     assert open_results(target)["bcast"].sizes["message_size"] == 1
 
 
-COMMANDS: dict[str, Callable[[str], list[str]]] = {
-    **{
-        f"export {to}": lambda path, to=to: [
-            "export",
-            path,
-            "-c",
-            "bcast",
-            "--tree",
-            "quadtree",
-            "--to",
-            to,
-            "-o",
-            "rules.c",
-        ]  # type: ignore[misc]
-        for to in EXPORTS
-    },
-    "report": lambda path: ["report", path, "-c", "bcast", "--no-frontier", "-o", "report.html"],
-    "convert": lambda path: ["convert", path, "-o", "results.csv"],
-    "fit": lambda path: ["model", "fit", path, "-c", "bcast", "-o", "parameters.json"],
-    "draw": lambda _: [*DRAW, "-o", "graph.svg"],
-    "skeleton": lambda _: ["online", "skeleton", "SWFFT", "-o", "skeleton.c"],
+COMMANDS = {
+    **{f"export {to}": f"export SAVED -c bcast --tree quadtree --to {to} -o rules.c" for to in EXPORTS},
+    "report": "report SAVED -c bcast --no-frontier -o report.html",
+    "convert": "convert SAVED -o results.csv",
+    "fit": "model fit SAVED -c bcast -o parameters.json",
+    "draw": "methods draw -c bcast --algorithm binomial --processes 4 -o graph.svg",
+    "skeleton": "online skeleton SWFFT -o skeleton.c",
 }
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS)
-def test_no_command_destroys_what_was_there(
-    small_disk: Path, saved: Path, command: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    *words, name = COMMANDS[command](str(saved))
+def test_no_command_destroys_what_was_there(small_disk: Path, saved: Path, command: str, refused: Run) -> None:
+    *words, name = [{"SAVED": saved}.get(word, word) for word in COMMANDS[command].split()]
     target = small_disk / name
     target.write_text(OLD)
     fill(small_disk)
-    assert main([*words, str(target)]) == 2
-    error = capsys.readouterr().err.splitlines()[-1]
+    error = refused(*words, target).err.splitlines()[-1]
     assert error.startswith("colltune: error: ")
     assert error.endswith(f"{target}: cannot be written: No space left on device")
     assert target.read_text() == OLD
@@ -130,7 +112,7 @@ def test_no_command_destroys_what_was_there(
 
 
 def test_a_folder_of_online_tuning_that_could_not_be_made_can_be_made_when_there_is_room(
-    small_disk: Path, gcc: str, capsys: pytest.CaptureFixture[str]
+    small_disk: Path, gcc: str, done: Run, refused: Run
 ) -> None:
     mpicc = small_disk.parent / "mpicc"
     mpicc.write_text("#!/bin/sh\nwhile [ $1 != -o ]; do shift; done; echo library > $2\n")
@@ -138,21 +120,19 @@ def test_a_folder_of_online_tuning_that_could_not_be_made_can_be_made_when_there
     folder = small_disk / "tuning"
     init = ["online", "init", str(folder), "--nodes", "2", "--cores", "2", "--for", "5.0", "--mpicc", str(mpicc)]
     filling = fill(small_disk)
-    assert main(init) == 2
-    (error,) = capsys.readouterr().err.splitlines()
+    (error,) = refused(*init).err.splitlines()
     assert error == f"colltune: error: {folder / 'colltune_online.c'}: No space left on device"
     filling.unlink()
-    assert main(init) == 0
+    done(*init)
     assert (folder / "libcolltune_online.so").read_text() == "library\n"
 
 
 def test_a_disk_of_temporary_files_that_is_full_is_one_line(
-    small_disk: Path, mpiexec: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    small_disk: Path, mpiexec: str, monkeypatch: pytest.MonkeyPatch, refused: Run
 ) -> None:
     monkeypatch.setattr(tempfile, "tempdir", str(small_disk))
     fill(small_disk)
-    assert main(["check-methods", "-c", "bcast", "--ranks", "2", "--mpiexec", mpiexec]) == 2
-    (error,) = capsys.readouterr().err.splitlines()
+    (error,) = refused("check-methods", "-c", "bcast", "--ranks", "2", "--mpiexec", mpiexec).err.splitlines()
     assert error.startswith("colltune: error: ")
     assert error.endswith("No space left on device")
 
@@ -293,7 +273,7 @@ def test_a_link_stays_one_and_a_device_is_written_to(tmp_path: Path) -> None:
 
 
 def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], saved: Path
+    tmp_path: Path, refused: Run, saved: Path
 ) -> None:
     pipe = tmp_path / "pipe"
     os.mkfifo(pipe)
@@ -311,37 +291,33 @@ def test_what_is_neither_file_nor_folder_is_refused_before_it_is_read(
             ["export", saved, "-c", "bcast", "--to", "mpich", "--base", path],
             *([[*PREDICT, "--parameters", path]] if path == large else []),
         ):
-            assert main([str(word) for word in words]) == 2, words
-            error = capsys.readouterr().err
+            error = refused(*words).err
             assert reason in error, (words, error)
             assert error.count("error:") == 1
     with pytest.raises(OSError, match="is neither a file nor a folder"):
         disk.appended(pipe)
     for path in (pipe, "/dev/zero"):
-        assert main(["info", str(path)]) == 2
-        assert "is neither a file nor a folder" in capsys.readouterr().err
+        assert "is neither a file nor a folder" in refused("info", path).err
 
 
-def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_is_read_is_not_written_over(tmp_path: Path, saved: Path, refused: Run) -> None:
     copy = save_results(open_results(saved), tmp_path / "results.csv")
     content = copy.read_bytes()
     (tmp_path / "link.csv").symlink_to(copy)
     for output in (copy, tmp_path / "link.csv"):
         for words in (["convert", copy], ["export", copy, "-c", "bcast", "--to", "c"]):
-            assert main([*map(str, words), "-o", str(output)]) == 2
-            assert "that is the file to read; give another name" in capsys.readouterr().err
+            assert "that is the file to read; give another name" in refused(*words, "-o", output).err
     assert copy.read_bytes() == content
     base, rules = tmp_path / "base.json", tmp_path / "rules.json"
     base.write_text(str(known("5.0")))
     export = ["export", str(saved), "-c", "bcast", "--to", "mpich", "--allow-loss", "99999", "-o"]
-    assert main([*export, str(base), "--base", str(base)]) == 2
-    assert "that is the file to read; give another name" in capsys.readouterr().err
+    assert "that is the file to read; give another name" in refused(*export, base, "--base", base).err
     for _ in range(2):
         assert main([*export, str(rules), "--base", "5.0"]) == 0, "a version names no file"
 
 
 def test_no_file_takes_the_place_of_a_folder(
-    tmp_path: Path, saved: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, saved: Path, refused: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "thesis.html"
     folder.mkdir()
@@ -355,8 +331,7 @@ def test_no_file_takes_the_place_of_a_folder(
         (export, "", "-o '': that is no name of a file"),
         (report, str(folder), "it is a folder, which no file replaces"),
     ):
-        assert main([*words, "-o", output]) == 2, output
-        assert reason in capsys.readouterr().err
+        assert reason in refused(*words, "-o", output).err, output
     assert there(folder) == {"chapter"}
     assert there(tmp_path) == {"thesis.html"}
     with pytest.raises(IsADirectoryError, match="no file replaces"):

@@ -90,17 +90,11 @@ def test_who_has_logged_in_launches_only_when_named(
     monkeypatch.setenv(LAUNCHERS_VARIABLE, "carol, alice")
     session([EVERYWHERE], user="alice", log_in=True)
     assert may_launch()
-    session([EVERYWHERE], user="bob", log_in=True)
-    assert not may_launch()
-    assert "--launchers bob" in may_launch().reason
-    session(HERE, user="bob", log_in=True)
-    assert not may_launch()
-
-
-def test_without_a_list_nobody_who_logs_in_launches(
-    session: Callable[..., None], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv(LAUNCHERS_VARIABLE, raising=False)
+    for addresses in ([EVERYWHERE], HERE):
+        session(addresses, user="bob", log_in=True)
+        assert not may_launch()
+        assert "--launchers bob" in may_launch().reason
+    monkeypatch.delenv(LAUNCHERS_VARIABLE)
     session([EVERYWHERE], user="alice", log_in=True)
     assert not may_launch()
 
@@ -113,14 +107,10 @@ def test_a_name_given_beside_a_password_for_all_is_not_believed(
     assert not may_launch()
 
 
-def test_in_a_notebook_or_script_one_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permission, "_SERVED", False)
-    assert may_launch()
-
-
-def test_outside_of_a_session_of_a_server_nobody_may(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(permission, "_SERVED", True)
-    assert not may_launch()
+@pytest.mark.parametrize("served", [False, True], ids=["notebook-or-script", "server-without-a-session"])
+def test_outside_of_a_session_only_a_notebook_or_script_may(monkeypatch: pytest.MonkeyPatch, *, served: bool) -> None:
+    monkeypatch.setattr(permission, "_SERVED", served)
+    assert bool(may_launch()) is not served
 
 
 @pytest.mark.parametrize(

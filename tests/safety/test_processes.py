@@ -37,7 +37,6 @@ def test_results_of_one_process_open_in_another(
     assert shared_folder.stat().st_mode & 0o077 == 0
     _forget(monkeypatch)
     theirs = results_by_digest(mine.digest)
-    assert theirs is not None
     assert theirs.tree is not mine.tree
     assert theirs.digest == mine.digest
     assert theirs.sources == mine.sources

@@ -1,6 +1,5 @@
 """A tuning across nodes: HAN and other components are methods, and its rules stand beside those of tuned."""
 
-import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,10 +78,8 @@ def test_where_han_is_slower_beside_the_rules_they_are_not_kept(tmp_path: Path, 
     work = across_nodes(tmp_path)
     result = answer(work.folder, tune(work))
     assert result["gain"].keys() == {"allreduce"}
-    summary = json.loads((tmp_path / "bundle" / "summary.json").read_text())
     # A start command says nothing of how many they are; its hosts need not be those of an allocation.
-    assert summary["nodes"] == 2
-    assert summary["harmed"] == ["bcast"]
+    assert (summary(tmp_path)["nodes"], summary(tmp_path)["harmed"]) == (2, ["bcast"])
     assert "bcast: slower where HAN decides" in (tmp_path / "bundle" / "README.md").read_text()
     # Rules that were cut name HAN's file as it lies beside them.
     head = (tmp_path / "bundle" / "rules.conf").read_text()
@@ -97,7 +94,7 @@ def test_with_one_process_on_each_node_han_makes_no_calls_that_the_rules_could_s
     work = across_nodes(tmp_path)
     result = answer(work.folder, tune(replace(work, launcher=replace(SEVERAL_NODES, ppn=1))))
     assert result["gain"].keys() == {"bcast", "allreduce"}
-    assert json.loads((tmp_path / "bundle" / "summary.json").read_text())["harmed"] == []
+    assert summary(tmp_path)["harmed"] == []
 
 
 def test_nodes_that_nothing_tells_of_are_not_said_as_a_fact(tmp_path: Path) -> None:

@@ -5,10 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import Folder, again, beside, tune
+from tests.cli.command import Run
 from tests.tuning.machine import Machine, better, default_best, work_in
 
 pytestmark = pytest.mark.slow
@@ -63,7 +63,7 @@ def test_where_nothing_was_tuned_nothing_can_be_checked(tmp_path: Path, machine:
 
 
 def test_the_rules_of_another_site_are_judged_by_these_measurements(
-    tuned: Path, tmp_path: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+    tuned: Path, tmp_path: Path, machine: Machine, done: Run, refused: Run
 ) -> None:
     def there(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
         factor = 0.3 if algorithm == "basic_linear" else 1.0
@@ -75,18 +75,15 @@ def test_the_rules_of_another_site_are_judged_by_these_measurements(
     # Linear broadcast takes three times the library's own decision here, and the best a third of it at most.
     assert rows["bcast"]["other"] > 150
     assert rows["allreduce"]["own"] < rows["allreduce"]["default"] < rows["allreduce"]["other"]
-    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "there"), "--json"]) == 0
-    assert json.loads(capsys.readouterr().out)["collectives"] == list(rows.values())
-    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "none")]) == 2
-    assert "holds no measurements" in capsys.readouterr().err
+    assert done("tune", tuned, "--compare", tmp_path / "there", "--json").json["collectives"] == list(rows.values())
+    assert "holds no measurements" in refused("tune", tuned, "--compare", tmp_path / "none").err
     (tmp_path / "campaign").mkdir()
     (tmp_path / "campaign" / "state.json").write_text('{"launcher": {"name": "local"}}', encoding="utf-8")
-    assert cli.main(["tune", str(tuned), "--compare", str(tmp_path / "campaign")]) == 2
-    assert "campaign is no folder of colltune tune" in capsys.readouterr().err
+    assert "campaign is no folder of colltune tune" in refused("tune", tuned, "--compare", tmp_path / "campaign").err
 
 
 def test_collectives_that_only_one_of_two_tunings_has_rules_of_are_named_with_the_reason(
-    tuned: Path, tmp_path: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+    tuned: Path, tmp_path: Path, machine: Machine, done: Run
 ) -> None:
     alone, none = Folder(tmp_path / "alone"), Folder(tmp_path / "none")
     tune(work_in(alone.path, collectives=["bcast"]))
@@ -96,8 +93,7 @@ def test_collectives_that_only_one_of_two_tunings_has_rules_of_are_named_with_th
     assert rows["allreduce"]["why"] == f"no rules in {alone.path}, which did not tune it"
     rows = {row["collective"]: row for row in beside(alone, Folder(tuned))}
     assert rows["allreduce"]["why"] == f"not measured in {alone.path}"
-    assert cli.main(["tune", str(alone.path), "--compare", str(tuned)]) == 0
-    assert f"-  not measured in {alone.path}" in capsys.readouterr().out
+    assert f"-  not measured in {alone.path}" in done("tune", alone.path, "--compare", tuned).out
     machine.times = default_best
     tune(work_in(none.path))
     with pytest.raises(CampaignError, match=r"no rules of .*none can be judged .* bcast: no rules in .*none, all is"):

@@ -1,6 +1,7 @@
 """Rules against the library's own decision: what a comparison does not confirm is left to the library."""
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -15,23 +16,33 @@ from dashboard.benchmarks.libraries.methods import DEFAULT
 from dashboard.commands.launching import measured_ranks
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_of
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import EXITS, STAGES, Folder, answer, compare, tune
+from dashboard.tuning import EXITS, Folder, Work, answer, compare, tune
 from dashboard.tuning.compared import Compared
-from tests.tuning.machine import Machine, better, summary, work_in
+from dashboard.tuning.rules import Rules
+from tests.tuning.machine import Machine, Times, better, summary, work_in
 
 pytestmark = pytest.mark.slow
 
-NAMES = [stage.name for stage in STAGES]
+
+def compared(work: Work) -> tuple[Rules, Compared]:
+    """Tune, and compare the rules that were exported once more."""
+    tune(work)
+    rules = compare.read(work, (work.folder.path / "export" / "rules.conf").read_text())
+    return rules, compare.against(work, rules)
 
 
-def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
-        worse = 3.0 if algorithm == "pipeline" else 1.0
+def slower(factor: float, where: Callable[[str, int], bool]) -> Times:
+    """Times that are longer where an algorithm and a message size are so."""
+
+    def times(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
+        worse = factor if where(algorithm, message_size) else 1.0
         return worse * better(collective, algorithm, comm_size, message_size)
 
-    Machine(fresh=fresh).put(monkeypatch)
+    return times
+
+
+def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(tmp_path: Path, machine: Machine) -> None:
+    machine.fresh = slower(3.0, lambda algorithm, _: algorithm == "pipeline")
     tune(work_in(tmp_path))
     result = summary(tmp_path)
     assert result["outcome"] == "proven"
@@ -91,11 +102,7 @@ def test_each_rule_is_compared_at_some_size_and_none_that_is_left_to_the_library
 def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_faster(
     tmp_path: Path, machine: Machine
 ) -> None:
-    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
-        worse = 6.0 if algorithm == "ring" and message_size == 32768 else 1.0
-        return worse * better(collective, algorithm, comm_size, message_size)
-
-    machine.fresh = fresh
+    machine.fresh = slower(6.0, lambda algorithm, message_size: algorithm == "ring" and message_size == 32768)
     work = work_in(tmp_path / "t", collectives=["allreduce"])
     result = answer(work.folder, tune(work))
     verdicts = {(rule["verdict"], rule["kept"]) for rule in result["compared"] if rule["method"] == "ring"}
@@ -105,12 +112,8 @@ def test_of_a_rule_that_is_slower_as_a_whole_the_sizes_are_kept_where_it_is_fast
 
 
 def test_rules_act_only_between_sizes_that_were_compared_and_are_not_slower(tmp_path: Path, machine: Machine) -> None:
-    def fresh(collective: str, algorithm: str, comm_size: int, message_size: int) -> float:
-        # Ring is decided from half-way between two sizes on, by times of the larger one.
-        worse = 6.0 if algorithm == "ring" and message_size < 262144 else 1.0
-        return worse * better(collective, algorithm, comm_size, message_size)
-
-    machine.fresh = fresh
+    # Ring is decided from half-way between two sizes on, by times of the larger one.
+    machine.fresh = slower(6.0, lambda algorithm, message_size: algorithm == "ring" and message_size < 262144)
     work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
     tune(work)
     decided = read_rules(tmp_path / "export" / "rules.conf", version="5.0").decisions["allreduce"]
@@ -141,9 +144,7 @@ def test_without_time_for_its_ends_a_rule_acts_at_the_sizes_compared(tmp_path: P
 def test_what_one_of_two_comparisons_shows_to_be_slower_is_cut_unless_both_say_otherwise(
     tmp_path: Path, machine: Machine
 ) -> None:
-    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
-    tune(work)
-    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    _, first = compared(work_in(tmp_path, collectives=["allreduce"], comm_sizes="4"))
     improvement = first.improvements["allreduce"]
     harmed = improvement.cells["message_size"] == 32768
 
@@ -164,10 +165,7 @@ def test_what_one_of_two_comparisons_shows_to_be_slower_is_cut_unless_both_say_o
 
 
 def test_what_is_left_of_a_rule_that_is_cut_is_faster_by_itself(tmp_path: Path, machine: Machine) -> None:
-    work = work_in(tmp_path, collectives=["allreduce"], comm_sizes="4")
-    tune(work)
-    rules = compare.read(work, (tmp_path / "export" / "rules.conf").read_text())
-    first = compare.against(work, rules, "")
+    rules, first = compared(work_in(tmp_path, collectives=["allreduce"], comm_sizes="4"))
     improvement = first.improvements["allreduce"]
     sizes = improvement.cells["message_size"]
     gain = xr.where(sizes == 64, -0.03, xr.where(sizes == 512, -0.3, 0.2))
@@ -262,9 +260,7 @@ def test_where_few_of_the_compared_times_can_be_trusted_nothing_is_said_to_be_no
 
 
 def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: Path, machine: Machine) -> None:
-    work = work_in(tmp_path)
-    tune(work)
-    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    _, first = compared(work_in(tmp_path))
     cells = first.improvements["allreduce"].cells
     lost = cells.where(cells["message_size"] < 16384).assign(
         outcome=cells["outcome"].where(cells["message_size"] < 16384, OUTCOMES.index("not measured")).astype(int)
@@ -282,9 +278,7 @@ def test_what_could_not_be_trusted_the_second_time_goes_by_the_first(tmp_path: P
 
 
 def test_what_two_comparisons_show_together_is_kept(tmp_path: Path, machine: Machine) -> None:
-    work = work_in(tmp_path)
-    tune(work)
-    first = compare.against(work, compare.read(work, (tmp_path / "export" / "rules.conf").read_text()), "")
+    _, first = compared(work_in(tmp_path))
     # A gain of 10 %, of which one comparison is sure by two standard errors, and both together by 2.8.
     cells = first.improvements["allreduce"].cells
     gain = np.log(1 / 0.9)

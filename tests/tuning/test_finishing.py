@@ -95,21 +95,19 @@ def test_a_job_that_waits_in_the_queue_says_so_and_why(
     assert said in capsys.readouterr().out
 
 
-def test_what_was_cancelled_is_not_told_by_how_it_was_torn_down(
-    monkeypatch: pytest.MonkeyPatch, campaign: Campaign
+@pytest.mark.parametrize(
+    ("end", "log", "told"),
+    [
+        ("cancelled", TORN_DOWN, ""),
+        ("timed out", "a link is down\ncolltune worker: 20 points were measured again\n", r" \(a link is down\)"),
+    ],
+)
+def test_an_end_is_told_neither_by_how_it_was_torn_down_nor_by_what_its_ranks_measured_again(
+    monkeypatch: pytest.MonkeyPatch, campaign: Campaign, end: str, log: str, told: str
 ) -> None:
-    Ranks(monkeypatch, "cancelled")
-    campaign.log.write_text(TORN_DOWN, encoding="utf-8")
-    with pytest.raises(CampaignError, match=r"cancelled: so; the same command measures what is missing$"):
-        finished(campaign, None, None, 60.0)
-
-
-def test_a_job_whose_time_was_up_is_not_told_by_what_its_ranks_measured_again(
-    monkeypatch: pytest.MonkeyPatch, campaign: Campaign
-) -> None:
-    Ranks(monkeypatch, "timed out")
-    campaign.log.write_text("a link is down\ncolltune worker: 20 points were measured again\n", encoding="utf-8")
-    with pytest.raises(CampaignError, match=r"timed out: so \(a link is down\); the same command measures"):
+    Ranks(monkeypatch, end)
+    campaign.log.write_text(log, encoding="utf-8")
+    with pytest.raises(CampaignError, match=rf"{end}: so{told}; the same command measures what is missing$"):
         finished(campaign, None, None, 60.0)
 
 

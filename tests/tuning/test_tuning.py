@@ -12,7 +12,6 @@ from typing import Any
 
 import pytest
 
-from dashboard import cli
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.slurm import Request
@@ -38,6 +37,7 @@ from dashboard.tuning import (
     tune,
 )
 from loaders import open_results
+from tests.cli.command import Run
 from tests.tuning.machine import INSTALLATION, Machine, Times, better, default_best, summary, work_in
 
 pytestmark = pytest.mark.slow
@@ -175,9 +175,7 @@ def test_only_what_depends_on_a_change_is_done_again(tuned: Path, machine: Machi
     # Its budget is spent; what was measured is decided anew.
     assert machine.campaigns.count("measure") == before
     assert done["decide"]
-    goal = Campaign(tuned / "measure").plan().goal
-    assert goal is not None
-    assert goal.calls == (("bcast", 4, 64, 10.0), ("allreduce", 4, 262144, 5.0))
+    assert Campaign(tuned / "measure").plan().goal.calls == (("bcast", 4, 64, 10.0), ("allreduce", 4, 262144, 5.0))
     assert tune(work_in(tuned, launches=4))["compare"]
     assert [name for name, again in tune(work_in(tuned, target="c")).items() if again] == ["look", "bundle"]
     assert "int colltune_allreduce(" in (tuned / "bundle" / "decisions-c.c").read_text()
@@ -204,6 +202,7 @@ def test_nothing_better_is_said_plainly_and_the_bundle_has_no_rules(
     Machine(default_best).put(monkeypatch)
     result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
     assert EXITS[result["outcome"]] == 3
+    assert tunings.look(tmp_path).state == "nothing"
     assert sorted(file.name for file in (tmp_path / "bundle").iterdir()) == ["README.md", "summary.json"]
     assert "nothing to switch on" in (tmp_path / "bundle" / "README.md").read_text()
 
@@ -307,46 +306,41 @@ def test_two_processes_do_not_work_in_one_folder(tmp_path: Path, machine: Machin
 
 
 def test_the_command_says_the_stages_and_leaves_with_the_status(
-    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, colltune: Run, done: Run, refused: Run
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
     monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, _names, file: file.write_text("report"))
     words = ["tune", str(tmp_path / "t"), "-c", "bcast,allreduce", "--ranks", "4", "--budget", "30s", "--json"]
     monkeypatch.chdir(tmp_path)
-    assert cli.main(["tune", "t", *words[2:], "--dry-run"]) == 0
-    assert f"worker {tmp_path / 't' / 'measure'} " in json.loads(capsys.readouterr().out)["runs"]
+    assert f"worker {tmp_path / 't' / 'measure'} " in done("tune", "t", *words[2:], "--dry-run").json["runs"]
     assert not (tmp_path / "t").exists()
-    assert cli.main(words) == 0
-    out, err = capsys.readouterr()
-    result = json.loads(out)
+    tuned = done(*words)
+    result = tuned.json
     assert list(result["stages"]) == NAMES
     assert all(Path(file).exists() for file in result["files"])
-    assert "next: . " in err
+    assert "next: . " in tuned.err
     machine.times = default_best
-    assert cli.main(["tune", str(tmp_path / "t"), "-c", "bcast", "--json"]) == 3
-    capsys.readouterr()
-    assert cli.main(["tune", str(tmp_path / "u"), "-c", "nosuch"]) == 2
-    assert "'nosuch' given, expected some of bcast" in capsys.readouterr().err
-    assert cli.main(["tune", str(tmp_path / "u"), "--target", "fortran"]) == 2
-    assert "target 'fortran': allowed are rules, c" in capsys.readouterr().err
+    assert colltune("tune", tmp_path / "t", "-c", "bcast", "--json").status == 3
+    assert "'nosuch' given, expected some of bcast" in refused("tune", tmp_path / "u", "-c", "nosuch").err
+    assert "target 'fortran': allowed are rules, c" in refused("tune", tmp_path / "u", "--target", "fortran").err
 
 
 def test_a_workload_is_found_again_wherever_the_command_goes_on(
-    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, done: Run
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
     monkeypatch.setattr("dashboard.commands.tune._report", lambda _results, _names, file: file.write_text("report"))
     (tmp_path / "calls.csv").write_text("collective,comm_size,message_size,calls\nallreduce,4,262144,5\n")
     monkeypatch.chdir(tmp_path)
     words = ["-c", "allreduce", "--ranks", "4", "--budget", "30s", "--workload", "calls.csv"]
-    assert cli.main(["tune", "t", *words, "--json"]) == 0
+    done("tune", "t", *words, "--json")
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
-    assert cli.main(["tune", "../t", "--json"]) == 0
+    done("tune", "../t", "--json")
 
 
 def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run, refused: Run
 ) -> None:
     monkeypatch.setattr(library, "find", lambda: INSTALLATION)
     monkeypatch.setattr(os, "environ", {**os.environ, "COLLTUNE_SITE": str(tmp_path / "site.toml")})
@@ -357,8 +351,7 @@ def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(
 
     def script(*further: str) -> str:
         """The batch script without the mark of this job."""
-        assert cli.main([*words, *further]) == 0
-        return re.sub(r"ORDER|worker .*", "", str(json.loads(capsys.readouterr().out)["runs"]))
+        return re.sub(r"ORDER|worker .*", "", str(done(*words, *further).json["runs"]))
 
     asked = ("--nodes", "2", "--tasks-per-node", "2", "--partition", "short")
     by_slurm = script("--slurm", *asked)
@@ -366,8 +359,7 @@ def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(
     assert "#SBATCH --time=11\n" in by_slurm
     assert "#SBATCH --ntasks-per-node=2\n" in by_slurm
     assert script("--launch", "slurm", *asked) == by_slurm
-    assert cli.main([*words, "--launch", "slurm", "--env", "FOO=1"]) == 2
-    assert "variable 'FOO'" in capsys.readouterr().err
+    assert "variable 'FOO'" in refused(*words, "--launch", "slurm", "--env", "FOO=1").err
     request = Request(2, 2, "short").record()
     folder.mkdir()
     Folder(folder).keep_asked(Asked.of({}, {"ranks": 4, "slurm": request, "site": str(site)}).to_json())

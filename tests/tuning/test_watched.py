@@ -11,9 +11,9 @@ import pytest
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import processes
-from dashboard.cli import main
 from dashboard.measuring import tunings
 from dashboard.tuning import Asked, Folder, again, tune
+from tests.cli.command import Run
 from tests.conftest import until
 from tests.tuning.machine import Machine, Times, better, default_best, work_in
 
@@ -32,28 +32,18 @@ def test_a_finished_one_says_what_came_of_it_and_has_its_bundle(tuned: Path) -> 
 
 
 def test_where_its_times_are_gone_it_says_so_and_measures_them_anew(
-    tuned: Path, machine: Machine, capsys: pytest.CaptureFixture[str]
+    tuned: Path, machine: Machine, refused: Run
 ) -> None:
     (tuned / "measure" / "results.jsonl").unlink()
     seen = tunings.look(tuned)
     assert (seen.state, seen.reason) == ("failed", "measure: its results are gone; the same command measures anew")
-    assert main(["tune", str(tuned), "--status"]) == 2
-    assert "proven, and nothing" not in capsys.readouterr().out
+    assert "proven, and nothing" not in refused("tune", tuned, "--status").out
     assert not Campaign(tuned / "measure").settled(Campaign(tuned / "measure").plan().goal)
     assert tune(work_in(tuned))["measure"]
     assert tunings.look(tuned).state == "proven"
     (tuned / "measure" / "results.jsonl").unlink()
     assert again(work_in(tuned))["anew"] == ["bcast", "allreduce"]
     assert tunings.look(tuned).state == "proven"
-
-
-@pytest.mark.parametrize(("times", "state"), [(default_best, "nothing")])
-def test_where_nothing_is_better_that_is_what_came_of_it(
-    tmp_path: Path, machine: Machine, times: object, state: str
-) -> None:
-    machine.times = times  # type: ignore[assignment]
-    tune(work_in(tmp_path / "one"))
-    assert tunings.look(tmp_path / "one").state == state
 
 
 def test_the_stage_at_work_says_how_far_it_is(tmp_path: Path, machine: Machine) -> None:
@@ -98,29 +88,27 @@ def test_one_that_failed_says_why_and_one_whose_process_is_gone_was_interrupted(
 
 @pytest.mark.parametrize(("times", "status"), [(better, 0), (default_best, 3)])
 def test_the_command_that_looks_ends_as_the_one_that_tuned(
-    tmp_path: Path, machine: Machine, times: Times, status: int, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, machine: Machine, times: Times, status: int, colltune: Run, refused: Run
 ) -> None:
     path, looking = tmp_path / "one", ["tune", str(tmp_path / "one"), "--status"]
     machine.times, machine.fails = times, ["measure"]
     with pytest.raises(CampaignError):
         tune(work_in(path))
-    assert main(looking) == 2
-    assert f"next: colltune tune {path} " in capsys.readouterr().err
+    assert f"next: colltune tune {path} " in refused(*looking).err
     # Killed while it measured, and while it works there again.
     Folder(path).begin("measure", "")
-    assert main(looking) == 2
-    out, err = capsys.readouterr()
-    assert "running" not in out
-    assert out.splitlines()[-1].startswith(f"{tunings.ENDED} in measure: {tunings.SAID[tunings.ENDED]}")
-    assert f"next: colltune tune {path} " in err
-    assert main([*looking, "--json"]) == 2
-    now = json.loads(capsys.readouterr().out)
+    ended = refused(*looking)
+    assert "running" not in ended.out
+    assert ended.out.splitlines()[-1].startswith(f"{tunings.ENDED} in measure: {tunings.SAID[tunings.ENDED]}")
+    assert f"next: colltune tune {path} " in ended.err
+    now = refused(*looking, "--json").json
     assert (now["state"], now["stages"]["measure"]["state"]) == (tunings.ENDED, tunings.ENDED)
     with Folder(path).held():
-        assert main(looking) == 0
-    assert "measure  running" in capsys.readouterr().out
+        running = colltune(*looking)
+    assert running.status == 0
+    assert "measure  running" in running.out
     tune(work_in(path))
-    assert main(looking) == status
+    assert colltune(*looking).status == status
 
 
 def test_one_that_was_killed_between_two_stages_was_interrupted(tuned: Path) -> None:
