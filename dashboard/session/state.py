@@ -42,8 +42,8 @@ MOST_RULES_FILES = 8
 DRAWN = (*DATA, "scheme", UNCERTAINTY.name)
 #: Params that say which tree is asked for.
 TREE = ("family", "options", "max_depth", "limit_depth", "threshold")
-#: Params that a view is made of.
-_VIEWED = frozenset({"results", "rules", "shown", "scheme", UNCERTAINTY.name, *TREE, *DATA})
+#: What a view is made of.
+_VIEWED = frozenset({"results", "rules", "shown", "scheme", "deferred", UNCERTAINTY.name, *TREE, *DATA})
 
 
 def _treated(name: str) -> param.Parameter:
@@ -151,7 +151,8 @@ class State(param.Parameterized):
     def __init__(self, **params: Any) -> None:
         #: Whether one page at a time is on the screen, `page`; without navigation, as in a notebook, all of them are.
         self.navigated = False
-        self._deferred = False
+        #: Whether trees that take longer are grown by somebody else, off the event loop.
+        self.deferred = False
         #: Works out off the event loop what follows from choices, then makes them; None: they are made at once.
         self.ahead: Callable[[dict[str, Any]], None] | None = None
         self._workloads: dict[str, Workload] = {}
@@ -281,15 +282,6 @@ class State(param.Parameterized):
         }
 
     @property
-    def deferred(self) -> bool:
-        """Whether trees that take longer are grown by somebody else, off the event loop."""
-        return self._deferred
-
-    @deferred.setter
-    def deferred(self, deferred: bool) -> None:
-        self._deferred, self._stale = deferred, True
-
-    @property
     def depth(self) -> int | None:
         """Most levels of the quadtree; None without limit."""
         return self.max_depth if self.limit_depth else None
@@ -368,11 +360,6 @@ class State(param.Parameterized):
     def knows_workload(self, digest: str) -> bool:
         """Whether a workload is loaded."""
         return self._workload(digest) is not None
-
-    @staticmethod
-    def linked() -> tuple[str, ...]:
-        """Names of the params that `to_query` tells."""
-        return tuple(address.PARAMETERS.values())
 
     def to_query(self) -> dict[str, str]:
         """The view as names and values for an address; what is at its default is left out."""

@@ -83,7 +83,7 @@ class Permalink:
         return sentences + [sentence for _, refused in values.values() for sentence in refused]
 
     def _begin(self) -> None:
-        self._state.param.watch(self._changed, [*self._state.linked(), "results_id"])
+        self._state.param.watch(self._changed, [*PARAMETERS.values(), "results_id"])
         self._changed()
 
     def _changed(self, *events: param.parameterized.Event) -> None:

@@ -10,6 +10,7 @@ from panel.viewable import Viewer
 
 from dashboard.pages.parts.clipboard import TO_CLIPBOARD
 from dashboard.pages.parts.widgets import Button
+from dashboard.session.address import PARAMETERS
 from dashboard.session.recipes import as_command, as_python
 from dashboard.session.registry import origin_of
 from dashboard.session.state import State
@@ -56,7 +57,7 @@ class Share(Viewer):
         self.of_uploads = pn.pane.HTML(_OF_UPLOADS, visible=False, sizing_mode="stretch_width", margin=(0, 16))
         parts = *rows, self.of_uploads, *self.holders.values()
         self.line = pn.Column(*parts, visible=False, sizing_mode="stretch_width", margin=(6, 8), styles=_LINE)
-        state.param.watch(self._follow, [*state.linked(), "results_id", "recipes"])
+        state.param.watch(self._follow, [*PARAMETERS.values(), "results_id", "recipes"])
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(self._forget)
 
