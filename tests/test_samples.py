@@ -38,17 +38,13 @@ def test_our_own_campaigns_keep_their_repetitions() -> None:
         assert (cube["repetitions"].values[cube["time"].notnull().values] >= 1).all()
 
 
-def test_without_anything_given_the_sample_data_are_opened() -> None:
-    assert start_with(environment={}).sample
-
-
-def test_the_environment_names_files_and_folders(tmp_path: Path) -> None:
-    start = start_with(environment={DATA_VARIABLE: f"{tmp_path}:{tmp_path / 'more'}"})
-    assert start.paths == (tmp_path, tmp_path / "more")
-    assert not start.sample
-
-
-def test_what_is_given_goes_before_the_environment(tmp_path: Path) -> None:
-    start = start_with([tmp_path], {"algorithm": "ring"}, {DATA_VARIABLE: "/elsewhere"})
-    assert start.paths == (tmp_path,)
-    assert start.hints == {"algorithm": "ring"}
+def test_what_is_given_goes_before_the_environment_and_that_before_the_sample_data(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv(DATA_VARIABLE, raising=False)
+    assert start_with().sample
+    monkeypatch.setenv(DATA_VARIABLE, f"{tmp_path}:{tmp_path / 'more'}")
+    start = start_with()
+    assert (start.paths, start.sample) == ((tmp_path, tmp_path / "more"), False)
+    start = start_with([tmp_path], {"algorithm": "ring"})
+    assert (start.paths, start.hints) == ((tmp_path,), {"algorithm": "ring"})

@@ -2,7 +2,6 @@
 
 import os
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -19,12 +18,11 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}", re.ASCII)
 MOST_CAMPAIGNS = 500
 
 
-def campaigns_root(environment: Mapping[str, str] | None = None) -> Path:
+def campaigns_root() -> Path:
     """Folder that holds the campaigns: the one that `ROOT_VARIABLE` names, else one of the user's own."""
-    given = os.environ if environment is None else environment
-    if named := given.get(ROOT_VARIABLE, ""):
+    if named := os.environ.get(ROOT_VARIABLE, ""):
         return Path(named).expanduser().absolute()
-    data = given.get("XDG_DATA_HOME", "")
+    data = os.environ.get("XDG_DATA_HOME", "")
     return (Path(data) if data else Path.home() / ".local" / "share") / "colltune" / "campaigns"
 
 

@@ -63,17 +63,16 @@ def compact(choice: Choice) -> str:
     return f"{choice.family}:{','.join(options)}" if options else choice.family
 
 
-def as_command(state: State, page: str = "") -> str:
-    """The command that gives the figures of a page (default: the one on show)."""
-    page = page or state.page
-    if (recipe := _own(state, page)) is not None:
+def as_command(state: State) -> str:
+    """The command that gives the figures of the page on show."""
+    if (recipe := _own(state)) is not None:
         return recipe[0]
     # Each of several needs what the one before it wrote.
-    return " &&\n".join(typed(_commands(state, page)))
+    return " &&\n".join(typed(_commands(state)))
 
 
-def _commands(state: State, page: str) -> list[list[str]]:
-    view = state.view
+def _commands(state: State) -> list[list[str]]:
+    view, page = state.view, state.page
     if page in ("Data", "Home"):
         return [["info", *origin_of(state.results_id).words()]]
     if page == "Compare" and state.compare == "campaigns":
@@ -196,11 +195,11 @@ def _against(state: State) -> Origin:
     return origin_of(state.against)
 
 
-def _own(state: State, page: str) -> tuple[str, str] | None:
+def _own(state: State) -> tuple[str, str] | None:
     """The command and the Python of a page that says them itself, or whose own view they give; None of others."""
-    if page == "Compare" and state.compare == "campaigns" and not state.against:
+    if state.page == "Compare" and state.compare == "campaigns" and not state.against:
         return _UNCHOSEN, _UNCHOSEN
-    recipe = state.recipes.get(page)
+    recipe = state.recipes.get(state.page)
     return recipe if recipe is None or isinstance(recipe, tuple) else _deciding(recipe, state.results_id)
 
 
@@ -231,7 +230,7 @@ def _target_words(state: State) -> list[str]:
 
 def as_python(state: State) -> str:
     """Lines of Python that give the figures of the view."""
-    if (recipe := _own(state, state.page)) is not None:
+    if (recipe := _own(state)) is not None:
         return recipe[1]
     view, results_id = state.view, state.results_id
     if state.page == "Frontier":
@@ -241,7 +240,7 @@ def as_python(state: State) -> str:
         return _python(view, results_id, lines, "from dashboard.decisions.judged.frontier import frontier")
     if state.page in ("Export", "Data", "Home"):
         # What they show is a file, or a list of files: their command says it.
-        return _called(_commands(state, state.page))
+        return _called(_commands(state))
     if state.page != "Compare":
         return _python(view, results_id)
     if state.compare == "trees":

@@ -143,11 +143,7 @@ def sample_start(name: str = _FIRST) -> Start:
     return Start(tuple(sorted(sample_data(name).glob(sample.files))), sample.hints, sample=True)
 
 
-def start_with(
-    paths: Sequence[str | os.PathLike[str]] = (),
-    hints: Mapping[str, Any] | None = None,
-    environment: Mapping[str, str] | None = None,
-) -> Start:
+def start_with(paths: Sequence[str | os.PathLike[str]] = (), hints: Mapping[str, Any] | None = None) -> Start:
     """Choose what to open: the paths given, else those in `DATA_VARIABLE`, else the sample data.
 
     Parameters
@@ -156,10 +152,8 @@ def start_with(
         Files and folders.
     hints
         As for `loaders.open_results`.
-    environment
-        To look into instead of `os.environ`.
     """
-    named = (os.environ if environment is None else environment).get(DATA_VARIABLE, "")
+    named = os.environ.get(DATA_VARIABLE, "")
     chosen = [Path(path) for path in paths] or [Path(part) for part in named.split(os.pathsep) if part]
     if not chosen:
         return sample_start()

@@ -33,8 +33,11 @@ POINT = {"collective": "bcast", "algorithm": "a", "segment_size": 0, "comm_size"
         ({}, Path.home() / ".local/share/colltune/campaigns"),
     ],
 )
-def test_the_root_is_named_by_the_environment_or_the_users_own(environment: dict[str, str], root: Path) -> None:
-    assert campaigns_root(environment) == root
+def test_the_root_is_named_by_the_environment_or_the_users_own(
+    monkeypatch: pytest.MonkeyPatch, environment: dict[str, str], root: Path
+) -> None:
+    monkeypatch.setattr(os, "environ", {"HOME": str(Path.home()), **environment})
+    assert campaigns_root() == root
 
 
 @given(st.text(max_size=80))

@@ -65,7 +65,7 @@ def test_every_way_gives_the_same_figures(sample: Path, collective: str, treatme
         state.choose(Choice.of(tree, options))
         page = figures(state.view.statistics())
         assert figures(prepared.decide(tree, **options).statistics) == page
-        command = shlex.split(as_command(state, "Decisions"))
+        command = shlex.split(as_command(state))
         *answers, link = done(*command[1:], "--json", "--link").out.splitlines()
         assert figures(json.loads(answers[0])) == page
         assert link == as_link(state, "http://localhost:5006/dashboard")
@@ -83,7 +83,7 @@ def test_processes_per_node_given_as_a_hint_are_given_by_the_command_too(tmp_pat
     names: dict[str, Any] = {}
     exec("\n".join(words), names)  # noqa: S102 - it is what is tested
     assert figures(eval(last, names)) == page  # noqa: S307 - likewise
-    answer = done(*shlex.split(as_command(state, "Decisions"))[1:], "--json").json
+    answer = done(*shlex.split(as_command(state))[1:], "--json").json
     assert figures(answer) == page
     assert answer["decision"] == state.view.decided().decision.to_dict()  # type: ignore[union-attr]
     assert state.results["alltoall"]["comm_size"].values.tolist() == [72, 144]  # type: ignore[index]
@@ -93,7 +93,7 @@ def test_a_message_size_given_as_a_hint_is_given_by_the_command_too(samples: Pat
     file = samples / "skampi4" / "ompi-users-2006__alltoall_mpich127.txt"
     state = State.of(load_results([file], algorithm="default", message_size="512"))
     state.choose(Choice.of("exact"))
-    command = shlex.split(as_command(state, "Decisions"))[1:]
+    command = shlex.split(as_command(state))[1:]
     assert command[command.index("--bytes") + 1] == "512"
     assert figures(done(*command, "--json").json) == figures(state.view.statistics())
 
@@ -121,7 +121,7 @@ def test_parameters_of_the_tree_are_said_once_and_are_its_own(
     state = State.of(load_results([sample]))
     state.param.update(collective="bcast", complete=complete, parameters=parameters)
     state.choose(Choice.of("model", {"model": "hockney", "parameters": "grig-mx"}))
-    command = as_command(state, "Decisions")
+    command = as_command(state)
     assert command.count("--parameters") == 1
     assert figures(done(*shlex.split(command)[1:], "--json").json) == figures(state.view.statistics())
 
@@ -130,7 +130,7 @@ def test_collectives_decided_together_are_the_same_for_page_and_command(sample: 
     state = State.of(load_results([sample]))
     state.param.update(collective="bcast", together=("reduce",), tolerance=5.0)
     state.choose(Choice.of("cart", {"max_leaves": 12}))
-    answer = done(*shlex.split(as_command(state, "Decisions"))[1:], "--json").json
+    answer = done(*shlex.split(as_command(state))[1:], "--json").json
     assert figures(answer) == figures(state.view.statistics())
 
 
@@ -144,7 +144,7 @@ def test_a_workload_weighs_the_page_as_it_weighs_the_command(
     state = State.of(load_results([sample]))
     state.collective = "bcast"
     state.weigh(read_workload(calls))
-    command = as_command(state, "Decisions").replace("WORKLOAD.csv", str(calls))
+    command = as_command(state).replace("WORKLOAD.csv", str(calls))
     assert figures(done(*shlex.split(command)[1:], "--json").json) == figures(state.view.statistics())
     link = done(*shlex.split(command)[1:], "--link").out.splitlines()[-1]
     viewed = done("view", link, str(sample), "--weights", str(calls), "--json").json
@@ -201,7 +201,7 @@ def test_rules_cost_what_they_do_as_a_tree(tmp_path: Path, done: Run) -> None:
 
 def test_the_command_of_the_page_export_writes_its_file(sample: Path, done: Run) -> None:
     state = State.of(load_results([sample]))
-    state.param.update(collective="bcast", without=("pipeline 1KiB",))
+    state.param.update(page="Export", collective="bcast", without=("pipeline 1KiB",))
     state.choose(Choice.of("cart", {"max_leaves": 8}))
     for changes in (
         {"exported": ("bcast", "allgather")},
@@ -213,9 +213,7 @@ def test_the_command_of_the_page_export_writes_its_file(sample: Path, done: Run)
     ):
         state.param.update(**changes)
         written = order_job(state, None)(None)
-        assert not isinstance(written, str)
-        words = shlex.split(as_command(state, "Export"))
-        state.page = "Export"
+        words = shlex.split(as_command(state))
         assert f"cli.main({words[1:]!r})" in as_python(state)
         assert [word for word in words if word in COLLECTIVES] == written.collectives
         out = done(*words[1:], "--allow-loss", "1000").out
@@ -234,11 +232,10 @@ def test_of_several_processes_per_node_page_and_command_write_the_same(
     times[1, :, 3:, 1] = np.nan
     cube = cube_of(times, [4, 8, 16], 4 ** np.arange(6))
     state = State.of(load_results([save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "results.nc")]))
-    state.param.update(collective="bcast", target=target, **chosen)
+    state.param.update(page="Export", collective="bcast", target=target, **chosen)
     state.choose(Choice.of("cart", {"max_leaves": 6}))
     written = order_job(state, None)(None)
-    assert not isinstance(written, str)
-    assert done(*shlex.split(as_command(state, "Export"))[1:], "--allow-loss", "1000").out == written.text
+    assert done(*shlex.split(as_command(state))[1:], "--allow-loss", "1000").out == written.text
 
 
 def _rules(text: str) -> list[str]:
@@ -248,9 +245,9 @@ def _rules(text: str) -> list[str]:
 def test_the_command_of_the_page_frontier_leaves_out_what_the_page_does(sample: Path) -> None:
     state = State.of(load_results([sample]))
     state.collective = "bcast"
-    state.from_query({**state.to_query(), "held_out": "comm_size", "criterion": "max"})
+    state.from_query({**state.to_query(), "page": "Frontier", "held_out": "comm_size", "criterion": "max"})
     assert (state.held_out, state.criterion) == ("comm_size", "max")
-    assert "--held-out comm_size --criterion max" in as_command(state, "Frontier")
+    assert "--held-out comm_size --criterion max" in as_command(state)
     assert state.to_query()["held_out"] == "comm_size"
     assert state.from_query({"held_out": "nothing"}) != []
 
