@@ -91,9 +91,8 @@ def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State)
 
 def test_without_depth_limit_the_tree_is_exact(state: State) -> None:
     state.limit_depth = False
-    decision, statistics = state.view.decision(), state.view.statistics()
-    assert (decision.leaves, decision.depth) == (397, 5)
-    assert statistics["penalty"]["max"] == 0
+    assert (state.view.decision().leaves, state.view.decision().depth) == (397, 5)
+    assert state.view.statistics()["penalty"]["max"] == 0
 
 
 def test_the_sweeps_hold_the_current_choice(state: State) -> None:
