@@ -3,7 +3,7 @@
 import pickle
 from typing import Any
 
-#: Of what cannot be looked through.
+#: Of what cannot be looked through, or is too deep, or changes meanwhile.
 _UNKNOWN = 1 << 20
 
 
@@ -15,6 +15,6 @@ def footprint(value: Any) -> int:
     arrays: list[pickle.PickleBuffer] = []
     try:
         text = pickle.dumps(value, protocol=5, buffer_callback=arrays.append)
-    except (AttributeError, TypeError, RecursionError, pickle.PicklingError):
+    except (AttributeError, TypeError, RuntimeError, pickle.PicklingError):
         return _UNKNOWN
     return len(text) + sum(each.raw().nbytes for each in arrays)
