@@ -1,19 +1,24 @@
 """Quadtrees over one of their two options, the other one as chosen (Figures 6.10, 6.11)."""
 
+from collections.abc import Sequence
+from typing import Any
+
 import pandas as pd
 
 from dashboard.session.choice import QUADTREE, Choice
 from dashboard.session.prepared import Decided, Prepared
 
 THRESHOLDS = tuple(step / 20 for step in range(1, 21))
-"""The thresholds that are tried: 5 % to 100 %."""
+"""The thresholds that are tried where none are named: 5 % to 100 %."""
 
 _OPTIONS = {"depth": "max_depth", "threshold": "threshold"}
 _QUADTREE = Choice.of(QUADTREE)
 
 
-def sweep(prepared: Prepared, along: str, choice: Choice = _QUADTREE) -> pd.DataFrame:
-    """Statistics of quadtrees over ``depth``, up to that of the exact tree, or over `THRESHOLDS`.
+def sweep(
+    prepared: Prepared, along: str, choice: Choice = _QUADTREE, settings: Sequence[Any] | None = None
+) -> pd.DataFrame:
+    """Statistics of quadtrees over ``depth`` or ``threshold``.
 
     Parameters
     ----------
@@ -23,6 +28,8 @@ def sweep(prepared: Prepared, along: str, choice: Choice = _QUADTREE) -> pd.Data
         ``depth`` or ``threshold``.
     choice
         A quadtree, whose other option is held; of another family nothing is.
+    settings
+        Values that are tried; None: every depth up to that of the exact tree, or `THRESHOLDS`.
 
     Returns
     -------
@@ -32,9 +39,11 @@ def sweep(prepared: Prepared, along: str, choice: Choice = _QUADTREE) -> pd.Data
     """
     chosen = choice.options if choice.family == QUADTREE else {}
     option = _OPTIONS[along]
-    depths = range(prepared.learnt.single("a quadtree").builder.levels + 1)
+    if settings is None:
+        depths = range(prepared.learnt.single("a quadtree").builder.levels + 1)
+        settings = depths if along == "depth" else THRESHOLDS
     rows = []
-    for setting in depths if along == "depth" else THRESHOLDS:
+    for setting in settings:
         figures = Decided(prepared, Choice.of(QUADTREE, {**chosen, option: setting})).statistics
         depth, penalties = figures["depth"], figures["penalty"]
         row = {option: setting, "depth_max": depth["max"], "depth_mean": depth["mean"]}

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.decisions import decision_map, quadtree, statistics
+from dashboard.decisions import OptionError, decision_map, quadtree, statistics
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import prepare
 from dashboard.session.sweep import sweep
@@ -31,8 +31,12 @@ def test_each_row_is_the_tree_of_its_options() -> None:
     assert row["penalty_mean"] == figures["penalty"]["mean"]
 
 
-def test_the_other_option_is_held() -> None:
-    assert sweep(prepare(CUBE), "threshold", Choice.of("quadtree", {"max_depth": 2}))["depth_max"].max() == 2
+def test_settings_can_be_chosen() -> None:
+    swept = sweep(prepare(CUBE), "threshold", Choice.of("quadtree", {"max_depth": 2}), [0.5, 1.0])
+    assert swept["threshold"].tolist() == [0.5, 1.0]
+    assert swept["depth_max"].max() <= 2
+    with pytest.raises(OptionError, match="threshold is 50"):
+        sweep(prepare(CUBE), "threshold", settings=[50])
 
 
 def test_one_ppn_is_swept() -> None:
