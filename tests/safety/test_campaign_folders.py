@@ -103,6 +103,8 @@ def test_how_a_job_ended_is_neither_read_nor_written_through_a_link_that_leads_o
 
 def test_a_process_that_watches_over_no_job_is_not_ended(campaign: Campaign) -> None:
     with subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"]) as other:
+        # One that is only now begun has no arguments yet, and counts as told.
+        until(Path(f"/proc/{other.pid}/cmdline").read_bytes)
         order = {"order": str(campaign.folder / "jobs" / "order.json")}
         (campaign.folder / "jobs").mkdir()
         supervisor = campaign.folder / "jobs" / "order-supervisor.json"
