@@ -23,9 +23,9 @@ def main() -> None:
     def ask(_: Any) -> None:
         """What the page asks for at once; sweeps, source and table wait until the slider rests."""
         view = state.view
-        for answer in (view.cube, view.decision_map, view.tied, view.decision, view.penalty, view.statistics):
+        asked = (view.cube, view.decision_map, lambda: view.needed().tied, view.decision, view.penalty)
+        for answer in (*asked, view.statistics, view.remarks):
             answer()
-        view.remarks()
 
     state.param.watch(ask, "shown")
     state.max_depth = 2
