@@ -86,6 +86,7 @@ class GridComms:
         inner = inner_of(str(dict(method.parameters)["inner"]), len(self.comms))
 
         def make(copy: int, root: int) -> Callable[[], None]:
+            """What makes the calls of all phases, with a pair of buffers and a root."""
             name, (sent, received) = operation.cell.collective, operation.pairs[copy]
             parts = steps(name, self.grid, self.rank, sent, received, operation.counts, root)
             calls = [caller.bound(step, self.comms[step.phase], inner[step.phase]) for step in parts]
