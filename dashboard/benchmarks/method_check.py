@@ -14,6 +14,7 @@ from dashboard.benchmarks.launchers.launch import ONE_THREAD, Far, Job, Progress
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import library, mpicc
 from dashboard.benchmarks.libraries.library import Installation
+from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.schedules.verification import fallbacks
@@ -81,7 +82,7 @@ def check_methods(
         native = str(mpicc.beside(installation.mpiexec, SOURCE, folder / FILE) or "")
         order = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         order |= {"native": native, "results": str(results)}
-        environment = installation.library.environment(one_node=True, graphs=bool(counters)) | preloaded
+        environment = added(installation.library.environment(one_node=True, graphs=bool(counters))) | preloaded
         if not eager:
             environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
         job = job_of(folder, max(processes), environment, seconds, watched=(results,), quiet=QUIET_S)

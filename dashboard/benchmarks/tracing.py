@@ -7,6 +7,7 @@ from typing import Any
 
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.libraries import library, mpicc
+from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.method_check import job_of, run_ranks
 from dashboard.benchmarks.providers.executor import MPI4PY, NATIVE
 from dashboard.benchmarks.ranks.native import FILE, SOURCE
@@ -54,7 +55,7 @@ def trace_method(made: Schedule, *, executor: str, repetitions: int, seconds: fl
             "repetitions": repetitions,
             "results": str(results),
         }
-        environment = installation.library.environment(one_node=True, graphs=False)
+        environment = added(installation.library.environment(one_node=True, graphs=False))
         reason, words = run_ranks(
             installation, _RANKS, order, job_of(folder, made.call.processes, environment, seconds)
         )

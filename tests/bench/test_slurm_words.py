@@ -123,7 +123,8 @@ def test_partitions_and_their_limits(says: Says) -> None:
         ("long", False, False, 64, 216000),
         ("free", False, True, 8, None),
     ]
-    assert [words.seconds_of(text) for text in ("30", "30:00", "1-0")] == [1800, 1800, 86400]
+    texts = {"30": 1800, "30:00": 1800, "1-0": 86400, "1-12": 129600, "1-12:30": 131400}
+    assert {text: words.seconds_of(text) for text in texts} == texts
 
 
 def test_more_nodes_than_a_partition_has_are_refused_before_the_job_would_wait_for_ever(

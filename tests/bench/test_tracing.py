@@ -36,6 +36,16 @@ def test_no_message_is_there_before_it_was_sent(
         assert (each[1:, 0] >= each[:-1, 1]).all()
 
 
+def test_ranks_use_the_transport_that_the_site_asks_for(
+    installation: Installation, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    if installation.library.name != "Open MPI":
+        pytest.skip("transports of Open MPI are asked for")
+    monkeypatch.setenv("OMPI_MCA_btl", "self")
+    words = "methods trace -c bcast --algorithm linear --processes 2 --bytes 8 --executor mpi4py"
+    assert main([*words.split(), "-o", str(tmp_path / "trace.json")]) != 0, "ranks cannot reach each other through it"
+
+
 def test_what_cannot_be_traced_is_refused_before_ranks_are_started(capsys: pytest.CaptureFixture[str]) -> None:
     words = "methods trace -c reduce --algorithm binomial --processes 2 --bytes 600 --element-size 3"
     assert main(words.split()) == 2

@@ -226,13 +226,13 @@ def too_few(partition: str, nodes: int) -> str:
 
 
 def seconds_of(limit: str) -> int | None:
-    """Seconds of a time limit such as ``1-12:00:00``, ``30:00`` or ``infinite``."""
+    """Seconds of a time limit, such as ``1-12:00:00``, ``1-12``, ``30:00`` or ``30``; None for ``infinite``."""
     days, _, rest = limit.rpartition("-")
     parts = rest.split(":")
     if not all(part.isdecimal() for part in parts) or (days and not days.isdecimal()):
         return None
     numbers = [int(part) for part in parts]
-    if len(numbers) == 1:
-        numbers = [0, numbers[0], 0]
-    hours, minutes, seconds = [0] * (3 - len(numbers)) + numbers
+    # Hours come first behind days, else the last of several are seconds, and a single number is of minutes.
+    before = 0 if days or len(numbers) == 3 else 1
+    hours, minutes, seconds = ([0] * before + numbers + [0, 0])[:3]
     return ((int(days or 0) * 24 + hours) * 60 + minutes) * 60 + seconds
