@@ -27,10 +27,10 @@ from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.libraries.mpicc import build, compiler
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from dashboard.benchmarks.providers.executor import Executor
 from dashboard.benchmarks.ranks.mpit import ToolInterface
-from dashboard.benchmarks.ranks.native import FILE, SOURCE, Native
+from dashboard.benchmarks.ranks.native import FILE, SOURCE
 from dashboard.schedules import Call, program, resolve
-from dashboard.schedules.over_mpi import Bound
 
 RANKS = (4, 8)
 SIZES = (8, 1024, 65536, 1 << 20)
@@ -56,14 +56,14 @@ def run_ranks(built: Path) -> None:
 
     mpi = library.find().library
     assert isinstance(mpi, OpenMpi)
-    world, native, tools = MPI.COMM_WORLD, Native(built, MPI), ToolInterface()
+    world, executors, tools = MPI.COMM_WORLD, [Executor(MPI, built), Executor(MPI, None)], ToolInterface()
     for collective, own, number, theirs, segment in METHODS:
         tools.write(mpi.settings(collective, Method(theirs, segment, (), number)))
         forced, plain = world.Dup(), world.Dup()
         for size in SIZES:
             if (collective, own) == ("allreduce", "ring") and size // 4 < world.size:
                 continue
-            calls = _calls(MPI, forced, plain, (collective, own, segment, size), native)
+            calls = _calls(MPI, forced, plain, (collective, own, segment, size), executors)
             times = _in_turn(world, calls)
             if world.rank == 0:
                 medians = {name: statistics.median(each) for name, each in times.items()}
@@ -73,7 +73,9 @@ def run_ranks(built: Path) -> None:
     tools.close()
 
 
-def _calls(mpi: Any, forced: Any, plain: Any, what: tuple[str, str, int, int], native: Native) -> dict[str, Any]:
+def _calls(
+    mpi: Any, forced: Any, plain: Any, what: tuple[str, str, int, int], executors: list[Executor]
+) -> dict[str, Any]:
     """The library's call and both of ours, on the same buffers."""
     collective, own, segment, size = what
     element, dtype = (mpi.FLOAT, np.float32) if "reduce" in collective else (mpi.BYTE, np.uint8)
@@ -88,12 +90,8 @@ def _calls(mpi: Any, forced: Any, plain: Any, what: tuple[str, str, int, int], n
         "allgather": lambda: forced.Allgather(send, [memory[1], count, element]),
         "allreduce": lambda: forced.Allreduce(send, receive, mpi.SUM),
     }
-    bound = Bound(plain, made, memory, element, lambda lower, into: np.add(lower, into, out=into))
-    return {
-        "library": theirs[collective],
-        "native": native.bind(plain, made, memory, element, mpi.SUM),
-        "mpi4py": bound,
-    }
+    ours = {each.name: each.bind(plain, made, memory, element, mpi.SUM) for each in executors}
+    return {"library": theirs[collective], **ours}
 
 
 def _in_turn(world: Any, calls: dict[str, Any]) -> dict[str, list[float]]:
