@@ -41,6 +41,11 @@ def test_the_figures_by_hand(problem: Problem) -> None:
     assert first[["leaves", "depth", "expected_depth", "rules", "tests"]].tolist() == [1, 0, 0, 1, 0]
 
 
+def test_a_method_that_is_slower_by_less_than_a_percent_is_wrong_as_well() -> None:
+    problem = Problem.of(cube_of([[[1.005, 1.0]], [[1.0, 1.0]]], [2], [1, 2]))
+    assert compare(problem, {"first": leaf(0)}).loc["first", "wrong"] == 1
+
+
 def test_sizes_by_hand(problem: Problem) -> None:
     """One test on top; under it one that is always false and one that matters, met by 1 of the 5 measured cells."""
     root = Split(

@@ -228,8 +228,7 @@ class TestRepetitions:
         result = heldout(Problem.of(cube), exact_tree, "repetitions", 2)
         assert [fold.figures.mean for fold in result.folds] == [100.0, 100.0]
         assert result.in_sample.mean == 0
-        assert result.floor is not None
-        assert result.floor.mean == 100.0
+        assert result.to_dict()["floor"]["mean"] == 100.0
 
     def test_without_noise_the_exact_tree_costs_nothing(self) -> None:
         cube = with_samples(synthetic_cube(4, 5, 3, 0), 6, 0.0)

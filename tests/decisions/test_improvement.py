@@ -11,6 +11,7 @@ from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, O
 from dashboard.decisions.function.cutting import CUT, within_measured, without_slower
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge
+from dashboard.decisions.measured.noise import holm
 from loaders.cube import with_doubles
 from tests.cubes import cube_of, named
 
@@ -108,6 +109,22 @@ def test_each_rule_is_judged_by_all_the_cells_it_decides(decision: DecisionFunct
     assert (binomial.outcome, binomial.mean) == ("faster", pytest.approx(50))
     assert (pipeline.cells, pipeline.outcome) == (2, "no difference")
     assert region(linear.bounds) == "processes ≤ 32, message ≤ 500 B"
+
+
+def test_p_is_corrected_for_the_number_of_rules_where_asked(decision: DecisionFunction) -> None:
+    gains = improvement(pair([[1, 1, 1], [1, 1, 1]], [[0.96, 0.97, 1], [0.95, 0.98, 1]], std=0.05))
+    plain, corrected = ([each.p for each in judge(gains, decision, corrected=asked)] for asked in (False, True))
+    assert corrected == holm(np.array(plain)).tolist()
+    assert min(corrected) > min(plain)
+
+
+def test_rules_for_processes_per_node_are_judged_at_those_of_the_results() -> None:
+    cube = pair(np.ones((1, 2, 2)), [[[0.5, 2], [0.5, 2]]], [4], [8, 128])
+    rules = Split((Test("ppn", 1),), (Leaf(0), Leaf(1)))
+    decision = DecisionFunction("bcast", [Method("linear", "linear"), Method("ring", "ring")], rules)
+    for ppn, method, outcome in ((1, "linear", "faster"), (2, "ring", "slower")):
+        verdicts = {verdict.method: verdict for verdict in judge(improvement(cube, ppn=ppn), decision)}
+        assert (verdicts[method].cells, verdicts[method].outcome) == (2, outcome)
 
 
 def test_only_rules_that_are_slower_beyond_noise_are_dropped(decision: DecisionFunction) -> None:
