@@ -25,6 +25,7 @@ from typing import Any
 
 import pandas as pd
 
+from loaders import text
 from loaders.hinted import hinted
 from loaders.names import collective_name
 from loaders.source import Format, Source
@@ -52,12 +53,12 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     names: list[str] | None = None
     rows: list[dict[str, Any]] = []
     collective = _collective(source)
-    for number, line in source.lines():
+    for number, line, _ in text.lines(source):
         header = _HEADER.match(line.strip())
         if header is not None:
             names = _algorithms(source, number, header[1])
             continue
-        if not line.strip() or line.lstrip().startswith("#"):
+        if line.lstrip().startswith("#"):
             continue
         if names is None:
             source.skip(number, line, "not a row of detail.out")

@@ -24,7 +24,6 @@ HEAD_BYTES = 1 << 16
 KEPT_SKIPS = 1000
 KEPT_TEXT = 200
 KEPT_NOTES = 200
-MAX_LINE = 1 << 20
 #: Most bytes that a compressed file may unpack to, whatever its size.
 UNPACKED_BYTES = 4 << 30
 #: Times its own size that it may, beyond `UNPACKED_FREE` bytes; text of measurements stays below 60.
@@ -221,7 +220,7 @@ class Source:
         """Yield ``(line number, text without line end)``; undecodable bytes become U+FFFD."""
         for number, block in self.blocks():
             for offset, raw in enumerate(block.split(b"\n")[: -1 if block.endswith(b"\n") else None]):
-                yield number + offset, raw[:MAX_LINE].decode("utf-8", "replace").rstrip("\r")
+                yield number + offset, raw.decode("utf-8", "replace").rstrip("\r")
 
     def _read(self, stream: _Stream, size: int) -> bytes:
         """Read up to `size` bytes; of a damaged compressed file what can still be unpacked."""

@@ -50,6 +50,13 @@ def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:
         assert (report["rows"], report["skipped"]) == (2, 1)
 
 
+def test_a_point_of_very_many_repetitions_is_read(tmp_path: Path) -> None:
+    samples = [1e-5 + n * 1e-12 for n in range(60_000)]
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        run.append({**POINT, "samples": samples})
+    assert open_results(tmp_path / "a.run")["bcast"]["sample"].values.ravel().tolist() == samples
+
+
 def test_a_header_that_a_crash_cut_off_is_written_anew(tmp_path: Path) -> None:
     (tmp_path / "a.run").write_text('{"colltune_run": 1, "attrs": {"sys')
     with RunWriter(tmp_path / "a.run", {"system": "grig"}) as run:
