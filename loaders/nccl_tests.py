@@ -101,7 +101,8 @@ def _made(state: _State, collective: str | None, fields: Mapping[str, str]) -> d
         collective=collective, comm_size=len(state.ranks) or None, repetitions=state.iterations or None
     )
     row |= {"total_size" if total else "message_size": int(fields["size"]), "time": float(fields["time"]) * 1e-6}
-    return row | {"element_type": fields["type"]}
+    operation = {"operation": fields["redop"]} if fields.get("redop", "none") != "none" else {}
+    return row | {"element_type": fields["type"]} | operation
 
 
 FORMAT = Format("nccl_tests", "nccl-tests, rccl-tests", recognises, read)

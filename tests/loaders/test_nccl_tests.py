@@ -54,6 +54,16 @@ def test_a_test_that_is_not_named_is_hinted(tmp_path: Path) -> None:
     assert (cube["message_size"].item(), cube["time"].item()) == (1024, pytest.approx(30e-6))
 
 
+def test_operations_of_a_reduction_are_not_averaged(tmp_path: Path) -> None:
+    both = row(8, 20.0) + row(8, 60.0).replace("sum", "prod")
+    (tmp_path / "job.out").write_text(printed("all_reduce", both) + printed("broadcast", row(8, 5.0)))
+    hints = {"algorithm": "ring"}
+    with pytest.raises(MissingHintError, match=r"operation of allreduce is 'sum' .* and 'prod'"):
+        open_results(tmp_path / "job.out", **hints)
+    cubes = open_results(tmp_path / "job.out", **hints, select="operation=prod")
+    assert cubes["allreduce"]["time"].item() == pytest.approx(60e-6)
+
+
 def test_rows_that_are_no_times_are_counted_with_their_reasons(tmp_path: Path) -> None:
     rows = (row(0, 0.5), row(8, 21.5, wrong="3"), row(16, 22.0), "NCCL WARN timeout\n")
     source = read_text(FORM, tmp_path, printed("reduce", *rows) + printed("sendrecv", row(8, 5.0))).source
