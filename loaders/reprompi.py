@@ -31,6 +31,7 @@ import pandas as pd
 from loaders.chunk import Chunk, not_time, not_whole, translate
 from loaders.collectives import REDUCING
 from loaders.delimited import Delimited, Field
+from loaders.hinted import hinted
 from loaders.names import collective_name
 from loaders.reprompi_verbose import Verbose
 from loaders.source import Format, Source
@@ -259,7 +260,7 @@ class _State:
         segment = next((parameters.pop(n) for n in _SEGMENT if n in parameters), None)
         if algorithm is not None and algorithm.isascii() and algorithm.isdigit() and len(algorithm) < 9:
             rows["library_id"] = int(algorithm)
-        if algorithm is not None and "algorithm" not in self.source.options:
+        if algorithm is not None and hinted(self.source, "algorithm") is None:
             rows["algorithm"] = algorithm
         if segment is not None and segment.isascii() and segment.isdigit() and len(segment) < 16:
             rows["segment_size"] = int(segment)

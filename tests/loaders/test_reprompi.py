@@ -133,9 +133,11 @@ def test_parameters_stand_in_the_command_line_or_in_settings(folder: Path, tmp_p
 
 
 def test_a_hint_names_the_algorithm_that_the_file_numbers(folder: Path) -> None:
-    cube = open_results(folder / "local__new_params_summary_np2.txt", algorithm="ring")["allgather"].to_dataset()
-    assert list(cube["method"].values) == ["ring 8KiB"]
-    assert list(cube["library_id"].values) == [3]
+    file = folder / "local__new_params_summary_np2.txt"
+    for hints in ({"algorithm": "new"}, {"pattern": "local__{algorithm}_params_summary_np2.txt"}):
+        cube = open_results(file, **hints)["allgather"].to_dataset()
+        assert list(cube["method"].values) == ["new 8KiB"]
+        assert list(cube["library_id"].values) == [3]
 
 
 def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
