@@ -16,6 +16,9 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders.facet_names import FACETS
+from loaders.hinted import hinted
+from loaders.names import RESERVED
 from loaders.source import Format, Source, occurrences
 
 STATISTIC = "SKaMPI result: per repetition the maximum over processes, mean of the middle half of the repetitions"
@@ -31,6 +34,8 @@ _COMM_LOOPS = frozenset({"nodes", "procs", "np", "nprocs", "processes", "p", "co
 _SIZE_LOOPS = frozenset({"count", "length", "len", "size", "bytes", "msgsize", "message_size"})
 #: Columns of a parsed block; loop variables may bear any name without a leading blank or sign.
 _FIELDS = ("_size", "_time", "_error", "_count")
+#: Of what else stands in a row: a loop variable of such a name is a parameter of another one.
+_TAKEN = RESERVED - {"algorithm", "segment_size", "ppn", "library_id", *FACETS.values()}
 _NODE_TIMES = 16
 _MAX_DIGITS = 15
 _COLLECTIVES = frozenset({*COLLECTIVES, "comm_split", "comm_dup"})
@@ -172,6 +177,10 @@ def _slow(source: Source, text: bytes, line: int) -> Iterator[pd.DataFrame]:
             continue
         loops = _LOOP.findall(match["loops"])
         key = (tuple(loop for loop, _ in loops), len(match["nodes"].split()))
+        if cut and not any(loop.lower() in _COMM_LOOPS for loop in key[0]):
+            # Its process times tell the communicator size, and some of them may be missing.
+            source.skip(line + offset, content, "cut off")
+            continue
         values = (*(float(value) for _, value in loops), *(float(match[n]) for n in ("size", "time", "error", "count")))
         groups.setdefault(key, []).append(values)
     for (names, nodes), rows in groups.items():
@@ -217,11 +226,15 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
         "repetitions": count.astype(np.int64),
         "total_size" if collective in _TOTAL_SIZES else "message_size": table["_size"].to_numpy().astype(np.int64),
     }
-    for loop in map(str, table.columns[: -len(_FIELDS)]):
-        if loop.lower() not in _SIZE_LOOPS:
-            rows["comm_size" if loop.lower() in _COMM_LOOPS else loop] = _as_integers(table[loop].to_numpy())
+    loops = [loop for loop in map(str, table.columns[: -len(_FIELDS)]) if loop.lower() not in _SIZE_LOOPS]
+    # Beside a number of processes that of nodes is what it is called.
+    counts = [loop for loop in loops if loop.lower() in _COMM_LOOPS]
+    processes = sorted(counts, key=lambda loop: loop.lower() == "nodes")
+    for loop in loops:
+        own = f"loop_{loop}" if loop in _TAKEN else loop
+        rows["comm_size" if loop in processes[:1] else own] = _as_integers(table[loop].to_numpy())
     nodes = int(table.attrs["nodes"])
-    if "comm_size" not in rows and "comm_size" not in source.options and 0 < nodes < _NODE_TIMES:
+    if "comm_size" not in rows and hinted(source, "comm_size") is None and 0 < nodes < _NODE_TIMES:
         rows["comm_size"] = nodes
         source.note("communicator size taken from the number of process times where no loop gives it")
     identity = {"collective": collective, "algorithm": algorithm}

@@ -1,5 +1,6 @@
 """SKaMPI 5 and 6: rows, units, loops, and what is wrong with a file."""
 
+import json
 import re
 from pathlib import Path
 
@@ -54,6 +55,36 @@ def test_communicator_size_comes_from_process_times_only_below_sixteen(tmp_path:
         open_results(sixteen, algorithm="linear")
     assert caught.value.hints == ("comm_size",)
     assert open_results(sixteen, algorithm="linear", comm_size=64)["bcast"]["comm_size"].values.tolist() == [64]
+
+
+def test_process_times_of_a_row_that_was_cut_off_tell_no_communicator_size(tmp_path: Path) -> None:
+    start = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-length"\n'
+    whole = "count= 1 4 10.0 0.1 8 9.0 8.0 10.0\n"
+    results = open_results(write(tmp_path / "a.sko", f"{start}{whole}count= 2 8 10.0 0.1 8 9.0 8."), algorithm="linear")
+    assert results["bcast"]["comm_size"].values.tolist() == [3]
+    assert json.loads(results.attrs["sources"])[0]["reasons"] == {"cut off": 1}
+
+
+def test_a_pattern_that_tells_the_communicator_size_goes_before_the_process_times(tmp_path: Path) -> None:
+    text = '# SKaMPI Version 6.0.0\n# begin result "MPI_Bcast-length"\ncount= 1 4 10.0 0.1 8 9.0 8.0\n'
+    file = write(tmp_path / "np64.sko", text)
+    cube = open_results(file, algorithm="linear", pattern="np{comm_size}.sko")["bcast"]
+    assert cube["comm_size"].values.tolist() == [64]
+
+
+def test_a_loop_variable_of_a_name_that_rows_have_is_a_parameter(tmp_path: Path) -> None:
+    rows = "nodes= 2 time= 3 count= 1 4 67.3 1.4 9 11.3 67.3\nnodes= 2 time= 4 count= 1 4 70.0 1.4 9 11.3 67.3\n"
+    cube = open_results(write(tmp_path / "a.sko", HEADER + rows), algorithm="x")["bcast"]
+    assert cube["time"].values.ravel().tolist() == pytest.approx([67.3e-6, 70.0e-6])
+    assert cube["method"].values.tolist() == ["x loop_time=3", "x loop_time=4"]
+
+
+@pytest.mark.parametrize("loops", ["nodes= 2 procs= {}", "procs= {} nodes= 2"])
+def test_nodes_beside_processes_are_nodes(tmp_path: Path, loops: str) -> None:
+    rows = "".join(f"{loops.format(procs)} count= 1 4 {procs}.0 1.4 9 11.3\n" for procs in (8, 16))
+    cube = open_results(write(tmp_path / "a.sko", HEADER + rows), algorithm="x")["bcast"]
+    cells = cube["time"].to_series().dropna()
+    assert cells.index.droplevel("method").to_flat_index().tolist() == [(8, 4, 4), (16, 4, 8)]
 
 
 @pytest.mark.parametrize(
