@@ -18,11 +18,10 @@ from loaders.methods import MethodKey, method_label
 from loaders.pooling import Axes, Samples, pool, samples_of
 from loaders.rows import CollectiveRows, Floats, Ints
 
-MAX_CELLS = 1 << 27
 RAW_STATISTIC = "median over repetitions"
 
 
-def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -> xr.Dataset:
+def make_cube(rows: CollectiveRows, attrs: Mapping[str, Any]) -> xr.Dataset:
     """Make the cube of one collective.
 
     Parameters
@@ -45,11 +44,6 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
         The grid would be absurdly large.
     """
     axes = Axes(rows)
-    if axes.size > MAX_CELLS:
-        raise LoadError(
-            f"{collective}: {axes.shape} methods × communicator sizes × message sizes × processes per node would make "
-            f"{axes.size:.2g} cells; are the columns mapped rightly?"
-        )
     methods = _method_coords(rows)
     samples = samples_of([p for p in rows.parts if p.raw], axes)
     plain = [p for p in rows.parts if not p.raw]
@@ -59,7 +53,7 @@ def make_cube(collective: str, rows: CollectiveRows, attrs: Mapping[str, Any]) -
     values = {"time": time, "time_std": std, "repetitions": count}
     if rows.rounded:
         attrs = {**attrs, "rounded": f"{rows.rounded} totals not divisible by the communicator size: block rounded"}
-    cube = _dataset(methods, axes, values, samples, {"collective": collective, **attrs})
+    cube = _dataset(methods, axes, values, samples, {"collective": rows.collective, **attrs})
     return cube if ran_as is None else with_doubles(cube, ran_as, rows.doubles.values)
 
 

@@ -17,10 +17,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from loaders import pooling
 from loaders.collectives import POINT_TO_POINT, REDUCING
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
-from loaders.pooling import Axes, Means, cells_by_source, leave_repeated, leave_to, means_by_source, within
+from loaders.pooling import Axes, Means, cells_by_source, leave_to, means_by_source
 from loaders.rows import CollectiveRows, coded
 
 #: What a file, or rows of it, that do not tell it were measured with, beside others that tell.
@@ -164,7 +165,7 @@ def of_rows(table: pd.DataFrame, columns: Sequence[str]) -> Iterator[tuple[dict[
 
 
 def chosen(
-    collective: str, rows: CollectiveRows, files: Sequence[tuple[str, Told]], choice: Choice, anew: Sequence[int] = ()
+    rows: CollectiveRows, files: Sequence[tuple[str, Told]], choice: Choice, anew: Sequence[int] = ()
 ) -> tuple[list[int], list[str]]:
     """Choose among the files of a collective, and say how far apart those are that are joined.
 
@@ -194,41 +195,43 @@ def chosen(
     """
     # What nobody tells of a collective does not choose among its results; nor does what all of one that does not reduce
     # share, such as the elements of a broadcast.
+    collective = rows.collective
     fewest = 1 if collective in REDUCING else 2
     alike = {name for name in _OF_REDUCTIONS if len(_values_of(files, name)) < fewest}
     here = replace(choice, select={name: value for name, value in choice.select.items() if name not in alike})
-    kept = [place for place, (_, facets) in enumerate(files) if here.keeps(facets)]
+    kept = {place: file for place, file in enumerate(files) if here.keeps(file[1])}
     if not kept:
         return [], [f"left out: {collective} has no results of {_against(here.select, files)}"]
     rows.keep(kept)
     if len(kept) < 2:
-        return kept, []
-    remarks = _measured_anew(collective, rows, {place: files[place] for place in kept}, anew)
-    remarks += _half_told(collective, [files[place] for place in kept])
+        return list(kept), []
+    remarks = _measured_anew(rows, kept, anew)
+    remarks += _half_told(collective, list(kept.values()))
     times = means_by_source(rows, Axes(rows))
-    copies = _copies(rows, times, {place: files[place] for place in kept})
+    copies = times.copies(cells_by_source(rows)) if times.place.size else {}
+    copies = {each: of for each, of in copies.items() if _is_same(files[each][1], files[of][1])}
     if copies:
-        remarks += [f"{collective}: {_copied(each, of, files)}" for each, of in sorted(copies.items())]
-        kept = [place for place in kept if place not in copies]
+        remarks += [
+            f"{collective}: all times of {files[each][0]} are those of {files[of][0]} to the last digit: counted once, "
+            "as one measurement"
+            for each, of in sorted(copies.items())
+        ]
+        kept = {place: file for place, file in kept.items() if place not in copies}
         rows.keep(kept)
         times = means_by_source(rows, Axes(rows))
-    _check_facets(collective, times, {place: files[place] for place in kept}, choice, on_nodes(rows))
-    _check_files(collective, times, {place: files[place] for place in kept}, choice)
+    _check_facets(collective, times, kept, choice, on_nodes(rows))
+    _check_files(collective, times, kept, choice)
     far = times.between([[place] for place in kept])
-    if not far.apart:
-        return kept, remarks
-    names = list(dict.fromkeys(Path(files[place][0]).name for place in far.sources))
-    shown = ", ".join(names[:_NAMED]) + (f" and {len(names) - _NAMED} more" if len(names) > _NAMED else "")
-    remark = (
-        f"{collective}: files that measured the same differ by up to {far.most:.3g} times, far above the spread "
-        f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
-    )
-    return kept, [*remarks, remark]
+    if far.apart:
+        shown = _listed(dict.fromkeys(Path(files[place][0]).name for place in far.sources), ", ")
+        remarks.append(
+            f"{collective}: files that measured the same differ by up to {far.most:.3g} times, far above the spread "
+            f"within each, in {far.apart:,} of {far.cells:,} cells ({shown}); times there are means over both"
+        )
+    return list(kept), remarks
 
 
-def _measured_anew(
-    collective: str, rows: CollectiveRows, files: Mapping[int, tuple[str, Told]], anew: Sequence[int]
-) -> list[str]:
+def _measured_anew(rows: CollectiveRows, files: Mapping[int, tuple[str, Told]], anew: Sequence[int]) -> list[str]:
     """Leave what others of the same facets have to files that measured it anew, and say so."""
     remarks = []
     newest_first = [place for place in reversed(anew) if place in files]
@@ -237,22 +240,8 @@ def _measured_anew(
         older = [each for each in files if each not in newest_first[: number + 1]]
         if points := leave_to(rows, place, [each for each in older if _is_same(files[each][1], own)]):
             count = f"{points:,} point{'' if points == 1 else 's'}"
-            remarks.append(f"{collective}: times of {count} are those of {path} alone, which measured them anew")
+            remarks.append(f"{rows.collective}: times of {count} are those of {path} alone, which measured them anew")
     return remarks
-
-
-def _copies(rows: CollectiveRows, times: Means, files: Mapping[int, tuple[str, Told]]) -> dict[int, int]:
-    """Files of the same facets of which one is a copy or a part of the other, and that other one."""
-    if not times.place.size:
-        return {}
-    copies = times.copies({place: cells for place, cells in cells_by_source(rows).items() if place in files})
-    return {each: of for each, of in copies.items() if _is_same(files[each][1], files[of][1])}
-
-
-def _copied(each: int, of: int, files: Sequence[tuple[str, Told]]) -> str:
-    return (
-        f"all times of {files[each][0]} are those of {files[of][0]} to the last digit: counted once, as one measurement"
-    )
 
 
 def _half_told(collective: str, files: Sequence[tuple[str, Told]]) -> list[str]:
@@ -294,10 +283,10 @@ def _listed(values: Iterable[str], between: str = " and ") -> str:
 
 def on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
     """Processes per node that each file, or its rows of other facets, were measured with."""
-    used: dict[int, set[int]] = {}
-    for part in rows.parts:
-        used.setdefault(part.source, set()).update(np.unique(part.ppn).tolist())
-    return used
+    return {
+        source: {code for part in parts for code in np.unique(part.ppn).tolist()}
+        for source, parts in rows.by_source().items()
+    }
 
 
 def _apart_by_nodes(groups: Mapping[str, Sequence[int]], paths: Collection[str], used: Mapping[int, set[int]]) -> bool:
@@ -347,25 +336,34 @@ def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[
     return groups
 
 
-def unexplained(collective: str, rows: CollectiveRows, place: int, path: str, unused: Sequence[str]) -> list[str]:
-    """Remarks on rows of a file that it has twice, or that are far apart for the same sizes: columns may tell why."""
-    if repeated := leave_repeated(rows, place):
-        return [
-            f"{collective}: {repeated:,} rows of {Path(path).name} repeat others to the last digit: they count once"
-        ]
-    far = within(rows, place)
-    if not far.mostly_apart:
-        return []
-    if unused:
-        option = shlex.quote(f"system={unused[0]}")
-        remedy = f"columns that may tell why are not used (--column {option})"
-    else:
-        remedy = "runs of other sizes or systems belong in files of their own"
-    remark = (
-        f"{collective}: rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
-        f"{far.apart:,} of {far.cells:,} cells; times there are means over them, {remedy}"
-    )
-    return [remark]
+def unexplained(rows: CollectiveRows, paths: Sequence[str], unused: Mapping[str, Sequence[str]]) -> list[str]:
+    """Remarks on rows of a file that it has twice, or that are far apart for the same sizes: columns may tell why.
+
+    Parameters
+    ----------
+    paths
+        Of the files, by their places.
+    unused
+        Columns of files that are not read, by path.
+    """
+    remarks = []
+    for place, repeated, far in pooling.unexplained(rows):
+        path = paths[place]
+        if repeated:
+            what = f"{repeated:,} rows of {Path(path).name} repeat others to the last digit: they count once"
+        elif far.mostly_apart:
+            remedy = "runs of other sizes or systems belong in files of their own"
+            if columns := unused.get(path):
+                option = shlex.quote(f"system={columns[0]}")
+                remedy = f"columns that may tell why are not used (--column {option})"
+            what = (
+                f"rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
+                f"{far.apart:,} of {far.cells:,} cells; times there are means over them, {remedy}"
+            )
+        else:
+            continue
+        remarks.append(f"{rows.collective}: {what}")
+    return remarks
 
 
 def of_kept(files: Sequence[Told]) -> dict[str, str]:

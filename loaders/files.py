@@ -110,7 +110,7 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         entries = sorted(e for e in folder.iterdir() if not e.name.startswith("."))
         files = [e for e in entries if e.is_file() or is_zarr(e)]
         folders = [e for e in entries if e.is_dir() and not is_zarr(e)]
-        neither = [e.name for e in entries if e not in (*files, *folders)]
+        neither = [e.name for e in entries if not (e.is_file() or e.is_dir())]
     except OSError as error:
         raise LoadError(f"cannot be listed: {error.strerror or error}", path=folder) from error
     if neither:

@@ -255,7 +255,8 @@ class _Collector:
                 known.append(facts)
             place = len(self._told.get(name, ())) + known.index(facts)
             self._on_nodes.setdefault(name, {})[place] = "ppn" in part
-            self._rows.setdefault(name, CollectiveRows()).add(part.drop(columns=columns) if columns else part, place)
+            rest = part.drop(columns=columns) if columns else part
+            self._rows.setdefault(name, CollectiveRows(name)).add(rest, place)
 
     def tree(self, files: Found, collectives: Collection[str] = ()) -> xr.DataTree:
         """Make the cubes of all that was taken; the rows are consumed."""
@@ -310,17 +311,15 @@ class _Collector:
         paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
         anew = [place for place, (_, attrs) in enumerate(files) if attrs.get(POINTS) == ANEW]
         anew.sort(key=lambda place: str(files[place][1].get("date", "")))
-        kept, remarks = facets.chosen(name, rows, paths_facts, self._choice, anew)
+        kept, remarks = facets.chosen(rows, paths_facts, self._choice, anew)
         if not kept:
             self._warnings += remarks
             return None
         self._check_ppn(name, kept, facts)
-        remarks += nearest_totals(name, rows)
+        remarks += nearest_totals(rows)
         by_ppn = facet_nodes.by_ppn(rows, {place: facts[place] for place in kept})
         remarks += facet_nodes.notes(name, by_ppn)
-        for place in kept:
-            path = files[place][0]
-            remarks += facets.unexplained(name, rows, place, path, self._unused.get(path, ()))
+        remarks += facets.unexplained(rows, [path for path, _ in files], self._unused)
         self._warnings += remarks
         said = {place: files[place][1] for place in kept}
         if anew:
@@ -338,7 +337,7 @@ class _Collector:
             if r["path"] in paths and name in r["collectives"]
         ]
         apart = {"apart": "; ".join(remarks)} if remarks else {}
-        return make_cube(name, rows, {**attrs, **apart, "sources": json.dumps(mine)})
+        return make_cube(rows, {**attrs, **apart, "sources": json.dumps(mine)})
 
 
 def _left_of(attrs: dict[str, Any]) -> dict[str, Any]:

@@ -1,5 +1,6 @@
 """All rows of a cell pooled into one time, with its spread and its number of repetitions."""
 
+import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -11,6 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.ahead import one_ahead
+from loaders.errors import LoadError
 from loaders.rows import CollectiveRows, Floats, Ints, Part
 
 #: Files that measured a cell are said to be apart from this ratio of their times on, where their own spread is smaller.
@@ -21,10 +23,17 @@ _FEW, FAR = 0.1, 5.0
 #: Cells in which times must be the same to the last digit, so that they are taken for a copy and not for chance.
 _COPIED = 4
 _BLOCK = 1 << 18
+MAX_CELLS = 1 << 27
 
 
 class Axes:
-    """Sorted axes of a cube and the flat place of every row."""
+    """Sorted axes of a cube and the flat place of every row.
+
+    Raises
+    ------
+    LoadError
+        The grid would be absurdly large.
+    """
 
     def __init__(self, rows: CollectiveRows) -> None:
         self.methods = len(rows.methods.values)
@@ -32,7 +41,12 @@ class Axes:
         self.message_sizes, self._message = _ranks(rows.message_sizes.values)
         self.ppns, self._ppn = _ranks(rows.ppns.values)
         self.shape = (self.methods, len(self.comm_sizes), len(self.message_sizes), len(self.ppns))
-        self.size = int(np.prod([float(n) for n in self.shape]))
+        self.size = math.prod(self.shape)
+        if self.size > MAX_CELLS:
+            raise LoadError(
+                f"{rows.collective}: {self.shape} methods × communicator sizes × message sizes × processes per node "
+                f"would make {self.size:.2g} cells; are the columns mapped rightly?"
+            )
 
     def places(self, part: Part) -> Ints:
         """Flat place in the cube of every row of a part."""
@@ -289,7 +303,7 @@ class Means:
         return copied
 
 
-def nearest_totals(collective: str, rows: CollectiveRows) -> list[str]:
+def nearest_totals(rows: CollectiveRows) -> list[str]:
     """Leave out rows at totals that give the same block as another that is nearer to it, and say so.
 
     Reduce-scatters of 4, 8 and 16 bytes on 16 processes would all be of 1 byte, and their mean the time of no size.
@@ -302,11 +316,10 @@ def nearest_totals(collective: str, rows: CollectiveRows) -> list[str]:
     nearest = (frame["off"] == frame.groupby("place")["off"].transform("min")).to_numpy()
     if nearest.all():
         return []
-    for part, kept in zip(parts, np.split(nearest, np.cumsum([len(each) for each in off])[:-1]), strict=True):
-        part.keep(kept)
+    _keep(rows, parts, nearest)
     count = int((~nearest).sum())
     why = "the processes do not divide their total size, and its block, rounded, is that of another total nearer to it"
-    return [f"{collective}: {count:,} rows are left out: {why}"]
+    return [f"{rows.collective}: {count:,} rows are left out: {why}"]
 
 
 def leave_to(rows: CollectiveRows, anew: int, others: Collection[int]) -> int:
@@ -325,39 +338,43 @@ def leave_to(rows: CollectiveRows, anew: int, others: Collection[int]) -> int:
 def cells_by_source(rows: CollectiveRows) -> dict[int, int]:
     """How many cells each file measured."""
     axes = Axes(rows)
-    cells: dict[int, list[Ints]] = {}
-    for part in rows.parts:
-        cells.setdefault(part.source, []).append(axes.places(part))
-    return {source: np.unique(np.concatenate(places)).size for source, places in cells.items()}
+    return {
+        source: np.unique(np.concatenate([axes.places(part) for part in parts])).size
+        for source, parts in rows.by_source().items()
+    }
 
 
-def leave_repeated(rows: CollectiveRows, source: int) -> int:
-    """Leave out rows of one file that repeat others of it to the last digit; how many these were.
+def unexplained(rows: CollectiveRows) -> Iterator[tuple[int, int, Distance]]:
+    """Files with rows that measured the same and are not told to be repetitions.
 
-    Only where no cell has several rows that differ: repetitions of a measurement do somewhere.
+    Yields
+    ------
+    tuple
+        The file, how many of its rows repeat others to the last digit, and how far its rows are apart. The former are
+        left out, but only where no cell has several rows that differ: repetitions of a measurement do somewhere.
     """
-    parts, axes = [part for part in rows.parts if part.source == source and not part.raw], Axes(rows)
-    if not parts:
-        return 0
-    frame = pd.concat([pd.DataFrame({"place": axes.places(part), "time": part.time}) for part in parts])
-    repeated = frame.duplicated("place").to_numpy()
-    if frame["place"][repeated].nunique() < _COPIED or not (frame.duplicated().to_numpy() == repeated).all():
-        return 0
-    for part, kept in zip(parts, np.split(~repeated, np.cumsum([len(each.time) for each in parts])[:-1]), strict=True):
-        part.keep(kept)
+    axes = Axes(rows)
+    for source, each in rows.by_source().items():
+        parts = [part for part in each if not part.raw]
+        place = np.concatenate([np.empty(0, np.int64), *map(axes.places, parts)])
+        if len(pd.unique(place)) == len(place):
+            continue
+        frame = pd.DataFrame({"place": place, "time": np.concatenate([part.time for part in parts])})
+        repeated = frame.duplicated("place").to_numpy()
+        if frame["place"][repeated].nunique() >= _COPIED and (frame.duplicated().to_numpy() == repeated).all():
+            _keep(rows, parts, ~repeated)
+            yield source, int(repeated.sum()), Distance()
+            continue
+        cells = frame.groupby("place", sort=False)["time"].agg(["min", "max", "size"])
+        ratio = (cells["max"] / cells["min"])[cells["size"] > 1]
+        yield source, 0, Distance(len(ratio), float(ratio.max()), int((ratio >= APART).sum()))
+
+
+def _keep(rows: CollectiveRows, parts: Sequence[Part], kept: npt.NDArray[np.bool_]) -> None:
+    """Keep some rows of parts, which stand one after the other."""
+    for part, own in zip(parts, np.split(kept, np.cumsum([len(each.time) for each in parts])[:-1]), strict=True):
+        part.keep(own)
     rows.parts = [part for part in rows.parts if len(part.time)]
-    return int(repeated.sum())
-
-
-def within(rows: CollectiveRows, source: int) -> Distance:
-    """How far rows of one file are apart that measured the same and are not told to be repetitions."""
-    parts, axes = [part for part in rows.parts if part.source == source and not part.raw], Axes(rows)
-    if not parts:
-        return Distance()
-    frame = pd.concat([pd.DataFrame({"place": axes.places(part), "time": part.time}) for part in parts])
-    cells = frame.groupby("place", sort=False)["time"].agg(["min", "max", "size"])
-    ratio = (cells["max"] / cells["min"])[cells["size"] > 1]
-    return Distance(len(ratio), float(ratio.max()) if len(ratio) else 1.0, int((ratio >= APART).sum()), (source,))
 
 
 def means_by_source(rows: CollectiveRows, axes: Axes) -> Means:
@@ -368,15 +385,18 @@ def means_by_source(rows: CollectiveRows, axes: Axes) -> Means:
     for part, place in zip(rows.parts, places, strict=True):
         shared[place[(first[place] >= 0) & (first[place] != part.source)]] = True
         first[place] = np.where(first[place] < 0, part.source, first[place])
-    if not shared.any():
-        none, nothing = np.empty(0, np.int64), np.empty(0)
-        return Means(none, none, nothing, nothing)
-    frames = []
-    for part, place in zip(rows.parts, places, strict=True):
-        deviation = np.zeros(len(place)) if part.time_std is None else np.nan_to_num(part.time_std)
-        frame = pd.DataFrame({"place": place, "time": part.time, "std": deviation})[shared[place]]
-        frames.append(frame.assign(source=part.source))
-    each = pd.concat(frames).groupby(["place", "source"], sort=False)
+    kept = [(part, np.flatnonzero(shared[place])) for part, place in zip(rows.parts, places, strict=True)]
+    frame = pd.DataFrame(
+        {
+            "place": np.concatenate([place[at] for place, (_, at) in zip(places, kept, strict=True)]),
+            "source": np.repeat([part.source for part in rows.parts], [len(at) for _, at in kept]),
+            "time": np.concatenate([part.time[at] for part, at in kept]),
+            "std": np.concatenate(
+                [np.zeros(len(at)) if part.time_std is None else np.nan_to_num(part.time_std[at]) for part, at in kept]
+            ),
+        }
+    )
+    each = frame.groupby(["place", "source"], sort=False)
     sources = each.agg(time=("time", "mean"), within=("time", "std"), std=("std", "max")).reset_index()
     std = np.maximum(sources["within"].fillna(0).to_numpy(), sources["std"].to_numpy())
     return Means(sources["place"].to_numpy(), sources["source"].to_numpy(), sources["time"].to_numpy(), std)

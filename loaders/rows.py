@@ -84,6 +84,7 @@ class Part:
 class CollectiveRows:
     """All rows of one collective, with the vocabularies of its axes."""
 
+    collective: str
     methods: Vocabulary = field(default_factory=Vocabulary)
     comm_sizes: Vocabulary = field(default_factory=Vocabulary)
     message_sizes: Vocabulary = field(default_factory=Vocabulary)
@@ -115,6 +116,13 @@ class CollectiveRows:
                 f"{known} and {library_id}; load results of different libraries apart"
             )
 
+    def by_source(self) -> dict[int, list[Part]]:
+        """The parts of each file."""
+        parts: dict[int, list[Part]] = {}
+        for part in self.parts:
+            parts.setdefault(part.source, []).append(part)
+        return parts
+
     def keep(self, sources: Iterable[int]) -> None:
         """Keep the rows of some files; methods and sizes that only others have are forgotten."""
         wanted = set(sources)
@@ -135,16 +143,15 @@ class CollectiveRows:
     def points(self, source: int) -> set[tuple[Any, ...]]:
         """What a file measured: label of the method, communicator size and message size, and these with the ppn."""
         points: set[tuple[Any, ...]] = set()
-        for part in self.parts:
-            if part.source == source:
-                columns = np.stack([part.method, part.comm_size, part.message_size, part.ppn], axis=1, dtype=np.int64)
-                for method, comm_size, message_size, ppn in np.unique(columns, axis=0).tolist():
-                    point = (
-                        method_label(self.methods.values[method]),
-                        self.comm_sizes.values[comm_size],
-                        self.message_sizes.values[message_size],
-                    )
-                    points |= {point, (*point, self.ppns.values[ppn])}
+        for part in self.by_source().get(source, ()):
+            columns = np.stack([part.method, part.comm_size, part.message_size, part.ppn], axis=1, dtype=np.int64)
+            for method, comm_size, message_size, ppn in np.unique(columns, axis=0).tolist():
+                point = (
+                    method_label(self.methods.values[method]),
+                    self.comm_sizes.values[comm_size],
+                    self.message_sizes.values[message_size],
+                )
+                points |= {point, (*point, self.ppns.values[ppn])}
         return points
 
     def add(self, table: pd.DataFrame, source: int = 0) -> None:

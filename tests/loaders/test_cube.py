@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from loaders import LoadError, open_results
 from loaders.cube import combine_attrs, cube_table, make_cube
 from loaders.methods import format_segment
-from loaders.pooling import within
+from loaders.pooling import Axes, unexplained
 from loaders.rows import CollectiveRows
 from tests.files import skampi
 
 
 def cube_of(**columns: object) -> xr.Dataset:
-    rows = CollectiveRows()
+    rows = CollectiveRows("bcast")
     rows.add(pd.DataFrame({"segment_size": 0, **columns}))
-    return make_cube("bcast", rows, {})
+    return make_cube(rows, {})
 
 
 def test_unmeasured_cells_are_missing_and_axes_sorted(tmp_path: Path) -> None:
@@ -83,11 +83,28 @@ def test_two_samples_have_a_deviation_and_one_has_none() -> None:
 
 
 def test_how_far_the_rows_of_a_file_are_apart_is_of_that_file_alone() -> None:
-    rows, cell = CollectiveRows(), {"algorithm": "x", "segment_size": 0, "comm_size": 2, "message_size": 8}
+    rows, cell = CollectiveRows("bcast"), {"algorithm": "x", "segment_size": 0, "comm_size": 2, "message_size": 8}
     rows.add(pd.DataFrame([{**cell, "time": 1.0}]), 0)
     rows.add(pd.DataFrame([{**cell, "time": 10.0}, {**cell, "time": 30.0}]), 1)
-    assert (within(rows, 0).cells, within(rows, 0).most) == (0, 1.0)
-    assert (within(rows, 1).cells, within(rows, 1).most, within(rows, 1).sources) == (1, 3.0, (1,))
+    ((source, repeated, far),) = unexplained(rows)
+    assert (source, repeated, far.cells, far.most) == (1, 0, 1, 3.0)
+
+
+def test_what_is_looked_at_in_all_files_together_is_not_made_anew_for_each(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of thousands of files that took most of the time."""
+    made: list[Axes] = []
+    init = Axes.__init__
+    monkeypatch.setattr(Axes, "__init__", lambda axes, rows: made.append(axes) or init(axes, rows))
+    counts = []
+    for files in (3, 12):
+        made.clear()
+        for number in range(files):
+            skampi(tmp_path / f"{number}.sko", (2, 1, 5.0 + number / 100, 0, 5))
+        open_results(tmp_path, algorithm="x")
+        counts.append(len(made))
+    assert counts[0] == counts[1]
 
 
 def test_processes_per_node_are_a_dimension_only_where_they_differ() -> None:
@@ -134,6 +151,14 @@ def test_an_absurd_grid_is_refused_before_it_eats_the_memory() -> None:
         cube_of(algorithm="x", comm_size=np.arange(1, count + 1), message_size=np.arange(count), time=1.0)
 
 
+def test_an_absurd_grid_of_several_files_is_refused_too(tmp_path: Path) -> None:
+    rows = "".join(f"bcast,a{n},{n + 1},{n},1e-5\n" for n in range(3000))
+    for name in "ab":
+        (tmp_path / f"{name}.csv").write_text(f"collective,algorithm,comm_size,message_size,time\n{rows}")
+    with pytest.raises(LoadError, match=r"bcast: \(3000, 3000, 3000, 1\) .* would make 2\.7e\+10 cells"):
+        open_results(tmp_path)
+
+
 @given(
     st.lists(
         st.tuples(
@@ -149,10 +174,10 @@ def test_an_absurd_grid_is_refused_before_it_eats_the_memory() -> None:
 )
 def test_every_row_reaches_its_cell(rows: list[tuple[str, int, int, int, float]]) -> None:
     frame = pd.DataFrame(rows, columns=["algorithm", "segment_size", "comm_size", "message_size", "time"])
-    collected = CollectiveRows()
+    collected = CollectiveRows("bcast")
     collected.add(frame.iloc[: len(frame) // 2])
     collected.add(frame.iloc[len(frame) // 2 :])
-    cube = make_cube("bcast", collected, {})
+    cube = make_cube(collected, {})
     keys = ["algorithm", "segment_size", "comm_size", "message_size"]
     expected = frame.groupby(keys)["time"].mean().sort_index()
     back = cube_table(cube).set_index(keys)["time"].sort_index()
