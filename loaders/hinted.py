@@ -16,8 +16,3 @@ def hinted(source: Source, name: str) -> Any:
     """
     known = {k: v for k, v in source.options.items() if k in (*FIELDS, *ATTRIBUTES, *OPTIONS)}
     return Hints(known).of(source.path).get(name)
-
-
-def total_hinted(source: Source) -> bool:
-    """Whether hints name the collective as reduce_scatter, whose sizes OSU and IMB count as whole vectors."""
-    return str(hinted(source, "collective") or "").removesuffix("_block") == "reduce_scatter"

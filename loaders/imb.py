@@ -15,6 +15,7 @@ import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT, REDUCING
+from loaders.hinted import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Start, Starts
 
@@ -59,6 +60,7 @@ _COLLECTIVE = re.compile(rf"(i?)({'|'.join(COLLECTIVES)})(_persist)?(_pure)?")
 class _State:
     """Where in the file the reader is, and what it has collected."""
 
+    hinted: str | None
     name: str | None = None
     comm_size: int | None = None
     columns: list[str] = field(default_factory=list)
@@ -88,7 +90,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     parameter ``measurement``. Rows of size 0 are skipped, but for point-to-point: there they are the latency.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
-    state = _State()
+    state = _State(hinted(source, "collective"))
     for line in text.lines(source, labelled=True):
         if _HEADER.match(line.text):
             yield from _header(state, line.text)
@@ -206,7 +208,7 @@ def _keep(state: _State, fields: Mapping[str, str], column: str) -> str:
         other["time"] = max(other["time"], seconds)
         return ""
     row: dict[str, Any] = {"time": seconds, "repetitions": int(fields["#repetitions"])}
-    collective, algorithm, pure = (None, None, False) if state.name is None else benchmark_name(state.name)
+    collective, algorithm, pure = (state.hinted, None, False) if state.name is None else benchmark_name(state.name)
     column = text.size_column(collective)
     row[column] = size
     state.totals = state.totals or column == "total_size"

@@ -18,6 +18,7 @@ import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders.hinted import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Starts
 from loaders.text import Title
@@ -45,6 +46,7 @@ _PATTERNS: Mapping[str, tuple[str, int | None]] = {"": ("pingpong", 2), "multi":
 class _State:
     """Where in the file the reader is, and what it has collected."""
 
+    hinted: str | None
     title: Title | None = None
     titles: dict[str, None] = field(default_factory=dict)
     table: bool = False
@@ -66,7 +68,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     A size of 0 moves no data and is skipped, except for the barrier.
     """
     text.wanted_statistic(source, ("mean",))
-    state = _State()
+    state = _State(hinted(source, "collective"))
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, state), state.starts)
     source.attrs.update(
         benchmark="; ".join(state.programs) or "mpi4py", statistic=STATISTIC, statistic_kind="mean over processes"
@@ -127,7 +129,7 @@ def _row(state: _State, line: text.Line) -> str:
 def _demo(state: _State, words: list[str], line: text.Line) -> str:
     if state.title is None and state.titles:
         return "below no title"
-    title = state.title or Title()
+    title = state.title or Title(state.hinted)
     if title.refused or state.refused:
         return title.refused or state.refused
     size, time = text.integer(words[0]), text.positive(words[1])

@@ -34,7 +34,6 @@ _HEADER = re.compile(r"#N(?:nodes|ranks)\s+Message_size\s+(\S.*)")
 _MARK = re.compile(rb"^#N(?:nodes|ranks)[ \t]+Message_size[ \t]", re.MULTILINE)
 _CELL = re.compile(r"(\d+(?:\.\d*)?)(?:\((\d+(?:\.\d*)?)\))?", re.ASCII)
 _TOKEN = re.compile(r"No data|\S+")
-_TOTAL = ("reduce_scatter", "reduce_scatter_block")
 _ROWS = 20_000
 
 
@@ -148,7 +147,7 @@ def _table(rows: Sequence[dict[str, Any]], collective: str | None) -> pd.DataFra
     table = pd.DataFrame(rows)
     if collective is not None:
         table["collective"] = collective
-    return table.rename(columns={"size": "total_size" if collective in _TOTAL else "message_size"})
+    return table.rename(columns={"size": text.size_column(collective)})
 
 
 FORMAT = Format("ompi_tuning", "ompi-collectives-tuning detail.out", recognises, read)

@@ -17,6 +17,7 @@ import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders.hinted import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Starts
 from loaders.text import Title
@@ -66,6 +67,7 @@ _PATTERNS = {
 class _State:
     """Where in the file the reader is, and what it has collected."""
 
+    hinted: str | None
     title: Title | None = None
     titles: dict[str, None] = field(default_factory=dict)
     datatype: str = ""
@@ -92,7 +94,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     of the rows.
     """
     asked = text.wanted_statistic(source, _STATISTICS)
-    state = _State()
+    state = _State(hinted(source, "collective"))
     comment, row = partial(_comment, source, state), partial(_row, state, asked=asked)
     yield from text.printed(source, state.rows, comment, row, state.starts)
     _finish(source, state)
@@ -175,7 +177,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
         return "cut off" if not line.ended else "not a row of the table"
     if state.title is None and state.titles:
         return "below no title"
-    title = state.title or Title()
+    title = state.title or Title(state.hinted)
     # One statistic for a collective: tables with and without -f are compared by what both have.
     before = state.used.get(title.collective)
     column = before if before in fields else next((c for c in _CHOICES[asked] if c in fields), None)

@@ -22,10 +22,10 @@ import pandas as pd
 
 from loaders import columns
 from loaders.columns import Plan, plain
-from loaders.hinted import total_hinted
+from loaders.hinted import hinted
 from loaders.names import block_of, counts_blocks
 from loaders.source import Source
-from loaders.text import wanted_statistic
+from loaders.text import size_column, wanted_statistic
 
 _KINDS = {"max": "completion", "mean": "mean over processes", "min": "minimum over processes"}
 
@@ -63,7 +63,7 @@ def _minmaxavg(names: Mapping[str, str], unit: str) -> Callable[[Source, Sequenc
     def make(source: Source, cells: Sequence[str], title: str) -> Plan | None:
         """Plan one table; the statistic asked for chooses the column."""
         chosen = wanted_statistic(source, tuple(names)) or "max"
-        size = "total_size" if title.startswith("IMB") and total_hinted(source) else "message_size"
+        size = size_column(hinted(source, "collective")) if title.startswith("IMB") else "message_size"
         mapping = {"size (bytes)": size, "#bytes": size, "iteratons": "repetitions", "iterations": "repetitions"}
         mapping |= {"#repetitions": "repetitions"} | dict.fromkeys(names.values(), "")
         mapping[names[chosen]] = f"time_{unit}"

@@ -20,6 +20,7 @@ from loaders.facet_names import FACETS
 from loaders.hinted import hinted
 from loaders.names import RESERVED
 from loaders.source import Format, Source, occurrences
+from loaders.text import size_column
 
 STATISTIC = "SKaMPI result: per repetition the maximum over processes, mean of the middle half of the repetitions"
 
@@ -39,7 +40,6 @@ _TAKEN = RESERVED - {"algorithm", "segment_size", "ppn", "library_id", *FACETS.v
 _NODE_TIMES = 16
 _MAX_DIGITS = 15
 _COLLECTIVES = frozenset({*COLLECTIVES, "comm_split", "comm_dup"})
-_TOTAL_SIZES = frozenset({"reduce_scatter", "reduce_scatter_block"})
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -224,7 +224,7 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
         "time": table["_time"].to_numpy() * unit,
         "time_std": table["_error"].to_numpy() * np.sqrt(count) * unit,
         "repetitions": count.astype(np.int64),
-        "total_size" if collective in _TOTAL_SIZES else "message_size": table["_size"].to_numpy().astype(np.int64),
+        size_column(collective): table["_size"].to_numpy().astype(np.int64),
     }
     loops = [loop for loop in map(str, table.columns[: -len(_FIELDS)]) if loop.lower() not in _SIZE_LOOPS]
     # Beside a number of processes that of nodes is what it is called.

@@ -158,3 +158,19 @@ def test_more_processes_than_nodes_have_room_for_are_said(tmp_path: Path) -> Non
 def test_what_is_no_whole_number_is_no_hint_of_one(value: float) -> None:
     with pytest.raises(LoadError, match="comm_size must be a whole number"):
         Hints({"comm_size": value})
+
+
+@pytest.mark.parametrize(
+    "table",
+    [
+        "# Size       Avg Latency(us)\n4096   9.50\n",
+        "#bytes #repetitions t_min[usec] t_max[usec] t_avg[usec]\n4096 1000 1.00 9.50 2.00\n",
+        "# Size [B]        Latency [us]\n      4096                9.50\n",
+        "#bytes,#repetitions,t_min[usec],t_max[usec],t_avg[usec]\n4096,1000,1.0,9.5,2.0\n",
+    ],
+)
+def test_totals_of_a_collective_that_is_hinted_become_blocks_too(tmp_path: Path, table: str) -> None:
+    (tmp_path / "a.txt").write_text(table)
+    for collective, size in (("reduce_scatter", 1024), ("allgather", 4096)):
+        cube = open_results(tmp_path / "a.txt", collective=collective, algorithm="ring", comm_size=4)[collective]
+        assert (cube["message_size"].item(), cube["time"].item()) == (size, pytest.approx(9.5e-6))
