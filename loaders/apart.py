@@ -1,12 +1,13 @@
 """Reading in a process of its own: a file at which a reader hangs or crashes ends that process, not its caller.
 
 A server asks for it with `use`; everywhere else reading stays in the process that asks. A worker waits for what it is
-to read, so that ordinary files come as quickly as without one. What passes between the two are pickles over pipes.
+to read, so that ordinary files come as quickly as without one.
 """
 
 from __future__ import annotations
 
 import contextlib
+import multiprocessing
 import os
 import pickle
 import signal
@@ -14,8 +15,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Sequence
+from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from loaders.errors import LoadError
 from loaders.source import Progress
@@ -102,7 +104,7 @@ def _read(
     with _lock:
         worker = _idle.pop() if _idle else None
     worker = worker or _Worker()
-    answer, value = worker.ask((what, [os.path.abspath(path) for path in paths], hints, limit), progress)  # noqa: PTH100
+    answer, value = worker.ask((what, [str(Path(path).absolute()) for path in paths], hints, limit), progress)
     if answer == "ended":
         worker.end()
         prepare()
@@ -141,14 +143,16 @@ class _Worker:
         package = str(Path(__file__).absolute().parents[1])
         search = os.pathsep.join(filter(None, (package, os.environ.get("PYTHONPATH"))))
         self._bytes = 0
-        # Not of the caller's group: what ends that one from the keyboard must not print a traceback here.
-        self._process = subprocess.Popen(
-            [sys.executable, "-P", "-m", "loaders.apart"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            env={**os.environ, "PYTHONPATH": search},
-            start_new_session=True,
-        )
+        self._orders, answers = multiprocessing.Pipe()
+        with answers:
+            # Not of the caller's group: what ends that one from the keyboard must not print a traceback here.
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", "-m", "loaders.apart", str(answers.fileno())],
+                stdin=subprocess.DEVNULL,
+                pass_fds=[answers.fileno()],
+                env={**os.environ, "PYTHONPATH": search},
+                start_new_session=True,
+            )
 
     def has_read(self, size: int) -> int:
         """Bytes that it has read, with these."""
@@ -157,75 +161,50 @@ class _Worker:
 
     def ask(self, order: tuple[Any, ...], progress: Progress | None) -> tuple[str, Any]:
         """What it answers: ``("done", value)``, ``("error", exception)`` or ``("ended", status)``."""
-        orders, answers = self._process.stdin, self._process.stdout
-        assert orders is not None  # noqa: S101 - both are pipes
-        assert answers is not None  # noqa: S101
         try:
-            pickle.dump(order, orders)
-            orders.flush()
-            while True:
-                answer, value = pickle.load(answers)  # noqa: S301 - of a process of our own
-                if answer != "progress":
-                    return answer, value
+            self._orders.send(order)
+            while (answer := self._orders.recv())[0] == "progress":
                 if progress is not None:
-                    progress(*value)
-        except (EOFError, BrokenPipeError, pickle.UnpicklingError):
+                    progress(*answer[1])
+        except (EOFError, OSError, pickle.UnpicklingError):
             return "ended", self._process.wait()
+        return answer
 
     def end(self) -> None:
         """End it."""
         self._process.kill()
-        for stream in (self._process.stdin, self._process.stdout):
-            if stream is not None:
-                with contextlib.suppress(OSError):
-                    stream.close()
+        self._orders.close()
         self._process.wait()
 
 
-def _work(orders: IO[bytes], answers: IO[bytes]) -> None:
+def _work(orders: Connection) -> None:
     """Read what is ordered until nobody orders any more."""
     import loaders  # noqa: PLC0415 - not where this module is imported for its other half
     import loaders.opening  # noqa: PLC0415
 
-    def tell(answer: str, value: Any) -> None:
-        # Made before any of it is sent: what cannot be pickled must not leave half an answer.
-        answers.write(pickle.dumps((answer, value), protocol=pickle.HIGHEST_PROTOCOL))
-        answers.flush()
-
     while True:
-        try:
-            what, paths, hints, limit = pickle.load(orders)  # noqa: S301 - of the process that made this one
-        except EOFError:
-            return
+        what, paths, hints, limit = orders.recv()
         # The system ends this process then, whatever it does: an expression that runs on lets no thread in.
         signal.setitimer(signal.ITIMER_REAL, limit)
         try:
-            value = getattr(loaders, what)(paths, progress=lambda *done: tell("progress", done), **hints)
+            value = getattr(loaders, what)(paths, progress=lambda *done: orders.send(("progress", done)), **hints)
             answer: tuple[str, Any] = ("done", None if what == "open_results" and _on_disk(value) else value)
         except Exception as error:  # noqa: BLE001 - whoever asked is told
             answer = ("error", error)
         signal.setitimer(signal.ITIMER_REAL, 0)
         try:
-            tell(*answer)
+            orders.send(answer)
         except (pickle.PicklingError, TypeError, AttributeError):
-            tell("error", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}"))
+            orders.send(("error", RuntimeError(f"{type(answer[1]).__name__}: {answer[1]}")))
         del answer
 
 
 def _on_disk(tree: xr.DataTree) -> bool:
     """Whether the times are not in memory; samples may be made of what is, when they are asked for."""
-    times = (node["time"].variable for node in tree.children.values())
-    # The public way, `.data`, would load what is lazy.
-    return any(not time._in_memory for time in times)  # noqa: SLF001
-
-
-def _main() -> None:
-    # What a library prints must not stand between the answers.
-    answers = os.fdopen(os.dup(sys.stdout.fileno()), "wb")
-    os.dup2(sys.stderr.fileno(), sys.stdout.fileno())
-    with contextlib.suppress(BrokenPipeError), answers:
-        _work(sys.stdin.buffer, answers)
+    return any(node["time"].chunks is not None for node in tree.children.values())
 
 
 if __name__ == "__main__":
-    _main()
+    # Nobody orders any more where the other end is closed.
+    with contextlib.suppress(EOFError, BrokenPipeError), Connection(int(sys.argv[1])) as ours:
+        _work(ours)
