@@ -68,7 +68,7 @@ def fitted(cube: xr.Dataset, method: str) -> Fitted:
     ModelError
         When there is no such method, or too little was measured of it.
     """
-    return Fitted(runtime_functions(cube, [method])[method])
+    return Fitted(runtime_functions(cube, [method])[0][method])
 
 
 def unfitted(function: Runtime, *calls: tuple[int, float]) -> dict[str, str]:

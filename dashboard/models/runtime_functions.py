@@ -131,7 +131,7 @@ def runtime_functions(
     *,
     ppn: int | None = None,
     message_range: tuple[float, float] = (1, np.inf),
-) -> dict[str, tuple[RuntimeFunction, ...]]:
+) -> tuple[dict[str, tuple[RuntimeFunction, ...]], dict[str, str]]:
     """Fit runtime functions to each method of a collective.
 
     Parameters
@@ -147,8 +147,8 @@ def runtime_functions(
 
     Returns
     -------
-    dict
-        By label. Methods of which too little was measured are left out.
+    tuple of dict
+        By label the functions, and why methods have none, such as those of which too little was measured.
 
     Raises
     ------
@@ -164,17 +164,17 @@ def runtime_functions(
     inside = (count >= 2)[:, None] & ((size >= max(message_range[0], 1)) & (size <= message_range[1]))[None]
     time = np.asarray(flat["time"].transpose(*DIMS).values, dtype=float)
     functions: dict[str, tuple[RuntimeFunction, ...]] = {}
-    error: ModelError | None = None
+    left_out: dict[str, str] = {}
     for number, label in enumerate(labels):
         if methods is None or label in methods:
             rows, columns = np.nonzero(inside & ~np.isnan(time[number]))
             try:
                 functions[label] = fit_ranges(count[rows], size[columns], time[number][rows, columns])
-            except ModelError as wrong_times:
-                error = wrong_times
+            except ModelError as error:
+                left_out[label] = str(error)
     if not functions:
-        raise error or ModelError("there is no method to fit runtime functions to")
-    return functions
+        raise ModelError(next(iter(left_out.values()), "there is no method to fit runtime functions to"))
+    return functions, left_out
 
 
 def _checked(comm_size: npt.ArrayLike, message_size: npt.ArrayLike, time: npt.ArrayLike) -> _Data:

@@ -69,7 +69,7 @@ def test_outliers_do_not_lead_astray() -> None:
 
 
 def test_a_method_of_the_sample_data_grows_as_it_must(fast_ethernet_bcast: xr.Dataset) -> None:
-    functions = runtime_functions(fast_ethernet_bcast, ["linear", "binomial"], message_range=(10_000, 500_000))
+    functions, _ = runtime_functions(fast_ethernet_bcast, ["linear", "binomial"], message_range=(10_000, 500_000))
     (linear,) = functions["linear"]
     # The root sends p - 1 messages over a wire of 11.7 MB/s: 0.085 µs for each byte and process.
     assert (linear.form, linear.growth) == ("linear", pytest.approx(0.085e-6, rel=0.02))
@@ -92,6 +92,14 @@ def test_a_method_of_the_sample_data_grows_as_it_must(fast_ethernet_bcast: xr.Da
 def test_too_little_to_fit_to(comm: list[int], size: list[int], time: list[float], words: str) -> None:
     with pytest.raises(ModelError, match=words):
         fit_ranges(comm, size, time)
+
+
+def test_methods_without_a_function_are_named_with_the_reason(fast_ethernet_bcast: xr.Dataset) -> None:
+    linear = fast_ethernet_bcast["method"] == "linear"
+    sparse = fast_ethernet_bcast.where(~linear | (fast_ethernet_bcast["comm_size"] == 16))
+    functions, left_out = runtime_functions(sparse, ["linear", "binomial"])
+    assert list(functions) == ["binomial"]
+    assert "1 communicator sizes" in left_out["linear"]
 
 
 def test_unknown_names(fast_ethernet_bcast: xr.Dataset) -> None:

@@ -158,18 +158,21 @@ def runtime(args: argparse.Namespace) -> None:
     result = {
         "collectives": {
             name: {label: [each.to_dict() for each in functions] for label, functions in methods.items()}
-            for name, methods in fitted.items()
-        }
+            for name, (methods, _) in fitted.items()
+        },
+        "left_out": {name: left_out for name, (_, left_out) in fitted.items() if left_out},
     }
 
     def lines() -> list[str]:
         rows = [
             [name, label, f"{each.comm_range[0]} to {each.comm_range[1]}", each.text(), f"{each.error:.1f}"]
-            for name, methods in fitted.items()
+            for name, (methods, _) in fitted.items()
             for label, functions in methods.items()
             for each in functions
         ]
-        return cli_text.table(["collective", "method", "processes", "seconds, b in bytes", "median (%)"], rows, (4,))
+        head = ["collective", "method", "processes", "seconds, b in bytes", "median (%)"]
+        without = [f"{name} {label}: {why}" for name, (_, why_of) in fitted.items() for label, why in why_of.items()]
+        return [*cli_text.table(head, rows, (4,)), *(f"note: no function of {each}" for each in without)]
 
     show(args, result, lines)
 
