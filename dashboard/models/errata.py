@@ -4,8 +4,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from dashboard.domain.models import MODEL_NAMES, MODEL_TITLES
-from dashboard.models.formula.conditions import Less, listed, row
-from dashboard.models.formula.expressions import Expression, Root, Symbol, expression
+from dashboard.models.formula.expressions import Expression, expression
 from dashboard.models.formula.symbols import (
     G,
     L,
@@ -17,6 +16,7 @@ from dashboard.models.formula.symbols import (
     g,
     gap,
     k,
+    less,
     levels,
     log2,
     log2_p,
@@ -26,23 +26,36 @@ from dashboard.models.formula.symbols import (
     no_bytes,
     o,
     receive,
+    root,
     send,
     series,
     steps,
+    symbol,
     two_to,
     whole_steps,
 )
 from dashboard.models.formula.units import NONE
-from dashboard.models.formula.written import MINUS, Written, fenced, name, number, scripts, sign, words
+from dashboard.models.formula.written import MINUS, Written, fenced, joined, name, number, scripts, sign, words
 from dashboard.models.registry import ALL
 from dashboard.models.segments.closed import CLOSED
 
 _PAPER = "Orthogonal structures"
 
-b, n, p, p_1, p_2 = (Symbol(text, name(*text.split("_")), NONE) for text in ("b", "n", "p", "p_1", "p_2"))
-micro = Symbol("micro", scripts(number(10), above=MINUS + number(6)), NONE)
+b, n, p, p_1, p_2 = (symbol(text, name(*text.split("_")), NONE) for text in ("b", "n", "p", "p_1", "p_2"))
+micro = symbol("micro", scripts(number(10), above=MINUS + number(6)), NONE)
 PER_BYTE = 0.474 * micro * log2(p)
-STEP = scripts(name("t"), (k + 1).written()) + sign("-") + name("t", "k")
+STEP = scripts(name("t"), (k + 1).written) + sign("-") + name("t", "k")
+
+
+def row(*pieces: Expression | Written) -> Written:
+    """Write pieces one behind the other, such as what is printed where no formula can be made of it."""
+    first, *others = [each if isinstance(each, Written) else each.written for each in pieces]
+    return sum(others, first)
+
+
+def listed(*pieces: Expression | Written) -> Written:
+    """Write pieces with commas between them."""
+    return joined([row(each) for each in pieces], ",")
 
 
 @dataclass(frozen=True)
@@ -116,17 +129,17 @@ ORTHOGONAL = (
 
 
 def _squared(text: str, below: str = "") -> Expression:
-    return Symbol(text, scripts(name(text), name(below) if below else None, number(2)), NONE)
+    return symbol(text, scripts(name(text), name(below) if below else None, number(2)), NONE)
 
 
 def _exponential_root(less: int) -> Expression:
-    return Root(_squared("m") * _squared("b", "g") + 8 * m * b_g * (levels - less))
+    return root(_squared("m") * _squared("b", "g") + 8 * m * b_g * (levels - less))
 
 
-c, C, b_g = (Symbol(text, name(*text.split("_")), NONE) for text in ("c", "C", "b_g"))
+c, C, b_g = (symbol(text, name(*text.split("_")), NONE) for text in ("c", "C", "b_g"))
 COMPLETE = scripts(name("P"), above=Written("*", "<mo>*</mo>"))
 ROUNDS = log2_p - 1
-DOTS = Symbol("dots", Written(r"\dots", "<mo>…</mo>"), NONE)
+DOTS = symbol("dots", Written(r"\dots", "<mo>…</mo>"), NONE)
 POWERS = two_to(expression(0)) + two_to(expression(1)) + DOTS + two_to(ROUNDS)
 
 OTHERS = (
@@ -191,8 +204,8 @@ OTHERS = (
     ),
     Erratum(
         "Section 4.4.2",
-        listed(Less(n_s * G + n_s * g, G + g), Less(n_s * G + n_s * o, G + o)),
-        listed(Less(n_s * (g - G), g - G), Less(n_s * (o - G), o - G)),
+        listed(less(n_s * G + n_s * g, G + g), less(n_s * G + n_s * o, G + o)),
+        listed(less(n_s * (g - G), g - G), less(n_s * (o - G), o - G)),
         "(m - n_s) G + n_s g < (m - 1) G + g: the terms in m cancel and G keeps its minus. The conclusion holds "
         "where a byte takes less than a message, G < g.",
     ),
@@ -212,7 +225,7 @@ OTHERS = (
         "Corollary 5.4",
         words("no optimum inside a linear interval"),
         row(
-            *(m_s, sign("="), Root(m * c / (2 * C * (levels - 2))), words(" where ")),
+            *(m_s, sign("="), root(m * c / (2 * C * (levels - 2))), words(" where ")),
             *(gap(m), sign("="), C * m + c, sign("≥"), send(m) + receive(m)),
         ),
         "The proof puts g(m) = C m, though the corollary has g(m) = C m + c. With c the derivative is "

@@ -3,11 +3,21 @@
 from xml.etree import ElementTree as ET
 
 from dashboard.models import ALL, MODEL_NAMES
-from dashboard.models.errata import errata
-from dashboard.models.formula import Cases, IsPowerOfTwo, Less
-from dashboard.models.formula.conditions import row
-from dashboard.models.formula.expressions import Root
-from dashboard.models.formula.symbols import P, alpha, k, log2_p, m, m_s, series, two_to
+from dashboard.models.errata import errata, row
+from dashboard.models.formula.symbols import (
+    P,
+    alpha,
+    cases,
+    k,
+    less,
+    log2_p,
+    m,
+    m_s,
+    power_of_two,
+    root,
+    series,
+    two_to,
+)
 from dashboard.models.formula.written import Written, words
 from dashboard.models.segments import CLOSED
 
@@ -45,29 +55,29 @@ def test_every_formula_and_erratum_is_the_same_in_both() -> None:
 
 
 def test_scripts_stand_at_what_they_follow() -> None:
-    (index,) = parsed((m_s + 1).written()).iter("msub")
+    (index,) = parsed((m_s + 1).written).iter("msub")
     assert texts(index) == ["m", "s"]
-    (power,) = parsed(two_to(k - 1).written()).iter("msup")
+    (power,) = parsed(two_to(k - 1).written).iter("msup")
     assert texts(power) == ["2", "k−1"]
-    (limits,) = parsed(series(0, P, k).written()).iter("munderover")
+    (limits,) = parsed(series(0, P, k).written).iter("munderover")
     assert texts(limits) == ["∑", "k=0", "P"]
 
 
 def test_numerator_comes_before_denominator_and_a_root_has_its_own_line() -> None:
-    (fraction,) = parsed(((m + P) / 2).written()).iter("mfrac")
+    (fraction,) = parsed(((m + P) / 2).written).iter("mfrac")
     assert texts(fraction) == ["m+P", "2"]
-    tree = parsed((Root(m) + P).written())
+    tree = parsed((root(m) + P).written)
     (line,) = [part for part in tree.iter("mrow") if part.get("class") == "radicand"]
     assert "".join(line.itertext()) == "m"
 
 
 def test_cases_are_rows_of_two_cells() -> None:
-    tree = parsed(Cases(IsPowerOfTwo(P), alpha, log2_p * alpha).written())
+    tree = parsed(cases(power_of_two(P), alpha, log2_p * alpha).written)
     rows = [texts(cells) for cells in tree.iter("mtr")]
     assert rows == [["α", "if P=2k"], ["log2(P)⋅α", "otherwise"]]
 
 
 def test_words_keep_their_spaces_and_signs_are_escaped() -> None:
-    piece = row(words("two words"), Less(m, P))
+    piece = row(words("two words"), less(m, P))
     assert "".join(parsed(piece).itertext()) == "two wordsm<P"
     assert piece.latex == r"\text{two words}m < P"

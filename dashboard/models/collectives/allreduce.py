@@ -2,13 +2,14 @@
 
 from dashboard.models.collectives.barrier import NOT_POWER
 from dashboard.models.collectives.model import CollectiveModel, Formula
-from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
+from dashboard.models.formula import Expression
 from dashboard.models.formula.symbols import (
     G,
     L,
     P,
     alpha,
     beta,
+    cases,
     ceil,
     g,
     gamma,
@@ -21,6 +22,7 @@ from dashboard.models.formula.symbols import (
     n_s,
     o,
     one_byte,
+    power_of_two,
     series,
     steps,
     two_to,
@@ -36,10 +38,10 @@ HALVES = series(1, log2_p, gap(m / two_to(k)))
 
 
 def _doubling(step: Expression) -> Formula:
-    power = IsPowerOfTwo(P)
+    power = power_of_two(P)
     return Formula(
-        Cases(power, log2_p * step, (whole_steps + 2) * step - gamma * m),
-        printed=Cases(power, log2_p * step, (steps + 2) * step - gamma * m),
+        cases(power, log2_p * step, (whole_steps + 2) * step - gamma * m),
+        printed=cases(power, log2_p * step, (steps + 2) * step - gamma * m),
         erratum=NOT_POWER,
     )
 

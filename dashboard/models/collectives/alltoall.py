@@ -1,13 +1,14 @@
 """All-to-alls: Table 4.7."""
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
-from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
+from dashboard.models.formula import Expression
 from dashboard.models.formula.symbols import (
     G,
     L,
     P,
     alpha,
     beta,
+    cases,
     delta,
     g,
     gap,
@@ -16,6 +17,7 @@ from dashboard.models.formula.symbols import (
     m,
     o,
     one_byte,
+    power_of_two,
     receive,
     send,
     steps,
@@ -75,10 +77,10 @@ MODELS = (
         "4.7",
         hockney=Formula(steps * alpha + whole_steps * (beta + delta) * HALF + TURN + (beta + delta) * LEFT),
         loggp=Formula(
-            Cases(IsPowerOfTwo(P), log2_p * EACH_ROUND + TURN, whole_steps * EACH_ROUND + TURN + _round(LEFT))
+            cases(power_of_two(P), log2_p * EACH_ROUND + TURN, whole_steps * EACH_ROUND + TURN + _round(LEFT))
         ),
         plogp=Formula(
-            Cases(IsPowerOfTwo(P), BRUCK_PLOGP, BRUCK_PLOGP + gap(LEFT) + delta * LEFT),
+            cases(power_of_two(P), BRUCK_PLOGP, BRUCK_PLOGP + gap(LEFT) + delta * LEFT),
             printed=BRUCK_PLOGP + gap(LEFT) + delta * LEFT,
             erratum="Where P is a power of two nothing is left after log2 P rounds, but the formula adds g(0), a "
             "message of no bytes that is never sent; the LogGP line has a case of its own.",

@@ -1,8 +1,22 @@
 """Barriers: Table 4.2."""
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
-from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
-from dashboard.models.formula.symbols import L, P, alpha, g, gap, log2_p, no_bytes, o, receive, steps, whole_steps
+from dashboard.models.formula import Expression
+from dashboard.models.formula.symbols import (
+    L,
+    P,
+    alpha,
+    cases,
+    g,
+    gap,
+    log2_p,
+    no_bytes,
+    o,
+    power_of_two,
+    receive,
+    steps,
+    whole_steps,
+)
 
 GAP = gap(no_bytes)
 RECEIVE = receive(no_bytes)
@@ -15,10 +29,10 @@ NOT_POWER = (
 
 
 def _doubling(step: Expression, printed_rounds: Expression = steps) -> Formula:
-    power = IsPowerOfTwo(P)
+    power = power_of_two(P)
     return Formula(
-        Cases(power, log2_p * step, (whole_steps + 2) * step),
-        printed=Cases(power, log2_p * step, (printed_rounds + 2) * step),
+        cases(power, log2_p * step, (whole_steps + 2) * step),
+        printed=cases(power, log2_p * step, (printed_rounds + 2) * step),
         erratum=NOT_POWER,
     )
 

@@ -2,8 +2,24 @@
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
 from dashboard.models.collectives.scatter import SUBTREES, SUBTREES_PLOGP, linear
-from dashboard.models.formula import Cases, Less
-from dashboard.models.formula.symbols import G, L, P, alpha, beta, g, gap, log2_p, m, m_s, no_bytes, o, one_byte, steps
+from dashboard.models.formula.symbols import (
+    G,
+    L,
+    P,
+    alpha,
+    beta,
+    cases,
+    g,
+    gap,
+    less,
+    log2_p,
+    m,
+    m_s,
+    no_bytes,
+    o,
+    one_byte,
+    steps,
+)
 
 REST = (m - one_byte) * G
 FIRST = (m_s - one_byte) * G
@@ -26,9 +42,9 @@ MODELS = (
         "4.5",
         hockney=Formula(alpha + (P - 1) * (2 * alpha + beta * m)),
         loggp=Formula(
-            Cases(Less(SECOND, 2 * L + 3 * o), ONE_BY_ONE, 2 * L + 3 * o + (P - 1) * (o + (m - 2 * one_byte) * G + g)),
-            printed=Cases(
-                Less(g + m * G, L + 2 * (o + m_s * G)), ONE_BY_ONE, (P - 1) * (o + g + (m - 2 * one_byte) * G + L + o)
+            cases(less(SECOND, 2 * L + 3 * o), ONE_BY_ONE, 2 * L + 3 * o + (P - 1) * (o + (m - 2 * one_byte) * G + g)),
+            printed=cases(
+                less(g + m * G, L + 2 * (o + m_s * G)), ONE_BY_ONE, (P - 1) * (o + g + (m - 2 * one_byte) * G + L + o)
             ),
             erratum="Equation 4.13 has 2 L + 3 o + (P - 1)(o + (m - 2) G + g), and the text derives that: a go-ahead "
             "(L + 2 o), P - 1 times both segments in a row, and L + o for the last. The table counts the latency for "
@@ -38,8 +54,8 @@ MODELS = (
             "to (P - 2) times the difference. The text compares times that begin at different moments.",
         ),
         plogp=Formula(
-            Cases(Less(gap(m - m_s), 2 * L + gap(no_bytes)), ONE_BY_ONE_PLOGP, IN_A_ROW_PLOGP),
-            printed=Cases(Less(gap(m - m_s), L + gap(no_bytes)), ONE_BY_ONE_PLOGP, IN_A_ROW_PLOGP),
+            cases(less(gap(m - m_s), 2 * L + gap(no_bytes)), ONE_BY_ONE_PLOGP, IN_A_ROW_PLOGP),
+            printed=cases(less(gap(m - m_s), L + gap(no_bytes)), ONE_BY_ONE_PLOGP, IN_A_ROW_PLOGP),
             erratum="The duration is the larger of both cases, which are equal at g(m - m_s) = 2 L + g(0); at the "
             "printed L + g(0) it jumps down by (P - 2) L, though the message has become longer.",
         ),

@@ -10,7 +10,7 @@ from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, NotApplicableError, SizeError
 from dashboard.models.formula import Expression, Scope
-from dashboard.models.formula.conditions import is_power_of_two
+from dashboard.models.formula.symbols import is_power_of_two
 from dashboard.models.formula.written import Written, name, sign
 from dashboard.models.p2p import PLogP, PointToPointModel
 
@@ -53,7 +53,7 @@ class Formula:
     def written(self, variant: Variant = "corrected", case: Case = "worst") -> Written:
         """The formula as mathematics, ``T = …``."""
         time = name("T", "" if self.best is None else "min" if case == "best" else "max")
-        return time + sign("=") + self.pick(variant, case).written()
+        return time + sign("=") + self.pick(variant, case).written
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,14 @@
 """Reduce_scatters: Table 4.9; m is the block of one process."""
 
 from dashboard.models.collectives.model import CollectiveModel, Formula
-from dashboard.models.formula import Cases, Expression, IsPowerOfTwo
+from dashboard.models.formula import Expression
 from dashboard.models.formula.symbols import (
     G,
     L,
     P,
     alpha,
     beta,
+    cases,
     delta,
     gamma,
     gap,
@@ -16,6 +17,7 @@ from dashboard.models.formula.symbols import (
     m,
     o,
     one_byte,
+    power_of_two,
     series,
     two_to,
     whole_steps,
@@ -28,16 +30,16 @@ COPY = P * delta * m
 
 
 def _loggp(latency: Expression) -> Expression:
-    return Cases(
-        IsPowerOfTwo(P),
+    return cases(
+        power_of_two(P),
         log2_p * (L + 2 * o) + ((P - 1) * m - log2_p * one_byte) * G + COMPUTE,
         (whole_steps + 2) * latency + (2 * (P * m - one_byte) - whole_steps * one_byte) * G + COMPUTE_OTHERWISE,
     )
 
 
 def _plogp(size: Expression) -> Expression:
-    return Cases(
-        IsPowerOfTwo(P),
+    return cases(
+        power_of_two(P),
         log2_p * L + COMPUTE + series(1, log2_p, gap(size)),
         (whole_steps + 2) * L + gap(m) + COMPUTE_OTHERWISE + series(0, whole_steps, gap(size)),
     )
@@ -50,8 +52,8 @@ MODELS = (
         "Recursive halving",
         "4.9",
         hockney=Formula(
-            Cases(
-                IsPowerOfTwo(P),
+            cases(
+                power_of_two(P),
                 log2_p * alpha + (P - 1) * (beta + gamma) * m,
                 (whole_steps + 2) * alpha + 2 * P * beta * m + COMPUTE_OTHERWISE,
             )

@@ -1,6 +1,5 @@
 """Formulas that can be evaluated, shown and checked for units."""
 
-from dashboard.models.formula.conditions import Cases, IsPowerOfTwo, Less
 from dashboard.models.formula.expressions import Expression, Scope
 from dashboard.models.formula.units import BYTES, TIME
 from dashboard.models.formula.written import Written
@@ -8,10 +7,7 @@ from dashboard.models.formula.written import Written
 __all__ = [
     "BYTES",
     "TIME",
-    "Cases",
     "Expression",
-    "IsPowerOfTwo",
-    "Less",
     "Scope",
     "Written",
 ]

@@ -27,6 +27,12 @@ class Unit(NamedTuple):
         """Unit of a quotient."""
         return Unit(self.time - other.time, self.size - other.size)
 
+    def root(self, where: str) -> Unit:
+        """Unit of a square root; `UnitError` where there is none."""
+        if self.time % 2 or self.size % 2:
+            raise UnitError(f"{where}: the square root of {self} has no unit")
+        return Unit(self.time // 2, self.size // 2)
+
 
 NONE = Unit()
 TIME = Unit(1, 0)

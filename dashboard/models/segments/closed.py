@@ -9,8 +9,7 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.domain.models import ModelName
 from dashboard.models.errors import ModelError, ParameterError
 from dashboard.models.formula import Expression
-from dashboard.models.formula.expressions import Root
-from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, m_s, o, one_byte
+from dashboard.models.formula.symbols import G, P, alpha, beta, g, gamma, levels, m, m_s, o, one_byte, root
 from dashboard.models.formula.written import Written, sign
 
 
@@ -42,11 +41,11 @@ class Segments:
     def written(self, *, as_published: bool = False) -> tuple[Written, ...]:
         """The forms as mathematics."""
         forms = self.printed if as_published and self.printed is not None else self.candidates
-        return tuple(m_s.written() + sign("=") + each.written() for each in forms)
+        return tuple(m_s.written + sign("=") + each.written for each in forms)
 
 
 def _root(above: Expression, below: Expression) -> Expression:
-    return Root(m * above / below)
+    return root(m * above / below)
 
 
 BYTE = one_byte * G
@@ -74,7 +73,7 @@ CLOSED = (
         "hockney",
         "5.1",
         (_root(alpha, (levels - 2) * beta),),
-        printed=(Root(2 * m * alpha / ((levels - 2) * beta)),),
+        printed=(root(2 * m * alpha / ((levels - 2) * beta)),),
         erratum="Table 4.3 has T = 2 (⌈log2(P+1)⌉ + m/m_s - 2)(α + β m_s), so "
         "dT/dm_s = 2 (⌈log2(P+1)⌉ - 2) β - 2 m α / m_s², and the 2 cancels. Table 5.2 has it without for the "
         "same tree.",
@@ -88,7 +87,7 @@ CLOSED = (
         "flat_tree",
         "loggp",
         "5.2",
-        printed=(Root(m * ((P - 1) * (o - BYTE) / G)),),
+        printed=(root(m * ((P - 1) * (o - BYTE) / G)),),
         erratum="The printed size weighs the overhead of more segments against (m_s - 1) G before the sum, which "
         "Table 4.8 counts twice; without it the derivative is -(P - 1)(m / m_s²)(max{g, o} - G) < 0 and no size is "
         "optimal, as under Hockney.",
