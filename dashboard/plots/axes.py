@@ -13,8 +13,9 @@ from functools import cached_property
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes
 
 MAX_TICKS = 11
@@ -42,11 +43,11 @@ class Axis:
 
     name: str
     title: str
-    sizes: NDArray[np.int64]
+    sizes: IntArray
     log: bool
     write: Callable[[float], str]
 
-    def positions(self, sizes: ArrayLike) -> NDArray[np.float64]:
+    def positions(self, sizes: ArrayLike) -> FloatArray:
         """Where sizes lie on the axis; 0 on a logarithmic axis lies one step below the smallest."""
         values = np.asarray(sizes, dtype=float)
         if not self.log:
@@ -57,7 +58,7 @@ class Axis:
             return np.where(values > 0, np.log2(np.maximum(values, 1e-300)), zero_at)
 
     @cached_property
-    def edges(self) -> NDArray[np.float64]:
+    def edges(self) -> FloatArray:
         """Borders of the cells, shape (n + 1,): half-way between neighbours, as far out at both ends."""
         at = self.positions(self.sizes)
         if at.size < 2:
@@ -66,7 +67,7 @@ class Axis:
         return np.concatenate([[2 * at[0] - middles[0]], middles, [2 * at[-1] - middles[-1]]])
 
     @property
-    def centres(self) -> NDArray[np.float64]:
+    def centres(self) -> FloatArray:
         """Middles of the cells, shape (n,)."""
         return (self.edges[1:] + self.edges[:-1]) / 2
 
@@ -87,7 +88,7 @@ class Axis:
         places = np.flatnonzero(self.sizes == size)
         return int(places[0]) if places.size else None
 
-    def borders(self, cuts: ArrayLike) -> NDArray[np.float64]:
+    def borders(self, cuts: ArrayLike) -> FloatArray:
         """Where tests ``size <= cut`` divide the axis: the border after the last size that passes.
 
         Infinite cuts give the outer borders.
@@ -120,13 +121,13 @@ def _roundness(size: int, *, log: bool) -> float:
     return 50.0 if twos == 0 else float((twos & -twos).bit_length())
 
 
-def _is_geometric(sizes: NDArray[np.int64]) -> bool:
+def _is_geometric(sizes: IntArray) -> bool:
     """Whether sizes come in more even steps by ratio than by difference."""
     positive = sizes[sizes > 0].astype(float)
     if positive.size < 3:
         return bool(positive.size == 2 and positive[1] >= 4 * positive[0])
 
-    def unevenness(values: NDArray[np.float64]) -> float:
+    def unevenness(values: FloatArray) -> float:
         steps = np.diff(values)
         return float(steps.std() / steps.mean())
 

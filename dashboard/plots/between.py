@@ -6,9 +6,9 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
-from numpy.typing import NDArray
 
 from dashboard.decisions.surfaces.along import Along
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_count, format_percent, format_time
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed
@@ -25,7 +25,7 @@ _ROOM = 0.38
 _TIME = hv.Dimension("slice_time", label="time")
 
 
-def drawn_methods(along: Along, chosen: NDArray[np.int64]) -> list[int]:
+def drawn_methods(along: Along, chosen: IntArray) -> list[int]:
     """Methods that are fastest or chosen anywhere, those with the longest stretch first."""
     shares = {
         method: max(_share(along, each, method) for each in (along.fastest, chosen)) for method in _taken(along, chosen)
@@ -33,16 +33,16 @@ def drawn_methods(along: Along, chosen: NDArray[np.int64]) -> list[int]:
     return sorted(shares, key=lambda method: -shares[method])[:MOST_METHODS]
 
 
-def _taken(along: Along, chosen: NDArray[np.int64]) -> list[int]:
+def _taken(along: Along, chosen: IntArray) -> list[int]:
     taken = np.unique(np.concatenate([along.fastest, chosen]))
     return [int(method) for method in taken if method >= 0]
 
 
-def _share(along: Along, each: NDArray[np.int64], method: int) -> float:
+def _share(along: Along, each: IntArray, method: int) -> float:
     return float(along.weights[each == method].sum())
 
 
-def slice_chart(along: Along, chosen: NDArray[np.int64], key: MethodKey, title: str) -> hv.Overlay:
+def slice_chart(along: Along, chosen: IntArray, key: MethodKey, title: str) -> hv.Overlay:
     """Draw times and bands of the methods that matter on a slice.
 
     Parameters
@@ -88,7 +88,7 @@ def slice_chart(along: Along, chosen: NDArray[np.int64], key: MethodKey, title: 
 
 
 def _curve(
-    along: Along, sizes: NDArray[np.float64], method: int, color: str, label: str, x: hv.Dimension
+    along: Along, sizes: FloatArray, method: int, color: str, label: str, x: hv.Dimension
 ) -> Iterator[hv.Element]:
     there = np.isfinite(along.time[method])
     yield hv.Curve((sizes[there], along.time[method, there]), x, _TIME).opts(color=color, line_width=2, backend="bokeh")
@@ -107,12 +107,7 @@ def _curve(
 
 
 def _ribbon(
-    name: str,
-    sizes: NDArray[np.float64],
-    methods: NDArray[np.int64],
-    low: float,
-    key: MethodKey,
-    where: tuple[hv.Dimension, str],
+    name: str, sizes: FloatArray, methods: IntArray, low: float, key: MethodKey, where: tuple[hv.Dimension, str]
 ) -> hv.Rectangles:
     """Stretches of one method each, from halfway before its first size to halfway behind its last."""
     x, axis = where
@@ -142,7 +137,7 @@ def _ribbon(
     )
 
 
-def slice_table(along: Along, chosen: NDArray[np.int64], key: MethodKey) -> str:
+def slice_table(along: Along, chosen: IntArray, key: MethodKey) -> str:
     """Write the methods that are drawn, and on what share of the measured range each is the fastest and is chosen."""
     rows = [
         [
@@ -157,7 +152,7 @@ def slice_table(along: Along, chosen: NDArray[np.int64], key: MethodKey) -> str:
     return table("Shares of the sizes between, by the logarithm", heads, rows) + note
 
 
-def _seconds(times: NDArray[np.float64]) -> list[str]:
+def _seconds(times: FloatArray) -> list[str]:
     return [format_time(seconds) for seconds in times.tolist()]
 
 
@@ -167,7 +162,7 @@ def slice_title(collective: str, along: Along) -> str:
     return f"{collective} over {AXES[along.axis]}, {held}"
 
 
-def slice_words(along: Along, chosen: NDArray[np.int64], predictor: str) -> dict[str, Any]:
+def slice_words(along: Along, chosen: IntArray, predictor: str) -> dict[str, Any]:
     """What is said below: how sure it is who is fastest, and what the decision is expected to cost on the slice."""
     return {
         "predictor": predictor,

@@ -17,7 +17,8 @@ from typing import NamedTuple
 from zlib import crc32
 
 import numpy as np
-from numpy.typing import NDArray
+
+from dashboard.domain.arrays import FloatArray
 
 OKABE_ITO, TOL, GREY = "okabe-ito", "tol", "grey"
 #: Colour schemes by what they are called.
@@ -92,12 +93,12 @@ _LINE_LIGHTNESS = (44.0, 60.0)
 _SIZES, _PLACES = (6, 10, 17, 22), (0.0, 0.05, 0.95, 1.0)
 
 
-def as_seen(colors: Sequence[str]) -> NDArray[np.float64]:
+def as_seen(colors: Sequence[str]) -> FloatArray:
     """CIELAB of ``#rrggbb`` colours, shape (vision, color, 3): normal, protan-, deuter-, tritanopic."""
     return _as_seen(np.array([[int(color[at : at + 2], 16) / 255 for at in (1, 3, 5)] for color in colors]))
 
 
-def _as_seen(rgb: NDArray[np.float64]) -> NDArray[np.float64]:
+def _as_seen(rgb: FloatArray) -> FloatArray:
     linear = np.where(rgb <= 0.04045, rgb / 12.92, ((rgb + 0.055) / 1.055) ** 2.4)
     xyz = np.clip(np.einsum("vij,cj->vci", _VISIONS, linear), 0, 1) @ _XYZ.T / _WHITE
     cube = np.where(xyz > 0.008856, np.cbrt(xyz), 7.787 * xyz + 16 / 116)

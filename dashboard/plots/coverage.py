@@ -12,8 +12,8 @@ import holoviews.plotting.bokeh
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frame import framed
@@ -64,7 +64,7 @@ def _ppn(cube: xr.Dataset) -> str:
     return str(cube.attrs.get("ppn", ""))
 
 
-def sizes_text(sizes: Sequence[int] | NDArray[np.int64], write: Callable[[int], str]) -> str:
+def sizes_text(sizes: Sequence[int] | IntArray, write: Callable[[int], str]) -> str:
     """Write ascending sizes in short: how many, the first and the last."""
     if len(sizes) < 2:
         return ", ".join(write(size) for size in sizes)
@@ -271,7 +271,7 @@ def _frame(x: Axis, height: int) -> dict[str, Any]:
     return framed("", height, tools=["save"], grows=False, show_grid=False, **lower)
 
 
-def _boxes(x: NDArray[np.float64], y: NDArray[np.float64], values: NDArray[np.float64]) -> dict[str, Any]:
+def _boxes(x: FloatArray, y: FloatArray, values: FloatArray) -> dict[str, Any]:
     """Corners of boxes for ``values[row, column]``: `x` the columns' edges, `y` the rows' lower and upper ones."""
     rows, columns = values.shape
     return {

@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
 from dashboard.plots.axes import Axes, Axis
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import Layer
@@ -31,7 +32,7 @@ INK = "#111111"
 #: What is marked: the way through a tree, its leaf's region, the current choice.
 MARK = "#e6007e"
 #: What `region_segments` gives where there is but one region.
-NO_LINES: NDArray[np.float64] = np.empty((0, 4))
+NO_LINES: FloatArray = np.empty((0, 4))
 
 
 def paint_codes(values: NDArray[np.integer[Any]], raster: Raster, count: int) -> NDArray[np.unsignedinteger[Any]]:
@@ -78,12 +79,12 @@ def _image(pixels: NDArray[np.unsignedinteger[Any]], raster: Raster, colors: Seq
     )
 
 
-def hatched(boxes: NDArray[np.float64], look: Mapping[str, Any], **hatch: Any) -> Layer:
+def hatched(boxes: FloatArray, look: Mapping[str, Any], **hatch: Any) -> Layer:
     """Draw boxes, as `boxes_layer`, with a hatch over them."""
     return boxes_layer(boxes, backend_opts={f"glyph.hatch_{name}": each for name, each in hatch.items()}, **look)
 
 
-def boxes_layer(boxes: NDArray[np.float64], **look: Any) -> Layer:
+def boxes_layer(boxes: FloatArray, **look: Any) -> Layer:
     """Draw boxes, shape (boxes, 4): left, bottom, right, top; none if they would take the browser seconds.
 
     Parameters
@@ -97,7 +98,7 @@ def boxes_layer(boxes: NDArray[np.float64], **look: Any) -> Layer:
     return Layer(columns, lambda: hv.Rectangles(kept, kdims=sides).opts(line_alpha=0, **look, backend="bokeh"))
 
 
-def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> Layer:
+def unmeasured_ground(axes: Axes, boxes: FloatArray | None = None) -> Layer:
     """Hatched ground of a map, seen wherever nothing was measured.
 
     Parameters
@@ -111,7 +112,7 @@ def unmeasured_ground(axes: Axes, boxes: NDArray[np.float64] | None = None) -> L
     return hatched(boxes, look, pattern="right_diagonal_line", color="#6b6b6b", scale=7, weight=1)
 
 
-def region_segments(regions: Mapping[str, Any], axes: Axes) -> NDArray[np.float64]:
+def region_segments(regions: Mapping[str, Any], axes: Axes) -> FloatArray:
     """Lines between the regions of a decision function, as few as draw all of them.
 
     Parameters
@@ -137,7 +138,7 @@ def region_segments(regions: Mapping[str, Any], axes: Axes) -> NDArray[np.float6
     return np.concatenate([upright[:, [0, 1, 0, 2]], level[:, [1, 0, 2, 0]]])
 
 
-def _joined(at: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np.float64]) -> NDArray[np.float64]:
+def _joined(at: FloatArray, start: FloatArray, end: FloatArray) -> FloatArray:
     # Intervals [start, end] on parallel lines, merged where one begins at or before the end of another.
     if not at.size:
         return np.empty((0, 3))
@@ -154,7 +155,7 @@ def _joined(at: NDArray[np.float64], start: NDArray[np.float64], end: NDArray[np
     return np.column_stack([at[first], start[first], np.maximum.reduceat(end, first)])
 
 
-def region_outline(segments: NDArray[np.float64], color: str = INK, width: float | None = None) -> Layer:
+def region_outline(segments: FloatArray, color: str = INK, width: float | None = None) -> Layer:
     """Draw the lines between regions in one stroke of the pen: both ends of each line and a gap.
 
     Parameters
@@ -177,7 +178,7 @@ def has_letters(axes: Axes) -> bool:
     return axes.cells <= MOST_LETTERS and max(axes.shape) <= MOST_IN_LINE
 
 
-def _pixels(axis: Axis, extent: float) -> NDArray[np.float64]:
+def _pixels(axis: Axis, extent: float) -> FloatArray:
     """Width, or height, of each column or row of cells where the map is so many pixels wide or high."""
     low, high = axis.limits
     return np.diff(axis.edges) / (high - low) * extent
@@ -187,7 +188,7 @@ def _width(text: str) -> float:
     return len(text) * FIGURE_WIDTH + FREE
 
 
-def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp]) -> NDArray[Any]:
+def that_fit(figures: Array, axis: Axis, column: IntArray) -> Array:
     """Leave out what is wider than its cell where the map is as narrow as it gets.
 
     Parameters
@@ -203,7 +204,7 @@ def that_fit(figures: NDArray[Any], axis: Axis, column: NDArray[np.intp]) -> NDA
     return np.where(widths <= _pixels(axis, NARROWEST)[column], figures, "")
 
 
-def in_cells(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
+def in_cells(figures: Array, axes: Axes) -> Array:
     """Leave out what is wider or higher than its cell where the map is as small as it gets.
 
     Parameters
@@ -216,14 +217,14 @@ def in_cells(figures: NDArray[Any], axes: Axes) -> NDArray[Any]:
     return np.where(np.repeat(_readable(axes), columns), fitting, "")
 
 
-def _readable(axes: Axes) -> NDArray[np.bool_]:
+def _readable(axes: Axes) -> BoolArray:
     """Rows that are high enough to be written in."""
     return _pixels(axes.y, LOWEST) >= FIGURE_HEIGHT
 
 
 def codes_in_runs(
-    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
-) -> NDArray[Any]:
+    methods: NDArray[np.integer[Any]], axes: Axes, key: MethodKey, segments: FloatArray = NO_LINES
+) -> Array:
     """Text in each cell, row by row: a method's code in the middle one of its cells side by side, the others empty.
 
     Where there is no room for the code stands the algorithm's letter alone, whose shade says the rest, unless it is the
@@ -247,7 +248,7 @@ def codes_in_runs(
     return texts.ravel()
 
 
-def _crossed(segments: NDArray[np.float64], axes: Axes) -> NDArray[np.bool_]:
+def _crossed(segments: FloatArray, axes: Axes) -> BoolArray:
     """Whether a line runs between each cell and the next one in its row."""
     left, bottom, right, top = segments.T
     columns = (left == right)[:, None] & np.isclose(left[:, None], axes.x.edges[1:-1])
@@ -255,7 +256,7 @@ def _crossed(segments: NDArray[np.float64], axes: Axes) -> NDArray[np.bool_]:
     return np.asarray(rows.T @ columns)
 
 
-def cell_texts(texts: NDArray[Any], axes: Axes, size: str = "9px") -> Layer:
+def cell_texts(texts: Array, axes: Axes, size: str = "9px") -> Layer:
     """Write texts, row by row, in the middles of cells; ask `has_letters` first whether there is room for any."""
     x, y = axes.x.centres, axes.y.centres
     columns = {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "text": texts}

@@ -1,11 +1,9 @@
 """Difference maps: where one decision costs more than another."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import cell_texts, code_image, has_letters, in_cells, unmeasured_ground
 from dashboard.plots.legend import swatch, table
@@ -30,9 +28,7 @@ LABELS = (
 SAME = len(COLORS) - 1
 
 
-def difference_classes(
-    first: NDArray[np.float64], second: NDArray[np.float64], same: NDArray[np.bool_]
-) -> NDArray[np.int64]:
+def difference_classes(first: FloatArray, second: FloatArray, same: BoolArray) -> IntArray:
     """Class of each cell, 0 … 7; -1 where one of both has no penalty.
 
     Parameters
@@ -47,7 +43,7 @@ def difference_classes(
     return np.where(same, SAME, np.where(np.isnan(gap), -1, classes))
 
 
-def gap_layers(classes: NDArray[np.int64], gap: NDArray[np.float64], raster: Raster) -> dict[str, Layer]:
+def gap_layers(classes: IntArray, gap: FloatArray, raster: Raster) -> dict[str, Layer]:
     """Layers of the map, as `dashboard.plots.maps.stacked` takes them.
 
     Parameters
@@ -66,13 +62,13 @@ def gap_layers(classes: NDArray[np.int64], gap: NDArray[np.float64], raster: Ras
     return layers | ({"gap text": cell_texts(gap_figures(gap, axes), axes)} if has_letters(axes) else {})
 
 
-def gap_figures(gap: NDArray[np.float64], axes: Axes) -> NDArray[Any]:
+def gap_figures(gap: FloatArray, axes: Axes) -> Array:
     """Figures in the cells, row by row: by how many whole points B costs more, with their sign."""
     points = [f"{value:+.0f}" if abs(value) >= BOUNDS[3] else "" for value in np.nan_to_num(gap).ravel()]
     return in_cells(np.array([point.replace("-", "−") for point in points]), axes)
 
 
-def difference_legend(classes: NDArray[np.int64], measured: NDArray[np.bool_]) -> str:
+def difference_legend(classes: IntArray, measured: BoolArray) -> str:
     """Write the legend with the number of cells of each class; `measured`: where any method was."""
     counts = np.bincount(classes[classes >= 0], minlength=len(COLORS))
     frame = pd.DataFrame({"label": LABELS, "color": COLORS, "cells": counts})

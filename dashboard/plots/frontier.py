@@ -7,10 +7,10 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 import pandas as pd
-from numpy.typing import NDArray
 
 from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.judged.frontier import listed
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.held_out import over
 from dashboard.domain.units import format_percent
 from dashboard.plots.decision_map import MARK
@@ -53,7 +53,7 @@ def looks_of(names: Iterable[str]) -> dict[str, tuple[str, str, str]]:
     return {name: LOOKS[places[name] % len(LOOKS)] for name in names}
 
 
-def positions(leaves: Any, values: Any) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+def positions(leaves: Any, values: Any) -> tuple[FloatArray, FloatArray]:
     """Where points lie on the logarithmic axes; NaN stays NaN."""
     penalties = np.maximum(np.asarray(values, dtype=float), FLOOR)
     return np.log2(np.asarray(leaves, dtype=float)), np.log10(penalties)

@@ -16,6 +16,7 @@ import xarray as xr
 from bokeh.models import ColumnDataSource, CustomJSHover, HoverTool
 from numpy.typing import NDArray
 
+from dashboard.domain.arrays import Array
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import changed_columns
@@ -33,7 +34,7 @@ _TOOLTIP = (
 )
 
 
-def picked_repetitions(repetitions: NDArray[Any], methods: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
+def picked_repetitions(repetitions: Array, methods: NDArray[np.integer[Any]]) -> NDArray[np.int32]:
     """Repetitions of the method of each cell; 0 where there is none.
 
     Parameters
@@ -48,8 +49,8 @@ def picked_repetitions(repetitions: NDArray[Any], methods: NDArray[np.integer[An
 
 
 def cell_columns(
-    cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset, untrusted: NDArray[Any] | None = None
-) -> dict[str, NDArray[Any]]:
+    cube: xr.Dataset, dmap: xr.Dataset, penalties: xr.Dataset, untrusted: Array | None = None
+) -> dict[str, Array]:
     """Figures of every cell, rows of the map one after the other; none on a map of too many cells.
 
     Parameters
@@ -101,7 +102,7 @@ class CellFigures:
     ) -> None:
         self._served = served
         self._large = served and axes.cells > MOST_SENT
-        self._figures: Callable[[], Mapping[str, NDArray[Any]]] = dict
+        self._figures: Callable[[], Mapping[str, Array]] = dict
         self._version = 0
         self._sources: weakref.WeakKeyDictionary[Any, ColumnDataSource] = weakref.WeakKeyDictionary()
         # What the browser changes to ask for the figures.
@@ -116,7 +117,7 @@ class CellFigures:
             "names": [f"{letter:<3}{label}" for letter, label in zip(key.letters, key.labels, strict=True)],
         }
 
-    def offer(self, figures: Callable[[], Mapping[str, NDArray[Any]]]) -> None:
+    def offer(self, figures: Callable[[], Mapping[str, Array]]) -> None:
         """Tell how to work out the figures from now on; those of a small map are sent at once.
 
         Parameters

@@ -11,10 +11,10 @@ from typing import Any, Literal
 
 import holoviews as hv
 import numpy as np
-from numpy.typing import NDArray
 
 from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.axes import Axis, size_axis
 from dashboard.plots.frontier import LOOKS
@@ -23,7 +23,6 @@ from dashboard.plots.models.chart import write_size
 
 HEIGHT = 350
 Along = Literal["message_size", "comm_size"]
-FloatArray = NDArray[np.float64]
 _GREY = "#9a9a9a"
 _TICKS = (-9900, -3900, -1900, -900, -400, -200, -100, -50, -25, -10, 0, 10, 25, 50, 75, 90, 95, 98, 99, 99.9)
 #: Beyond a hundredth of the default's time, and a hundred times it, intervals are cut off.

@@ -4,15 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.attributes import SIZES
+from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import region_segments
 
 
-def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, Any]) -> NDArray[np.float64]:
+def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, Any]) -> FloatArray:
     """Lines between the regions of a tree, as `region_segments` gives them.
 
     Leaves of trees that test more than the two sizes are no rectangles: lines then run where neighbouring
@@ -29,7 +29,7 @@ def leaf_segments(decision: DecisionFunction, axes: Axes, given: Mapping[str, An
     return border_segments(places, axes)
 
 
-def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mapping[str, Any]) -> NDArray[np.float64]:
+def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mapping[str, Any]) -> FloatArray:
     """Lines around the cells that one leaf decides, as `border_segments` gives them.
 
     Parameters
@@ -43,7 +43,7 @@ def leaf_border(decision: DecisionFunction, place: int, axes: Axes, given: Mappi
     return border_segments(inside, axes, closed=True)
 
 
-def border_segments(places: NDArray[Any], axes: Axes, *, closed: bool = False) -> NDArray[np.float64]:
+def border_segments(places: Array, axes: Axes, *, closed: bool = False) -> FloatArray:
     """Lines between cells of different values, shape (lines, 4): ``x0, y0, x1, y1``; cells in line are joined.
 
     Lines run along the ends of the map, too, where it is `closed` and the value there is not 0.
@@ -61,7 +61,7 @@ def border_segments(places: NDArray[Any], axes: Axes, *, closed: bool = False) -
     )
 
 
-def _runs(crossed: NDArray[np.bool_]) -> NDArray[np.intp]:
+def _runs(crossed: BoolArray) -> IntArray:
     """Runs of true down each column: column, first row, row after the last."""
     padded = np.zeros((crossed.shape[0] + 2, crossed.shape[1]), dtype=np.int8)
     padded[1:-1] = crossed

@@ -13,8 +13,8 @@ import holoviews as hv
 import numpy as np
 import pandas as pd
 from bokeh.models import NoOverlap
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.axes import size_axis
 from dashboard.plots.colors import MethodKey
@@ -32,7 +32,6 @@ _GREY = "#9a9a9a"
 _FACTORS = (0.05, 0.1, 0.2, 0.33, 0.5, 0.67, 0.8, 0.9, 1, 1.1, 1.25, 1.5, 2, 3, 5, 10, 20, 50)
 _LARGE = [mantissa * 10**power for power in range(2, 9) for mantissa in (1, 2, 5)]
 _TIMES = [(float(power + step), 10.0**power * round(10**step)) for power in range(-9, 4) for step in (0.0, np.log10(3))]
-FloatArray = NDArray[np.float64]
 
 
 def boxes_chart(iterations: Sequence[Mapping[str, Any]], best: str) -> hv.Overlay:
@@ -169,7 +168,7 @@ def bands_chart(share: FloatArray, iterations: Sequence[int], key: MethodKey, ti
     )
 
 
-def _letters(columns: Mapping[str, Any], order: NDArray[np.intp], key: MethodKey, count: int) -> hv.Labels:
+def _letters(columns: Mapping[str, Any], order: IntArray, key: MethodKey, count: int) -> hv.Labels:
     """Letters in bands that are wide enough for them."""
     wide = (columns["y1"] - columns["y0"]) > 0.045
     x = ((columns["x0"] + columns["x1"]) / 2)[wide]

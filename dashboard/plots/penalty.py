@@ -1,12 +1,10 @@
 """Penalty maps: what a decision costs at each size, in the classes of Figure 6.8 of the dissertation."""
 
-from typing import Any
-
 import numpy as np
 import pandas as pd
 import xarray as xr
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import Array, FloatArray, IntArray
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import code_image, in_cells
 from dashboard.plots.live import Layer
@@ -21,13 +19,13 @@ LABELS = ("below 5 %", "5 – 10 %", "10 – 25 %", "25 – 50 %", "50 – 100 %
 UNMEASURED = "not measured"
 
 
-def penalty_classes(penalty: NDArray[np.float64]) -> NDArray[np.int64]:
+def penalty_classes(penalty: FloatArray) -> IntArray:
     """Class of each penalty (percent), 0 … 5; -1 where there is none."""
     classes = np.searchsorted(BOUNDS, np.nan_to_num(penalty), side="right")
     return np.where(np.isnan(penalty), -1, classes)
 
 
-def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> Layer:
+def penalty_image(penalty: FloatArray, raster: Raster) -> Layer:
     """Draw the class of each cell's penalty; cells without one are left open.
 
     Parameters
@@ -38,7 +36,7 @@ def penalty_image(penalty: NDArray[np.float64], raster: Raster) -> Layer:
     return code_image(penalty_classes(penalty), raster, COLORS)
 
 
-def figures(penalty: NDArray[np.float64], axes: Axes) -> NDArray[Any]:
+def figures(penalty: FloatArray, axes: Axes) -> Array:
     """Figures in the cells, row by row: whole percents from 5 % on, where there is room for them.
 
     Parameters

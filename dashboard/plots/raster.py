@@ -13,6 +13,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from dashboard.domain.arrays import IntArray
 from dashboard.plots.axes import Axes, Axis
 
 FINEST = 1024
@@ -20,7 +21,7 @@ FINEST = 1024
 QUICK = (512, 256)
 
 
-def _pixels(axis: Axis) -> NDArray[np.intp]:
+def _pixels(axis: Axis) -> IntArray:
     """Cell index of each pixel along an axis: as few pixels as put every border on the grid."""
     low, high = axis.limits
     shares = (axis.edges - low) / (high - low)
@@ -45,8 +46,8 @@ class Raster:
     """
 
     axes: Axes
-    columns: NDArray[np.intp]
-    rows: NDArray[np.intp]
+    columns: IntArray
+    rows: IntArray
 
     @classmethod
     def of(cls, axes: Axes) -> Raster:

@@ -9,6 +9,7 @@ import xarray as xr
 from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.plots import decision_map as drawn
 from dashboard.plots import penalty, ties
 from dashboard.plots.axes import Axes
@@ -54,7 +55,7 @@ class MapScene:
         ppn = self.dmap.attrs.get("ppn")
         return {"collective": self.collective} | ({} if ppn is None else {"ppn": int(ppn)})
 
-    def segments(self, tree: DecisionFunction | None, most: int) -> NDArray[np.float64]:
+    def segments(self, tree: DecisionFunction | None, most: int) -> FloatArray:
         """Lines between the regions of a tree, as `leaf_segments` gives them.
 
         Parameters
@@ -72,13 +73,13 @@ class MapScene:
         self,
         name: str,
         methods: NDArray[np.integer[Any]],
-        segments: NDArray[np.float64] = drawn.NO_LINES,
+        segments: FloatArray = drawn.NO_LINES,
         *,
         raster: Raster | None = None,
-        tied: NDArray[np.bool_] | None = None,
-        estimated: NDArray[np.bool_] | None = None,
-        untrusted: NDArray[np.bool_] | None = None,
-        sureness: NDArray[np.float64] | None = None,
+        tied: BoolArray | None = None,
+        estimated: BoolArray | None = None,
+        untrusted: BoolArray | None = None,
+        sureness: FloatArray | None = None,
     ) -> dict[str, Layer]:
         """Layers of a map of methods, as `dashboard.plots.maps.stacked` takes them.
 

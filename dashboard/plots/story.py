@@ -17,6 +17,7 @@ from matplotlib.patches import Patch
 from matplotlib.ticker import LogLocator, NullFormatter
 from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count, format_time
 from dashboard.plots.axes import Axes
 from dashboard.plots.colors import MethodKey
@@ -43,7 +44,7 @@ _LOOKS = (("#1a1a1a", "-", "o"), ("#d55e00", "--", "s"), ("#0072b2", ":", "^"))
 
 @rc_context(_STYLE)
 def method_picture(
-    title: str, methods: NDArray[np.integer], axes: Axes, key: MethodKey, segments: NDArray[np.float64] = NO_LINES
+    title: str, methods: NDArray[np.integer], axes: Axes, key: MethodKey, segments: FloatArray = NO_LINES
 ) -> Figure:
     """Draw a map of methods with its legend.
 
@@ -67,7 +68,7 @@ def method_picture(
 
 
 @rc_context(_STYLE)
-def penalty_picture(title: str, penalty: NDArray[np.float64], axes: Axes) -> Figure:
+def penalty_picture(title: str, penalty: FloatArray, axes: Axes) -> Figure:
     """Draw a map of penalties (percent, shape (comm_size, message_size)) in the classes of the page."""
     colors = [color[:7] for color in COLORS]
     figure, drawing = _map(title, penalty_classes(penalty), axes, colors)

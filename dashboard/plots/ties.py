@@ -3,8 +3,8 @@
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import INK, boxes_layer, hatched
@@ -14,7 +14,7 @@ from dashboard.plots.live import Layer
 VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
 
 
-def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
+def tie_boxes(tied: BoolArray, axes: Axes) -> FloatArray:
     """Boxes that cover the tied cells, shape (boxes, 4): left, bottom, right, top; neighbours in a row are joined."""
     padded = np.zeros((tied.shape[0], tied.shape[1] + 2), dtype=np.int8)
     padded[:, 1:-1] = tied
@@ -26,7 +26,7 @@ def tie_boxes(tied: NDArray[np.bool_], axes: Axes) -> NDArray[np.float64]:
 
 
 def tie_hatch(
-    tied: NDArray[np.bool_], axes: Axes, pattern: str = "left_diagonal_line", *, scale: float = 8, alpha: float = 0.35
+    tied: BoolArray, axes: Axes, pattern: str = "left_diagonal_line", *, scale: float = 8, alpha: float = 0.35
 ) -> Layer:
     """Hatch the tied cells.
 
@@ -43,7 +43,7 @@ def tie_hatch(
     return hatched(boxes, look, pattern=pattern, color=INK, alpha=alpha, scale=scale, weight=1)
 
 
-def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, Layer]:
+def veils(sureness: FloatArray, axes: Axes) -> dict[str, Layer]:
     """Fade cells, the more the less sure they are; the colour and what is written there stay readable.
 
     Parameters
@@ -63,13 +63,13 @@ def veils(sureness: NDArray[np.float64], axes: Axes) -> dict[str, Layer]:
     }
 
 
-def _veil_classes(sureness: NDArray[np.float64]) -> NDArray[np.intp]:
+def _veil_classes(sureness: FloatArray) -> IntArray:
     """Which of `VEILS` each cell has; -1: none."""
     below = sum((sureness < limit).astype(np.intp) for limit, _ in VEILS)
     return np.asarray(below - 1)
 
 
-def sureness_legend(sureness: NDArray[np.float64], predictor: str) -> str:
+def sureness_legend(sureness: FloatArray, predictor: str) -> str:
     """Say how many cells are faded, what that means, and how times between measured sizes are predicted.
 
     Nothing where nothing is chosen.
@@ -87,13 +87,13 @@ def sureness_legend(sureness: NDArray[np.float64], predictor: str) -> str:
     return f"<p>Probability that the method is {means}: {', '.join(parts)}</p>"
 
 
-def tie_legend(tied: NDArray[np.bool_], measured: int, words: str) -> str:
+def tie_legend(tied: BoolArray, measured: int, words: str) -> str:
     """Say how many cells are hatched, and why."""
     count = int(tied.sum())
     return f'<p><span class="swatch tied">&nbsp;</span> {count:,} of {measured:,} measured cells are ties: {words}</p>'
 
 
-def estimate_legend(estimated: NDArray[np.bool_], why: str = "the best time is interpolated") -> str:
+def estimate_legend(estimated: BoolArray, why: str = "the best time is interpolated") -> str:
     """Say how many cells are dotted, and why; nothing where none is."""
     if not estimated.any():
         return ""
@@ -101,12 +101,12 @@ def estimate_legend(estimated: NDArray[np.bool_], why: str = "the best time is i
     return f'<p><span class="swatch estimated">&nbsp;</span> {cells}: {why}</p>'
 
 
-def counted_legend(unmeasured: NDArray[np.bool_]) -> str:
+def counted_legend(unmeasured: BoolArray) -> str:
     """Say how many cells are dotted on the map of penalties; nothing where none is."""
     return estimate_legend(unmeasured, "the chosen method was not measured there")
 
 
-def untrusted_legend(untrusted: NDArray[np.bool_]) -> str:
+def untrusted_legend(untrusted: BoolArray) -> str:
     """Say how many cells are crossed, and why."""
     cells = format_count(int(untrusted.sum()), "cell")
     return f'<p><span class="swatch untrusted">&nbsp;</span> {cells}: times that cannot be trusted; each says why</p>'

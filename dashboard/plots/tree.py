@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from html import escape
 
 import numpy as np
-from numpy.typing import NDArray
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.text import condition
+from dashboard.domain.arrays import IntArray
 from dashboard.domain.units import format_count
 from dashboard.plots.colors import MethodKey
 
@@ -86,7 +86,7 @@ def path_to(tree: FlatTree, place: int) -> list[int]:
     return path[::-1]
 
 
-def _parents(tree: FlatTree) -> NDArray[np.int64]:
+def _parents(tree: FlatTree) -> IntArray:
     splits = np.flatnonzero(tree.codes < 0)
     counts = np.left_shift(1, tree.widths.astype(np.int64))
     return np.concatenate([[-1], np.repeat(splits, counts)])
@@ -285,7 +285,7 @@ def look(key: MethodKey, label: str) -> tuple[str, str]:
     return key.colors[place], key.letters[place]
 
 
-def _leaves_below(tree: FlatTree) -> NDArray[np.int64]:
+def _leaves_below(tree: FlatTree) -> IntArray:
     counts = (tree.codes >= 0).astype(np.int64)
     parents = _parents(tree)
     for start, end in reversed(list(zip(tree.level_starts[1:-1], tree.level_starts[2:], strict=True))):

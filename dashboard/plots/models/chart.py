@@ -8,6 +8,7 @@ import holoviews as hv
 import numpy as np
 from bokeh.models import AdaptiveTicker, CustomJSTickFormatter, DataRange1d, FixedTicker, LogAxis, LogTicker, NoOverlap
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName
 from dashboard.plots.colors import MethodKey
@@ -15,7 +16,7 @@ from dashboard.plots.frame import framed
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.legend import swatch
 from dashboard.plots.live import LiveSources
-from dashboard.plots.models.curves import AXES, FloatArray, Lines, Points, View, bars
+from dashboard.plots.models.curves import AXES, Lines, Points, View, bars
 
 HEIGHT, RESIDUAL_HEIGHT = 430, 240
 #: Pixels left of both charts, for the widest labels of either: their sizes stand above each other.

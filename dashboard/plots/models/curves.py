@@ -8,16 +8,16 @@ from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import xarray as xr
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from dashboard.decisions.measured.map import methods_of
+from dashboard.domain.arrays import FloatArray
 from dashboard.models import ModelName, PointToPointModel, model_of
 from dashboard.models.aliases import model_for
 from dashboard.models.collectives.model import Case, Variant
 from dashboard.plots.colors import OKABE_ITO
 from dashboard.plots.models.methods import ModelMethod
 
-FloatArray = NDArray[np.float64]
 AxisName = Literal["message_size", "comm_size", "segment_size"]
 AXES: dict[AxisName, str] = {"message_size": "message size", "comm_size": "processes", "segment_size": "segment size"}
 #: Points of a curve, and the least segment that is drawn.

@@ -6,8 +6,8 @@ from typing import Any
 
 import holoviews as hv
 import numpy as np
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.decision_map import INK
 from dashboard.plots.difference import COLORS
@@ -70,14 +70,14 @@ def gain_bars(rows: Sequence[Mapping[str, Any]], title: str) -> hv.Overlay:
     )
 
 
-def gain_classes(gains: NDArray[np.float64]) -> NDArray[np.int64]:
+def gain_classes(gains: FloatArray) -> IntArray:
     """Class of each gain (percent), 0 … 6; -1 where there is none."""
     classes = np.searchsorted(BOUNDS, np.nan_to_num(gains), side="right")
     return np.where(np.isnan(gains), -1, classes)
 
 
 def gain_map(
-    gains: NDArray[np.float64],
+    gains: FloatArray,
     names: Sequence[str],
     sizes: Sequence[int],
     selected: Sequence[int],
@@ -147,7 +147,7 @@ def gain_map(
     )
 
 
-def gain_legend(gains: NDArray[np.float64]) -> str:
+def gain_legend(gains: FloatArray) -> str:
     """Write the classes that occur, with their cells."""
     classes = gain_classes(gains)
     rows = [

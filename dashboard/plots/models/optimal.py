@@ -5,8 +5,8 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 import xarray as xr
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_time
 from dashboard.plots import decision_map as drawn
 from dashboard.plots.axes import Axes
@@ -20,7 +20,7 @@ NONE, LOWEST, HIGHEST = "#f7f7f7", 5, 18
 _STOPS = np.array([[255, 237, 140], [120, 198, 121], [86, 156, 214]])
 
 
-def segment_classes(segment: NDArray[np.float64]) -> NDArray[np.int64]:
+def segment_classes(segment: FloatArray) -> IntArray:
     """Class of each segment size: 0 = not segmented, else by its power of two."""
     power = np.floor(np.log2(np.maximum(segment, 1.0)))
     classes = np.clip(power, LOWEST, HIGHEST).astype(np.int64) - LOWEST + 1
@@ -59,10 +59,7 @@ def algorithm_key(optima: xr.Dataset, scheme: str = OKABE_ITO) -> MethodKey:
 def algorithm_layers(optima: xr.Dataset, axes: Axes, raster: Raster, key: MethodKey) -> dict[str, Layer]:
     """Layers of the map of algorithms."""
     best = optima["algorithm"].values
-    layers = {
-        "optimal ground": drawn.unmeasured_ground(axes),
-        "optimal": drawn.code_image(best, raster, key.colors),
-    }
+    layers = {"optimal ground": drawn.unmeasured_ground(axes), "optimal": drawn.code_image(best, raster, key.colors)}
     if drawn.has_letters(axes):
         layers["optimal text"] = drawn.cell_texts(drawn.codes_in_runs(best, axes, key), axes)
     return {**layers, "optimal cells": _cells(optima, axes)}
@@ -80,7 +77,7 @@ def segment_layers(optima: xr.Dataset, axes: Axes, raster: Raster) -> dict[str, 
     return {**layers, "segments cells": _cells(optima, axes)}
 
 
-def _powers(segment: NDArray[np.float64], axes: Axes) -> Layer:
+def _powers(segment: FloatArray, axes: Axes) -> Layer:
     texts = np.array([f"{np.log2(size):.0f}" if size > 0 else "" for size in segment.ravel()])
     return drawn.cell_texts(drawn.in_cells(texts, axes), axes, "8px")
 

@@ -6,14 +6,13 @@ from typing import Any
 import holoviews as hv
 import numpy as np
 from bokeh.models import CustomJSTickFormatter
-from numpy.typing import NDArray
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.models import MODEL_TITLES, LogGP, ModelName, PLogP, PointToPointModel
 from dashboard.models.pingpong import PingPong
 from dashboard.plots.frame import framed
 from dashboard.plots.models.chart import LOG_Y, LOOKS, follow_data, size_ticks, time_ticks
 
-FloatArray = NDArray[np.float64]
 HEIGHT, POINTS = 420, 120
 _X = hv.Dimension("at", label="message size")
 _TIME = hv.Dimension("time", label="time")

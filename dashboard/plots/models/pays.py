@@ -7,11 +7,12 @@ import holoviews as hv
 import numpy as np
 import xarray as xr
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes
 from dashboard.models import MODEL_TITLES, ModelName, PointToPointModel, model_of
 from dashboard.plots.frame import framed
 from dashboard.plots.models.chart import DASHES, LOG_Y, LOOKS, follow_data, size_ticks
-from dashboard.plots.models.curves import FloatArray, View, measured, positions
+from dashboard.plots.models.curves import View, measured, positions
 from dashboard.plots.models.methods import model_methods
 
 HEIGHT = 320
