@@ -24,8 +24,6 @@ MOST_IN_LINE = 40
 NARROWEST, LOWEST = 300.0, 260.0
 FIGURE_WIDTH, FIGURE_HEIGHT = 5.6, 8.0
 FREE = 2.5
-#: More boxes than this would take the browser seconds.
-MOST_BOXES = 20_000
 
 #: Letters, lines and markers: every colour of a map is light enough for it.
 INK = "#111111"
@@ -85,17 +83,16 @@ def hatched(boxes: FloatArray, look: Mapping[str, Any], **hatch: Any) -> Layer:
 
 
 def boxes_layer(boxes: FloatArray, **look: Any) -> Layer:
-    """Draw boxes, shape (boxes, 4): left, bottom, right, top; none if they would take the browser seconds.
+    """Draw boxes, shape (boxes, 4): left, bottom, right, top.
 
     Parameters
     ----------
     **look
         Options of HoloViews.
     """
-    kept: Any = boxes if len(boxes) <= MOST_BOXES else boxes[:0]
-    columns = dict(zip(("left", "bottom", "right", "top"), kept.T, strict=True))
+    columns = dict(zip(("left", "bottom", "right", "top"), boxes.T, strict=True))
     sides = [X, Y, "message_size_to", "comm_size_to"]
-    return Layer(columns, lambda: hv.Rectangles(kept, kdims=sides).opts(line_alpha=0, **look, backend="bokeh"))
+    return Layer(columns, lambda: hv.Rectangles(boxes, kdims=sides).opts(line_alpha=0, **look, backend="bokeh"))
 
 
 def unmeasured_ground(axes: Axes, boxes: FloatArray | None = None) -> Layer:

@@ -49,8 +49,8 @@ def border_segments(places: Array, axes: Axes, *, closed: bool = False) -> Float
     Lines run along the ends of the map, too, where it is `closed` and the value there is not 0.
     """
     around = np.pad(places, 1) if closed else places
-    upright = _runs((around[:, 1:] != around[:, :-1])[1:-1] if closed else places[:, 1:] != places[:, :-1])
-    level = _runs(((around[1:] != around[:-1])[:, 1:-1] if closed else places[1:] != places[:-1]).T)
+    upright = runs((around[:, 1:] != around[:, :-1])[1:-1] if closed else places[:, 1:] != places[:, :-1])
+    level = runs(((around[1:] != around[:-1])[:, 1:-1] if closed else places[1:] != places[:-1]).T)
     x, y = axes.x.edges, axes.y.edges
     at_x, at_y = upright[:, 0] + (not closed), level[:, 0] + (not closed)
     return np.concatenate(
@@ -61,7 +61,7 @@ def border_segments(places: Array, axes: Axes, *, closed: bool = False) -> Float
     )
 
 
-def _runs(crossed: BoolArray) -> IntArray:
+def runs(crossed: BoolArray) -> IntArray:
     """Runs of true down each column: column, first row, row after the last."""
     padded = np.zeros((crossed.shape[0] + 2, crossed.shape[1]), dtype=np.int8)
     padded[1:-1] = crossed

@@ -8,21 +8,26 @@ from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.units import format_count
 from dashboard.plots.axes import Axes
 from dashboard.plots.decision_map import INK, boxes_layer, hatched
+from dashboard.plots.leaves import runs
 from dashboard.plots.live import Layer
 
+#: More boxes than this would take the browser seconds.
+MOST_BOXES = 20_000
 #: Cells whose method is the fastest with a probability below the first have the second of white over them.
 VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
 
 
 def tie_boxes(tied: BoolArray, axes: Axes) -> FloatArray:
-    """Boxes that cover the tied cells, shape (boxes, 4): left, bottom, right, top; neighbours in a row are joined."""
-    padded = np.zeros((tied.shape[0], tied.shape[1] + 2), dtype=np.int8)
-    padded[:, 1:-1] = tied
-    change = np.diff(padded, axis=1)
-    row, first = np.nonzero(change == 1)
-    _, end = np.nonzero(change == -1)
-    x, y = axes.x.edges, axes.y.edges
-    return np.column_stack([x[first], y[row], x[end], y[row + 1]])
+    """Boxes that cover the tied cells, shape (boxes, 4): left, bottom, right, top; neighbours in a row are joined.
+
+    Where there would be more than about `MOST_BOXES`, every so-manieth row stands for those beside it.
+    """
+    row, first, end = runs(tied.T).T
+    step = max(1, -(-row.size // MOST_BOXES))
+    kept = row % step == step // 2
+    low = row[kept] // step * step
+    high = np.minimum(low + step, len(tied))
+    return np.column_stack([axes.x.edges[first[kept]], axes.y.edges[low], axes.x.edges[end[kept]], axes.y.edges[high]])
 
 
 def tie_hatch(

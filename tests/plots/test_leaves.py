@@ -5,10 +5,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dashboard.decisions import decision_map, quadtree
-from dashboard.plots.axes import Axes
+from dashboard.plots.axes import Axes, size_axis
 from dashboard.plots.decision_map import region_segments
 from dashboard.plots.leaves import border_segments, leaf_segments
-from dashboard.plots.ties import tie_boxes
+from dashboard.plots.ties import MOST_BOXES, tie_boxes
 from tests.cubes import synthetic_cube
 
 DMAP = decision_map(synthetic_cube(7, 11, 5, seed=5, noise=1))
@@ -48,3 +48,13 @@ def test_boxes_cover_the_tied_cells_and_no_others(seed: int) -> None:
     x, y = AXES.x.centres[None, :, None], AXES.y.centres[:, None, None]
     inside = (boxes[:, 0] < x) & (x < boxes[:, 2]) & (boxes[:, 1] < y) & (y < boxes[:, 3])
     assert (inside.sum(axis=2) == tied).all()
+
+
+def test_a_large_map_with_many_gaps_is_hatched_too() -> None:
+    side = 400
+    sizes = np.arange(1, side + 1)
+    axes = Axes(size_axis("message_size", sizes), size_axis("comm_size", sizes))
+    boxes = tie_boxes(np.random.default_rng(1).random((side, side)) < 0.5, axes)
+    assert MOST_BOXES / 2 < len(boxes) < 1.1 * MOST_BOXES
+    area = ((boxes[:, 2] - boxes[:, 0]) * (boxes[:, 3] - boxes[:, 1])).sum()
+    assert abs(area / side**2 - 0.5) < 0.02
