@@ -17,6 +17,7 @@ from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdic
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.axes import Axis, size_axis
+from dashboard.plots.frame import framed
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import write_size
@@ -180,21 +181,9 @@ def _gain_range(heights: Sequence[FloatArray]) -> dict[str, Any]:
 def _frame(axis: Axis, title: str) -> dict[str, Any]:
     at = axis.positions(axis.sizes)
     room = 0.05 * max(float(np.ptp(at)), 1.0)
-    return {
-        "title": title,
-        "xlabel": axis.title,
-        "xticks": axis.ticks(8),
-        "xlim": (float(at.min()) - room, float(at.max()) + room),
-        "responsive": True,
-        "height": HEIGHT,
-        "min_width": 330,
-        "show_grid": True,
-        "show_legend": True,
-        "legend_position": "top",
-        "toolbar": None,
-        "backend_opts": {"plot.output_backend": "canvas"},
-        "backend": "bokeh",
-    }
+    limits = float(at.min()) - room, float(at.max()) + room
+    axes = {"xlabel": axis.title, "xticks": axis.ticks(8), "xlim": limits}
+    return framed(title, HEIGHT, grows=False, toolbar=None, **axes, show_legend=True, legend_position="top")
 
 
 def _dims(along: Along) -> tuple[hv.Dimension, hv.Dimension]:

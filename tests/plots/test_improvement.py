@@ -3,6 +3,7 @@
 import holoviews as hv
 import numpy as np
 import pytest
+from bokeh.models import Tool
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.decisions.judged.improvement import Improvement, improvement, judge
@@ -52,6 +53,11 @@ def test_marks_are_filled_where_the_difference_is_beyond_noise(gains: Improvemen
 def test_charts_render(gains: Improvement) -> None:
     chart = improvement_chart({"a": gains, "b": gains}, "comm_size", 8)
     assert hv.renderer("bokeh").get_plot(chart).state.renderers
+
+
+def test_a_chart_without_tools_stays_where_it_is_when_the_page_is_scrolled_over_it(gains: Improvement) -> None:
+    toolbar = hv.render(improvement_chart({"a": gains}, "comm_size", 8)).toolbar
+    assert not any(isinstance(tool, Tool) for tool in (toolbar.active_scroll, toolbar.active_drag))
 
 
 def test_tables_tell_the_figures_and_escape_names(gains: Improvement) -> None:
