@@ -154,8 +154,7 @@ def model_map(
         for name in ensemble.models
     }
     votes = {name: _fastest(cube) for name, cube in cubes.items()}
-    leader = ensemble.leader
-    return ModelMap(_best_of(votes, ensemble, len(known.methods)), votes, cubes[leader], known)
+    return ModelMap(_elected(votes, ensemble, len(known.methods)), votes, cubes[ensemble.leader], known)
 
 
 def resting_choices(elected: ModelMap, ensemble: Ensemble) -> dict[str, BoolArray]:
@@ -164,7 +163,7 @@ def resting_choices(elected: ModelMap, ensemble: Ensemble) -> dict[str, BoolArra
 
     def best(model: ModelName, parameters: PointToPointModel) -> IntArray:
         cube = predicted_cube(elected.known, *sizes, parameters, variant=ensemble.variant)
-        return _best_of({**elected.votes, model: _fastest(cube)}, ensemble, len(elected.known.methods))
+        return _elected({**elected.votes, model: _fastest(cube)}, ensemble, len(elected.known.methods))
 
     def changed() -> Iterator[tuple[str, BoolArray]]:
         for model in elected.votes:
@@ -173,10 +172,6 @@ def resting_choices(elected: ModelMap, ensemble: Ensemble) -> dict[str, BoolArra
                 yield from ((name, best(model, other) != usual) for name, other in others)
 
     return together(changed())
-
-
-def _best_of(votes: Mapping[ModelName, IntArray], ensemble: Ensemble, methods: int) -> IntArray:
-    return next(iter(votes.values())) if len(votes) == 1 else _elected(votes, ensemble, methods)
 
 
 def _fastest(cube: xr.Dataset) -> IntArray:
@@ -344,9 +339,8 @@ def restricted_to_covered(problem: Problem) -> Problem:
     """
     part = problem.single("a comparison of models")
     known = Covered.of(str(part.cube.attrs.get("collective")), methods_of(part.cube))
-    labels = [method.label for method in known.methods]
-    keep = [number for number, label in enumerate(part.cube["method"].values) if str(label) in labels]
-    kept = Problem.of(part.cube.isel(method=keep), weights=part.weights)
+    there = np.isin(part.cube["method"].values.astype(str), [method.label for method in known.methods])
+    kept = Problem.of(part.cube.isel(method=there), weights=part.weights)
     return replace(kept, provenance=problem.provenance)
 
 
@@ -398,9 +392,9 @@ def decision_times(problem: Problem, parameters: ParameterSet) -> dict[str, floa
     """
     part = problem.single("timing models")
     known = Covered.of(str(part.cube.attrs["collective"]), problem.methods)
-    comm_sizes, message_sizes = (part.cube[name].values for name in ("comm_size", "message_size"))
+    sizes = part.cube["comm_size"].values, part.cube["message_size"].values
     times = {}
     for name in parameters.every:
-        choose = partial(model_map, known, comm_sizes, message_sizes, Ensemble(parameters, name))
-        times[str(name)] = min(repeat(choose, number=1, repeat=3)) / (comm_sizes.size * message_sizes.size)
+        choose = partial(model_map, known, *sizes, Ensemble(parameters, name))
+        times[str(name)] = min(repeat(choose, number=1, repeat=3)) / (sizes[0].size * sizes[1].size)
     return times

@@ -143,33 +143,24 @@ def simulate(programs: Programs, parameters: PointToPointModel, nodes: Nodes | N
     return kind(programs, parameters, nodes).run()
 
 
+@dataclass(slots=True)
 class _Process:
     """State of one process: where it is in its program, and until when its processor and its ports are taken."""
 
-    __slots__ = (
-        "arrived",
-        "idle",
-        "index",
-        "number",
-        "out",
-        "posted",
-        "program",
-        "receives",
-        "sends",
-        "served",
-        "taken",
-        "version",
-        "waiting",
-    )
-
-    def __init__(self, number: int, program: Sequence[Operation]) -> None:
-        self.number, self.program = number, program
-        self.index, self.served, self.version, self.waiting = 0, 0, 0, False
-        self.idle, self.out, self.taken = 0.0, 0.0, float("-inf")
-        self.sends: list[Send] = []
-        self.receives: list[Receive] = []
-        self.posted = _posted(program)
-        self.arrived: dict[tuple[int, int], Message] = {}
+    number: int
+    program: Sequence[Operation]
+    #: Sources and tags of the receives in their order.
+    posted: list[tuple[int, int]]
+    index: int = 0
+    served: int = 0
+    version: int = 0
+    waiting: bool = False
+    idle: float = 0.0
+    out: float = 0.0
+    taken: float = float("-inf")
+    sends: list[Send] = field(default_factory=list)
+    receives: list[Receive] = field(default_factory=list)
+    arrived: dict[tuple[int, int], Message] = field(default_factory=dict)
 
     def load(self) -> Operation | None:
         """Fetch the next operation; messages become what is to be sent and received."""
@@ -210,7 +201,7 @@ class _Machine:
 
     def __init__(self, programs: Programs, parameters: PointToPointModel, nodes: Nodes | None) -> None:
         self.parameters, self.nodes = parameters, nodes
-        self.processes = [_Process(number, program) for number, program in enumerate(programs)]
+        self.processes = [_Process(number, program, _posted(program)) for number, program in enumerate(programs)]
         self.there: dict[tuple[int, int, int], tuple[float, Message]] = {}
         self.heap: list[tuple[float, int, int, int, Message | None]] = []
         self.pushed = 0
