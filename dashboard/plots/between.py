@@ -11,7 +11,7 @@ from dashboard.decisions.surfaces.along import Along
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_count, format_percent, format_time
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import swatch, table
 from dashboard.plots.models.chart import size_ticks, time_ticks, write_size
 from dashboard.plots.models.curves import AXES
@@ -97,12 +97,7 @@ def _curve(
     texts = [write_size(along.axis, size) for size in along.sizes[known].tolist()]
     columns = (sizes[known], times, [label] * times.size, texts, _seconds(times))
     yield hv.Scatter(columns, x, [_TIME, "method", "size", "text"]).opts(
-        color=color,
-        size=7,
-        line_color="white",
-        tools=["hover"],
-        hover_tooltips=[("", "@method"), ("", "@size"), ("measured", "@text")],
-        backend="bokeh",
+        color=color, size=7, line_color="white", **tooltips([("", "@method"), ("", "@size"), ("measured", "@text")])
     )
 
 
@@ -128,12 +123,7 @@ def _ribbon(
     )
     ends_of = [x, _TIME, hv.Dimension("slice_to"), hv.Dimension("slice_time_to")]
     return hv.Rectangles(columns, ends_of, ["color", "who", "range"]).opts(
-        color="color",
-        line_color="white",
-        line_width=1,
-        tools=["hover"],
-        hover_tooltips=[("", "@who"), ("", "@range")],
-        backend="bokeh",
+        color="color", line_color="white", line_width=1, **tooltips([("", "@who"), ("", "@range")])
     )
 
 

@@ -16,7 +16,7 @@ import xarray as xr
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_count
 from dashboard.plots.axes import Axis, size_axis
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 
 #: Most boxes along one side of a drawing; what is finer is averaged in blocks.
 MOST_BOXES = 180
@@ -252,11 +252,7 @@ def draw_spread(by_size: xr.Dataset) -> hv.Overlay:
         [kdim, vdim],
         ["size", "middle", "range"],
     ).opts(
-        color=_LINE,
-        size=6,
-        tools=["hover"],
-        hover_tooltips=[("message size", "@size"), ("median", "@middle"), ("10 % to 90 %", "@range")],
-        backend="bokeh",
+        color=_LINE, size=6, **tooltips([("message size", "@size"), ("median", "@middle"), ("10 % to 90 %", "@range")])
     )
     top = float(np.nanmax(high)) if np.isfinite(high).any() else 1.0
     return (band * line * points).opts(
@@ -297,7 +293,5 @@ def _rectangles(
         line_width=0.5 if len(table["left"]) <= MOST_LINED else 0,
         colorbar=True,
         clabel=title,
-        tools=["hover"],
-        hover_tooltips=hover,
-        backend="bokeh",
+        **tooltips(hover),
     )

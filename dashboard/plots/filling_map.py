@@ -9,7 +9,7 @@ import xarray as xr
 
 from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import swatch, table
 
 LOSS_HEIGHT = 190
@@ -61,7 +61,7 @@ def loss_chart(way: Sequence[tuple[float, float]], seconds: float, ranks: int) -
     tips = [("after", "@spent{0} core-seconds"), ("that is", "@seconds{0} s"), ("expected loss", "@told")]
     layers = [
         hv.Curve((x * ranks, y), *dims).opts(color=_LINE, line_width=2, interpolation="steps-post", backend="bokeh"),
-        points.opts(color=_LINE, size=4, tools=["hover"], hover_tooltips=tips, backend="bokeh"),
+        points.opts(color=_LINE, size=4, **tooltips(tips)),
     ]
     high = float(y.max()) if y.size else 1.0
     ends = max(seconds, float(x.max()) if x.size else 1.0) * ranks, 1.08 * max(high, 0.1)

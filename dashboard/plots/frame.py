@@ -53,3 +53,14 @@ def framed(
         "backend": "bokeh",
         **more,
     }
+
+
+def tooltips(lines: Sequence[tuple[str, str]]) -> dict[str, Any]:
+    """Options of a HoloViews element on Bokeh that says something under the pointer.
+
+    Parameters
+    ----------
+    lines
+        Title and what stands behind it, with the name of a column behind each ``@``.
+    """
+    return {"tools": ["hover"], "hover_tooltips": list(lines), "backend": "bokeh"}

@@ -14,7 +14,7 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.domain.held_out import over
 from dashboard.domain.units import format_percent
 from dashboard.plots.decision_map import MARK
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import table
 
 HEIGHT = 440
@@ -147,9 +147,7 @@ def _points(part: pd.DataFrame, value: str, title: str, look: tuple[str, str, st
         color=color,
         fill_alpha="alpha",
         line_alpha="alpha",
-        tools=["hover"],
-        hover_tooltips=[("", "@told"), ("leaves", "@leaves"), ("penalty", "@penalty"), ("", "tap to adopt")],
-        backend="bokeh",
+        **tooltips([("", "@told"), ("leaves", "@leaves"), ("penalty", "@penalty"), ("", "tap to adopt")]),
     )
 
 

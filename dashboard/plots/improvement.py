@@ -17,7 +17,7 @@ from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdic
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count, format_percent
 from dashboard.plots.axes import Axis, size_axis
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import write_size
@@ -152,9 +152,7 @@ def _line(
             size=9,
             line_width=2,
             fill_alpha="beyond",
-            tools=["hover"],
-            hover_tooltips=[("", "@title"), ("", "@size"), ("improvement", "@percent"), ("", "@told")],
-            backend="bokeh",
+            **tooltips([("", "@title"), ("", "@size"), ("improvement", "@percent"), ("", "@told")]),
         ),
     ]
 

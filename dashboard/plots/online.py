@@ -18,7 +18,7 @@ from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.axes import size_axis
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS
 from dashboard.plots.legend import swatch, table
 
@@ -65,9 +65,7 @@ def boxes_chart(iterations: Sequence[Mapping[str, Any]], best: str) -> hv.Overla
         tips = [("", kind), ("median", "@p50"), ("half of the calls", "@p25 to @p75"), ("90 %", "@p5 to @p95")]
         layers += [
             whisker.opts(color=color, line_width=1.5, backend="bokeh"),
-            box.opts(
-                color=color, line_color=color, fill_alpha=0.45, tools=["hover"], hover_tooltips=tips, backend="bokeh"
-            ),
+            box.opts(color=color, line_color=color, fill_alpha=0.45, **tooltips(tips)),
             middle.opts(color=color, line_width=3, backend="bokeh"),
         ]
     ends = np.concatenate([each[2] for each in rows]) if rows else np.zeros(1)
@@ -102,7 +100,7 @@ def workload_chart(calls: pd.DataFrame) -> hv.Overlay:
         (at - 0.36, np.zeros(len(rows)), at + 0.36, share, names, *texts), dims, ["name", "calls", "of"]
     )
     tips = [("", "@name"), ("calls", "@calls"), ("of the time", "@of")]
-    bars = bars.opts(color=KINDS["tuning"][0], line_alpha=0, tools=["hover"], hover_tooltips=tips, backend="bokeh")
+    bars = bars.opts(color=KINDS["tuning"][0], line_alpha=0, **tooltips(tips))
     return hv.Overlay([bars]).opts(
         **frame("What programs call"),
         xlim=(-0.7, max(len(rows), 3) - 0.3),
@@ -145,17 +143,7 @@ def bands_chart(share: FloatArray, iterations: Sequence[int], key: MethodKey, ti
     }
     drawn = hv.Rectangles(columns, ["x0", "y0", "x1", "y1"], ["method", "probability", "color"])
     tips = [("", "@method"), ("probability", "@probability")]
-    layers = [
-        drawn.opts(
-            color="color",
-            line_color="#ffffff",
-            line_width=0.5,
-            line_alpha=0.5,
-            tools=["hover"],
-            hover_tooltips=tips,
-            backend="bokeh",
-        )
-    ]
+    layers = [drawn.opts(color="color", line_color="#ffffff", line_width=0.5, line_alpha=0.5, **tooltips(tips))]
     last, first = (max(iterations, default=1), min(iterations, default=1))
     return hv.Overlay([*layers, _letters(columns, order, key, count)]).opts(
         **frame(title),
@@ -216,9 +204,7 @@ def fits_chart(
         heights += [columns[y.name], np.log10(line["time"][measured].to_numpy(dtype=float))]
         tips = [("", escape(name)), (axis.title, "@size"), ("mean", "@told"), ("timings", "@count")]
         scatter = hv.Scatter(columns, x, [y, "size", "told", "count"])
-        layers.append(
-            scatter.opts(marker=marker, color=color, size=7, tools=["hover"], hover_tooltips=tips, backend="bokeh")
-        )
+        layers.append(scatter.opts(marker=marker, color=color, size=7, **tooltips(tips)))
     ends = np.concatenate(heights)
     low, high = (float(ends.min()), float(ends.max())) if ends.size else (-6.0, -3.0)
     ticks = [(at, re.sub(r"\.0+ ", " ", format_time(value))) for at, value in _TIMES if low - 0.4 <= at <= high + 0.4]

@@ -9,6 +9,7 @@ import pandas as pd
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.plots.axes import size_axis
 from dashboard.plots.decision_map import that_fit
+from dashboard.plots.frame import tooltips
 from dashboard.plots.online import frame
 
 #: From nothing to much: one hue.
@@ -106,9 +107,7 @@ def _grid(
     }
     ends = ["x0", "y0", "x1", "y1"]
     drawn = hv.Rectangles(columns, ends, [name for name in columns if name not in ends])
-    layers: list[hv.Element] = [
-        drawn.opts(color="color", line_color="color", tools=["hover"], hover_tooltips=tips, backend="bokeh")
-    ]
+    layers: list[hv.Element] = [drawn.opts(color="color", line_color="color", **tooltips(tips))]
     if axis.sizes.size <= _MOST_TEXT[0] and len(rows) <= _MOST_TEXT[1]:
         x, y = (columns["x0"] + columns["x1"]) / 2, row
         figures = that_fit(columns[shown], axis, column)

@@ -12,7 +12,7 @@ import numpy as np
 from dashboard.domain.tuning import COMPARED
 from dashboard.domain.units import format_bytes, format_count, format_duration, format_percent
 from dashboard.plots.coverage import sizes_text
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import table
 
 if TYPE_CHECKING:
@@ -115,7 +115,7 @@ def gain_chart(gain: Mapping[str, Mapping[str, Any]]) -> hv.Overlay:
     layers = [
         hv.VLine(0.0).opts(color=_GREY, line_width=1.5, backend="bokeh"),
         hv.Segments((low, rows, high, rows), dims).opts(color=_GOOD, line_width=5, alpha=0.5, backend="bokeh"),
-        points.opts(color=_GOOD, size=11, tools=["hover"], hover_tooltips=tips, backend="bokeh"),
+        points.opts(color=_GOOD, size=11, **tooltips(tips)),
     ]
     ends = np.concatenate([low, high, [0.0]])
     room = 0.06 * max(float(np.ptp(ends)), 1.0)

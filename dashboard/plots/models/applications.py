@@ -11,7 +11,7 @@ import xarray as xr
 from dashboard.domain.units import format_percent, format_time
 from dashboard.models.applications import phase_times
 from dashboard.models.published import Runtime
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.models.chart import LOG_Y, LOOKS, Look, follow_data, time_ticks
 
 HEIGHT = 390
@@ -91,9 +91,7 @@ def improvements(answers: Mapping[str, Sequence[Mapping[str, Any]]], title: str)
                 color=look.color,
                 marker=look.marker,
                 size=8,
-                tools=["hover"],
-                hover_tooltips=[("", name), ("unknowns", "@unknowns"), ("gain", "@gain"), ("95 %", "@interval")],
-                backend="bokeh",
+                **tooltips([("", name), ("unknowns", "@unknowns"), ("gain", "@gain"), ("95 %", "@interval")]),
             ),
         ]
     return hv.Overlay(layers).opts(**framed(title, HEIGHT, **_axes(_SIZE, _GAIN, series)))
@@ -121,9 +119,7 @@ def step_phases(answers: Mapping[str, Mapping[str, Any]], title: str) -> hv.Over
             hv.Rectangles(boxes, ends, ["application", "mean"], label=name).opts(
                 color=LOOKS[number % len(LOOKS)].color,
                 line_alpha=0,
-                tools=["hover"],
-                hover_tooltips=[("", "@application"), (name, "@mean")],
-                backend="bokeh",
+                **tooltips([("", "@application"), (name, "@mean")]),
             )
         )
         ground = ground + each
@@ -151,9 +147,8 @@ def _measured_beside(x: hv.Dimension, series: Mapping[str, Sequence[Any]], title
             hv.Scatter((at, time, *texts), x, [_STEP, "measured", "predicted"]).opts(
                 marker=look.marker,
                 size=8,
-                tools=["hover"],
-                hover_tooltips=[("", name), (x.label, f"@{x.name}"), *((each, f"@{each}") for each in _BESIDE)],
-                **drawn,
+                color=look.color,
+                **tooltips([("", name), (x.label, f"@{x.name}"), *((each, f"@{each}") for each in _BESIDE)]),
             ),
         ]
     return hv.Overlay(layers).opts(**framed(title, HEIGHT, follow_data, time_ticks, **_axes(x, _STEP, series), **LOG_Y))

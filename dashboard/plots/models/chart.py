@@ -12,7 +12,7 @@ from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_bytes, format_count, format_percent, format_time
 from dashboard.models import MODEL_TITLES, ModelName
 from dashboard.plots.colors import MethodKey
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS as _LOOKS
 from dashboard.plots.legend import swatch
 from dashboard.plots.live import LiveSources
@@ -178,9 +178,7 @@ def _paths(columns: Columns, x: hv.Dimension, y: hv.Dimension, width: float, mod
 
 def _scatter(columns: Columns, x: hv.Dimension, y: hv.Dimension, size: int, tips: list[tuple[str, str]]) -> hv.Scatter:
     more = [name for name in columns if name not in (x.name, y.name)]
-    return hv.Scatter(columns, x, [y, *more]).opts(
-        marker="marker", size=size, color="color", tools=["hover"], hover_tooltips=tips, backend="bokeh"
-    )
+    return hv.Scatter(columns, x, [y, *more]).opts(marker="marker", size=size, color="color", **tooltips(tips))
 
 
 def time_chart(view: View, columns: Mapping[str, Columns], live: LiveSources, label: str = "") -> hv.Overlay:

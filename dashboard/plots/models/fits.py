@@ -9,7 +9,7 @@ from dashboard.domain.models import format_parameter, parameter_title
 from dashboard.domain.units import format_bytes, format_count, format_percent
 from dashboard.models.fit import Fit
 from dashboard.plots.colors import OKABE_ITO
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import Look, follow_data, method_looks, size_ticks
 
@@ -39,7 +39,7 @@ def residual_chart(fit: Fit, scheme: str = OKABE_ITO) -> hv.Overlay:
     }
     tips = [("", "@told"), ("message", "@size"), ("on", "@processes"), ("above measurement", "@text")]
     points = hv.Scatter(columns, _X, [_Y, *(name for name in columns if name not in ("at", "above"))]).opts(
-        marker="marker", size=6, color="color", alpha=0.8, tools=["hover"], hover_tooltips=tips, backend="bokeh"
+        marker="marker", size=6, color="color", alpha=0.8, **tooltips(tips)
     )
     level = hv.HLine(0.0).opts(color=_GREY, line_width=1, backend="bokeh")
     hooks = follow_data, size_ticks("message_size", log=True)

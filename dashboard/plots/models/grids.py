@@ -11,7 +11,7 @@ from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.decision_map import INK
 from dashboard.plots.difference import COLORS
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import swatch, table
 
 BARS_HEIGHT, ROW_HEIGHT, AROUND = 330, 30, 135
@@ -49,9 +49,7 @@ def gain_bars(rows: Sequence[Mapping[str, Any]], title: str) -> hv.Overlay:
     ).opts(
         color=_BAR,
         line_alpha=0,
-        tools=["hover"],
-        hover_tooltips=[("", "@name"), ("least", "@least"), ("average", "@average"), ("most", "@most")],
-        backend="bokeh",
+        **tooltips([("", "@name"), ("least", "@least"), ("average", "@average"), ("most", "@most")]),
     )
     lines = hv.Segments((at, floor, at, top), ends).opts(color=_LINE, line_width=3, backend="bokeh")
     caps = hv.Segments(
@@ -120,9 +118,7 @@ def gain_map(
         color="color",
         line_color="#ffffff",
         line_alpha=0.6,
-        tools=["hover"],
-        hover_tooltips=[("", "@name, @size"), ("improvement", "@gain")],
-        backend="bokeh",
+        **tooltips([("", "@name, @size"), ("improvement", "@gain")]),
     )
     figures = hv.Labels(
         (columns[there], rows[there], [_figure(value) for value in values[there]]), [x, y], "figure"

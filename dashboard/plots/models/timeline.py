@@ -10,7 +10,7 @@ from bokeh.models import CustomJSTickFormatter
 
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.models.simulator import Run
-from dashboard.plots.frame import framed
+from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.legend import table
 from dashboard.plots.models.chart import TIME_TICKS
 
@@ -93,9 +93,7 @@ def timeline(title: str, run: Run, until: float = 0.0) -> hv.Overlay:
             hooks=[_hatched(look.hatch)],
             line_color="#222222",
             line_width=0.8,
-            tools=["hover"],
-            hover_tooltips=[("", "@told"), ("time", "@span")],
-            backend="bokeh",
+            **tooltips([("", "@told"), ("time", "@span")]),
         )
         layers.append(boxes)
     columns = message_columns(run)
