@@ -16,7 +16,7 @@ from dashboard.domain.arrays import BoolArray, FloatArray
 from dashboard.domain.models import MODEL_NAMES, ModelName, parameter_symbol
 from dashboard.models.errors import ModelError
 from dashboard.models.observations import Observations
-from dashboard.models.p2p import CLASSES, Hockney, LogGP, PLogP, PointToPointModel
+from dashboard.models.p2p import CLASSES, PLogP, PointToPointModel
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.parameter_text import as_written
 
@@ -28,6 +28,10 @@ EVALUATIONS = 200
 _STEP = 1e-6
 _NULL = 1e-5
 _GAP_AT = "gap at "
+#: Gaps of whole messages are sought up to this, s.
+LONGEST_GAP = 3600.0
+_HALVES = "o_s and o_r are half of the gap each: assumed, for no overheads were given"
+_AS_GIVEN = "o_s and o_r as given, at most the gap; only L and g are fitted (4.4.1)"
 #: Of two gaps that differ by less neither is determined by itself.
 _SAME = 1e-3
 
@@ -266,64 +270,41 @@ def _unknowns(
         raise ModelError("barriers send no bytes, so they show no time per byte; add another collective")
     if sizes.size < 2:
         raise ModelError(f"all times are of messages of {sizes[0]:g} B; two or more message sizes are needed")
-    computing = gamma is None and observed.computing
-    fixed = gamma if gamma is not None else start.gamma if start is not None else 0.0
-    delta = start.delta if start is not None else 0.0
+    given = {} if start is None else start.to_dict()
+    fixed = {"gamma": given.get("gamma", 0.0) if gamma is None else gamma, "delta": given.get("delta", 0.0)}
     alpha, beta = _rough(observed)
-    begin = start.gamma if start is not None and start.gamma > 0 else beta / 10
-    extra = (np.array([begin]), ("gamma",)) if computing else (np.empty(0), ())
+    rough = {"alpha": alpha, "beta": beta}
+    if model == "loggp":
+        rough = {"latency": 0.6 * alpha, "overhead": 0.2 * alpha, "gap": 0.2 * alpha, "gap_per_byte": beta}
+    at = _knots(observed, knots) if model == "plogp" else np.empty(0)
+    plogp = start if isinstance(start, PLogP) else None
     if model == "plogp":
-        return _plogp_unknowns(observed, start, (alpha, beta), extra, (fixed, delta), knots)
-    if model == "hockney":
-        first = [alpha, beta] if not isinstance(start, Hockney) else [start.alpha, start.beta]
-        names: tuple[str, ...] = ("alpha", "beta")
-    else:
-        first = [0.6 * alpha, 0.2 * alpha, 0.2 * alpha, beta]
-        if isinstance(start, LogGP):
-            first = [start.latency, start.overhead, start.gap, start.gap_per_byte or beta]
-        names = ("latency", "overhead", "gap", "gap_per_byte")
-    made: type[Hockney | LogGP] = Hockney if model == "hockney" else LogGP
-    names = (*names, *extra[1])
+        gaps = 0.3 * alpha + beta * at if plogp is None else plogp.gap_at(at)
+        rough = {"latency": 0.7 * alpha, **dict(zip(map(gap_at, at), gaps.tolist(), strict=True))}
+    first = {name: given.get(name) or value for name, value in rough.items()}
+    if gamma is None and observed.computing:
+        first["gamma"] = given.get("gamma") or beta / 10
+    made = CLASSES[next(name for name in CLASSES if name == model)]
     ranges = made.ranges()
-
-    def build(values: FloatArray) -> PointToPointModel:
-        known = dict(zip(names, values.tolist(), strict=True))
-        return made(**{"gamma": fixed, "delta": delta, **known})
-
-    highest = np.array([ranges[name].high for name in names])
-    return _Unknowns(names, np.log(np.append(first, extra[0])), np.log(highest), build)
-
-
-def _plogp_unknowns(
-    observed: Observations,
-    start: PointToPointModel | None,
-    rough: tuple[float, float],
-    extra: tuple[FloatArray, tuple[str, ...]],
-    fixed: tuple[float, float],
-    knots: int,
-) -> _Unknowns:
-    at = _knots(observed, knots)
-    latency, gaps = 0.7 * rough[0], 0.3 * rough[0] + rough[1] * at
-    notes: tuple[str, ...] = ("o_s and o_r are half of the gap each: assumed, for no overheads were given",)
-    overheads: tuple[FloatArray, FloatArray] | None = None
-    if isinstance(start, PLogP):
-        latency, gaps = start.latency, start.gap_at(at)
-        overheads = start.send_overhead_at(at), start.receive_overhead_at(at)
-        notes = ("o_s and o_r as given, at most the gap; only L and g are fitted (4.4.1)",)
-    count = at.size
-
-    def build(values: FloatArray) -> PointToPointModel:
-        gap = values[1 : count + 1]
-        send, receive = (gap / 2, gap / 2) if overheads is None else (np.minimum(each, gap) for each in overheads)
-        gamma = float(values[count + 1]) if extra[1] else fixed[0]
-        return PLogP(float(values[0]), tuple(at), tuple(gap), tuple(send), tuple(receive), gamma=gamma, delta=fixed[1])
-
-    names = ("latency", *map(gap_at, at), *extra[1])
-    ranges = PLogP.ranges()
-    highest = [ranges["latency"].high, *([3600.0] * count), *([ranges["gamma"].high] * len(extra[1]))]
-    first = np.concatenate([[latency], gaps, extra[0]])
+    highest = [ranges[name].high if name in ranges else LONGEST_GAP for name in first]
     # A longer message never takes less of a gap (Kielmann, Bal, Verstoep: LNCS 1800, 2000).
-    return _Unknowns(names, np.log(first), np.log(np.array(highest)), build, notes, slice(1, count + 1))
+    rising = slice(1, at.size + 1)
+
+    def build(values: FloatArray) -> PointToPointModel:
+        known = dict(zip(first, values.tolist(), strict=True))
+        single: dict[str, Any] = fixed | {name: value for name, value in known.items() if name in ranges}
+        return made(**single, **(_gaps_at(at, values[rising], plogp) if at.size else {}))
+
+    notes = () if not at.size else (_HALVES if plogp is None else _AS_GIVEN,)
+    return _Unknowns(tuple(first), np.log(list(first.values())), np.log(highest), build, notes, rising)
+
+
+def _gaps_at(at: FloatArray, gap: FloatArray, start: PLogP | None) -> dict[str, Any]:
+    """What PLogP has at sizes: the gaps, and overheads as given, at most the gap, or else half of it."""
+    halves = [gap / 2] * 2
+    given = halves if start is None else [start.send_overhead_at(at), start.receive_overhead_at(at)]
+    send, receive = (np.minimum(each, gap) for each in given)
+    return {"sizes": tuple(at), "gap": tuple(gap), "send_overhead": tuple(send), "receive_overhead": tuple(receive)}
 
 
 def _knots(observed: Observations, most: int) -> FloatArray:
