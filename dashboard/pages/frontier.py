@@ -21,7 +21,7 @@ from dashboard.pages.parts.links import NO_RESULTS, page_link
 from dashboard.pages.parts.menus import collective_menu, ppn_menu
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
+from dashboard.pages.parts.widgets import Button, Figure, Message, Select
 from dashboard.plots import frontier as drawn
 from dashboard.plots import legend
 from dashboard.session.choice import Choice
@@ -73,8 +73,8 @@ class FrontierPage(Page):
         self.compute = Button(label="Compute", variant="contained", on_click=self._compute, align="center")
         self.background = Background(again=self._compute)
         self.judging = Background(again=self._judge)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.advice = Alert(object="", severity="success", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
+        self.advice = Message()
         self.adopt = Button(
             label="Adopt it", variant="outlined", on_click=self._adopt_advice, visible=False, align="center"
         )
@@ -128,14 +128,14 @@ class FrontierPage(Page):
             self._compute()
         else:
             cells = f"{dmap['best'].size:,}"
-            self._tell(f"Trying every family over {cells} cells takes a while; press Compute to begin.", "info")
+            self.message.say(f"Trying every family over {cells} cells takes a while; press Compute to begin.")
 
     def _compute(self, *_: Any) -> None:
         if self.state.view.cube() is None:
             return
         self._asked = key = self._key()
         if self.frontier is None:
-            self._tell("The first points stand here in a moment.", "info")
+            self.message.say("The first points stand here in a moment.")
 
         def take(frontier: Frontier) -> None:
             if key == self._asked == self._key():
@@ -156,19 +156,16 @@ class FrontierPage(Page):
         try:
             computed = work()
         except DecisionError as error:
-            self._tell(plain(str(error)), "error")
+            self.message.say(str(error), "error")
             return None
         if computed is None:
-            self._tell(NO_RESULTS, "info")
+            self.message.say(NO_RESULTS, linked=True)
         return computed
-
-    def _tell(self, text: str, severity: str) -> None:
-        self.message.param.update(object=text, severity=severity, visible=bool(text))
 
     def _show(self) -> None:
         frontier = self.frontier
         with hold(pn.state.curdoc):
-            self._tell("" if frontier is None else plain("\n".join(frontier.notes)), "warning")
+            self.message.say("" if frontier is None else "\n".join(frontier.notes), "warning")
             self.advice.visible = self.adopt.visible = False
             if frontier is None:
                 for name in self.panes:
@@ -180,7 +177,7 @@ class FrontierPage(Page):
             self.families.object = drawn.family_table(falls_below(frontier), titles, frontier.skipped) + drawn.MARKS
             if frontier.missing:
                 rest = ", ".join(FAMILIES[name].title for name in frontier.missing)
-                self._tell(f"Still to come: {rest}. It stands still while another page is on show.", "info")
+                self.message.say(f"Still to come: {rest}. It stands still while another page is on show.")
             else:
                 self._advise()
             self.front.object = drawn.front_table(
@@ -195,9 +192,9 @@ class FrontierPage(Page):
             self._advice = recommend(self.frontier)
         except DecisionError as error:
             self._advice = None
-            self.advice.param.update(object=plain(str(error)), severity="warning", visible=True)
+            self.advice.say(str(error), "warning")
             return
-        self.advice.param.update(object=f"Take {plain(self._advice.reason)}.", severity="success", visible=True)
+        self.advice.say(f"Take {self._advice.reason}.", "success")
         self.adopt.visible = True
 
     @property
@@ -272,7 +269,8 @@ class FrontierPage(Page):
     def _adopt(self, row: int) -> None:
         choice = self._choice(row)
         self.state.choose(choice)
-        self._tell(f"Adopted: {plain(choice.described())}. The page {page_link('Decisions')} shows it.", "success")
+        text = f"Adopted: {plain(choice.described())}. The page {page_link('Decisions')} shows it."
+        self.message.say(text, "success", linked=True)
 
     def _adopt_advice(self, *_: Any) -> None:
         if self._advice is not None:

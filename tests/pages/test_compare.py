@@ -9,6 +9,7 @@ from bokeh.document import Document
 from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.export.rules.given import keep
 from dashboard.pages.compare.page import ComparePage
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.plots.difference import SAME
 from dashboard.session.choice import Choice
 from dashboard.session.state import State
@@ -80,6 +81,7 @@ def test_another_collective_is_drawn_anew(page: ComparePage, state: State) -> No
 def test_without_results_the_page_says_so() -> None:
     page = ComparePage(State(page="Compare"))
     assert page.message.visible
+    assert page.message.object == NO_RESULTS
     assert not page.body.visible
 
 
@@ -88,3 +90,8 @@ def test_options_that_do_not_fit_are_told(page: ComparePage, state: State) -> No
     assert page.message.severity == "error"
     state.together = ()
     assert page.body.visible
+
+
+def test_what_a_rules_file_is_called_is_no_markup(page: ComparePage) -> None:
+    page.second._put(Choice.of("rules", {"file": "[mine](?page=Data)"}))
+    assert r"the rules file \[mine\]\(\?page\=Data\) is not loaded here" in page.message.object

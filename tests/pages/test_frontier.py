@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.pages import frontier as module
 from dashboard.pages.frontier import FrontierPage
+from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.plots.frontier import positions
 from dashboard.session.state import State
 from tests.cubes import synthetic_cube
@@ -48,6 +49,7 @@ def test_a_tap_on_a_point_adopts_it(page: FrontierPage, state: State) -> None:
     assert state.view.decision().leaves == table["leaves"][row]
     assert state.view.statistics()["penalty"]["mean"] == pytest.approx(table["penalty_mean"][row])
     assert "Adopted" in page.message.object
+    assert page.message.object.endswith("The page [Decisions](?page=Decisions) shows it.")
 
 
 def test_a_tap_beside_the_points_does_nothing(page: FrontierPage, state: State) -> None:
@@ -94,7 +96,7 @@ def test_many_cells_wait_for_the_button(state: State, monkeypatch: pytest.Monkey
 
 def test_without_results_the_page_says_so() -> None:
     page = FrontierPage(State(page="Frontier"))
-    assert "No results" in page.message.object
+    assert page.message.object == NO_RESULTS
     assert not any(column.visible for column in page._columns.values())
 
 

@@ -16,8 +16,7 @@ from dashboard.pages.compare.pair_maps import PairMaps
 from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS, page_link
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Select, Switch, Toggle
+from dashboard.pages.parts.widgets import Message, Select, Switch, Toggle
 from dashboard.plots import campaigns as drawn
 from dashboard.plots import legend
 from dashboard.plots.backend import use_bokeh
@@ -75,7 +74,7 @@ class CampaignsView(Viewer):
             "Without this a decision may take what the other campaign lacks: the more such cells, the less is said.",
         )
         self.judged = Toggle(options={"Judged on A": "A", "Judged on B": "B"}, value="B")
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.background = Background(again=self._compute)
         self.maps = PairMaps(MAPS, ("by A", "by B"))
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
@@ -122,17 +121,17 @@ class CampaignsView(Viewer):
         self._asked, self._comparison = self._key(), None
         self.background.stop()
         if state.view.cube() is None:
-            self._tell(NO_RESULTS)
+            self._tell(NO_RESULTS, linked=True)
         elif not known:
-            self._tell(_CHOOSE)
+            self._tell(_CHOOSE, linked=True)
         else:
             self._compute()
 
     #: Whether it is looked at; the page sets it.
     visible = False
 
-    def _tell(self, text: str, severity: str = "info") -> None:
-        self.message.param.update(object=text, severity=severity, visible=bool(text))
+    def _tell(self, text: str, severity: str = "info", *, linked: bool = False) -> None:
+        self.message.say(text, severity, linked=linked)
         self.body.visible = not text
 
     def _compute(self, *_: Any) -> None:
@@ -140,7 +139,7 @@ class CampaignsView(Viewer):
         try:
             work = self._work()
         except DecisionError as error:
-            self._tell(plain(str(error)), "error")
+            self._tell(str(error), "error")
             return
 
         def take(comparison: _Comparison) -> None:

@@ -19,9 +19,8 @@ from dashboard.pages.parts.growing import Background, grow
 from dashboard.pages.parts.later import Newest
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.menus import collective_menu, ppn_menu
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, Button, Toggle
+from dashboard.pages.parts.widgets import Button, Message, Toggle
 from dashboard.plots import comparison, legend
 from dashboard.session.choice import RULES, Choice, differences, titles
 from dashboard.session.state import DATA, DRAWN, ResultsOrState
@@ -57,8 +56,8 @@ class ComparePage(Page):
         for controls in (self.first, self.second):
             follow_state(controls, state)
         self.growing = Background(again=self._ask)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
-        self.absent = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
+        self.absent = Message()
         html = {"stylesheets": [legend.STYLE], "margin": (4, 8), "styles": {"flex": "1 1 440px"}, "min_width": 440}
         self.settings, self.figures = (pn.pane.HTML("", **html) for _ in range(2))
         self.settings.stylesheets = [legend.STYLE, "td { white-space: normal; }"]
@@ -146,14 +145,13 @@ class ComparePage(Page):
         try:
             pair = self._pair()
         except DecisionError as error:
-            self._tell(plain(str(error)), "error")
+            self._tell(str(error), "error")
             return
         if pair is None:
             loaded = state.view.prepared is not None
-            reason = "One of the trees is still to be grown." if loaded else NO_RESULTS
-            self._tell(reason, "info")
+            self._tell("One of the trees is still to be grown." if loaded else NO_RESULTS, linked=not loaded)
             return
-        self._tell("", "info")
+        self._tell("")
         scene, tables = pair
         with hold(pn.state.curdoc):
             choices = self._choices()
@@ -162,8 +160,8 @@ class ComparePage(Page):
             self._write()
             self._name_absent(trees)
 
-    def _tell(self, text: str, severity: str) -> None:
-        self.message.param.update(object=text, severity=severity, visible=bool(text))
+    def _tell(self, text: str, severity: str = "info", *, linked: bool = False) -> None:
+        self.message.say(text, severity, linked=linked)
         self.body.visible = not text
 
     def _name_absent(self, trees: Sequence[Any]) -> None:
@@ -171,7 +169,7 @@ class ComparePage(Page):
         problem = self.state.view.problem()
         lacking = {f"Tree {name}": absent_methods(problem, tree) for name, tree in zip("AB", trees, strict=True)}
         said = [f"{absent(name, labels)}." for name, labels in lacking.items() if labels]
-        self.absent.param.update(object=plain("\n".join(said)), visible=bool(said))
+        self.absent.say("\n".join(said))
 
     def _choices(self) -> tuple[Any, Any]:
         return self.state.shown, self.state.other

@@ -25,8 +25,7 @@ from dashboard.pages.decisions.maps import Scene
 from dashboard.pages.export.translate import Translate
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import collective_menu
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, FileInput, Select, TextAreaInput
+from dashboard.pages.parts.widgets import Button, FileInput, Message, Select, TextAreaInput
 from dashboard.plots import exported, legend, source
 from dashboard.session.choice import RULES, Choice
 from dashboard.session.recipes import of_check
@@ -109,7 +108,7 @@ class CheckRules(Viewer):
         )
         self.button = Button(label="Check what is pasted", variant="contained", on_click=self._check_pasted)
         self.checking = Background(again=self._again)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         html = {"stylesheets": [legend.STYLE + exported.STYLE], "sizing_mode": "stretch_width", "margin": (4, 8)}
         self.table, self.faults = (pn.pane.HTML("", **html) for _ in range(2))
         self.preview = pn.pane.HTML("", stylesheets=[source.STYLE], sizing_mode="stretch_width", margin=(4, 8))
@@ -201,7 +200,7 @@ class CheckRules(Viewer):
         self._draw()
 
     def _tell(self, text: str, severity: str) -> None:
-        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
+        self.message.say(text, severity)
         self.body.visible = not text
         self._changed()
 

@@ -16,9 +16,8 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_bytes
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Section
-from dashboard.pages.parts.widgets import Alert, Button, Figure, Select
+from dashboard.pages.parts.widgets import Button, Figure, Message, Select
 from dashboard.plots import exported, legend
 from dashboard.plots.improvement import HEIGHT, improvement_chart, improvement_table, verdict_table
 from dashboard.session.choice import RULES, Choice
@@ -54,7 +53,7 @@ class Gain(Section):
         super().__init__(state)
         self.gained: Gained | None = None
         self._asked: Any = None
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.working = Background(again=self._again)
         self.along = Select(
             label="Over",
@@ -135,7 +134,7 @@ class Gain(Section):
         self.update()
 
     def _tell(self, text: str, severity: str, *, body: bool = False, linked: bool = False) -> None:
-        self.message.param.update(object=text if linked else plain(text), severity=severity, visible=bool(text))
+        self.message.say(text, severity, linked=linked)
         self.body.visible = body
 
     def _show(self, gained: Gained | str) -> None:

@@ -21,9 +21,8 @@ from dashboard.pages.parts.fold import outline, tabs
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.menus import mpich_menu, ppn_menu
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, Tabs, clamped
+from dashboard.pages.parts.widgets import IntInput, Message, MultiChoice, Select, Tabs, clamped
 from dashboard.session.recipes import of_file, said
 from dashboard.session.state import DATA, TREE, ResultsOrState
 from loaders.openmpi import DEFAULT_VERSION
@@ -85,7 +84,7 @@ class ExportPage(Page):
         self.ppn = ppn_menu(state)
         self.base = mpich_menu(state)
         self.writing = Background(again=self._write)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.file = WrittenFile(state)
         self.body = pn.Column(self.file, sizing_mode="stretch_width", margin=0, visible=False)
         self.outline = outline()
@@ -227,7 +226,6 @@ class ExportPage(Page):
         return [*([*words, "-o", self._made.name] for words in writing), *proving]
 
     def _tell(self, text: str, severity: str, *, empty: bool, linked: bool = False) -> None:
-        said = text if linked else plain(text)
-        self.message.param.update(object=said, severity=severity, visible=bool(text))
+        self.message.say(text, severity, linked=linked)
         self.body.visible, self.outline.visible = not empty, False
         self.prove.follow()

@@ -20,8 +20,7 @@ from dashboard.domain.units import format_count
 from dashboard.export.rules import RulesError
 from dashboard.export.writing import Written
 from dashboard.pages.parts.growing import Background
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, IntInput, clamped
+from dashboard.pages.parts.widgets import Button, IntInput, Message, clamped
 from dashboard.plots import exported
 from dashboard.server.permission import may_launch
 from loaders import disk
@@ -70,7 +69,7 @@ class ProveFile(Viewer):
         )
         self.button = Button(label="Prove on this machine", variant="contained", on_click=self._prove)
         self.working = Background(again=self._prove)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.report = pn.pane.HTML("", stylesheets=[exported.STYLE], sizing_mode="stretch_width", margin=(4, 8))
         self._of = ""
 
@@ -85,11 +84,11 @@ class ProveFile(Viewer):
         if self._of and (written is None or written.text != self._of):
             self.working.stop()
             self._of, self.proof, self.report.object = "", None, ""
-            self._tell("", "info")
+            self.message.say("")
         obstacle = "" if written is None or written.order.target in PROVABLE else _NOT_PROVABLE
         self.button.disabled = written is None or bool(obstacle)
         if obstacle or not self._of:
-            self._tell(obstacle, "info")
+            self.message.say(obstacle)
 
     def commands(self) -> list[list[str]]:
         """Words of the command that proves the file on show; none where it cannot be proven."""
@@ -104,31 +103,28 @@ class ProveFile(Viewer):
         there = self.proof is not None and written is not None and written.text == self._of
         return [("PROOF.md", markdown(self.proof))] if there else []
 
-    def _tell(self, text: str, severity: str) -> None:
-        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
-
     def _prove(self, *_: Any) -> None:
         allowed, written = may_launch(), self._written()
         if not allowed:
-            self._tell(allowed.reason, "warning")
+            self.message.say(allowed.reason, "warning")
             return
         if written is None:
             return
         self._of, self.proof, self.report.object = written.text, None, ""
-        self._tell("", "info")
+        self.message.say("")
         ranks = clamped(self.ranks)
         self.working.start("Proving", lambda progress: proven(written, ranks, progress), self._show)
 
     def _show(self, proof: Proof | str) -> None:
         if isinstance(proof, str):
             self._of = ""
-            self._tell(proof, "error")
+            self.message.say(proof, "error")
             return
         self.proof = proof
         words, severity = _SAID[proof.outcome]
         if left := proof.count("not run"):
             words += f" {left:,} of {format_count(len(proof.verdicts), 'region')} could not be run here."
-        self._tell(words, severity)
+        self.message.say(words, severity)
         self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(proof)))}</pre>'
 
 

@@ -17,8 +17,7 @@ from dashboard.export.writing import Order, Written, write
 from dashboard.pages.export.written import Downloads
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.menus import mpich_menu, mpich_versions
-from dashboard.pages.parts.reports import plain
-from dashboard.pages.parts.widgets import Alert, Button, Select, Switch
+from dashboard.pages.parts.widgets import Button, Message, Select, Switch
 from dashboard.session.state import State
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -75,7 +74,7 @@ class Translate(Downloads):
         self.base = mpich_menu(state)
         self.button = Button(label="Translate", variant="outlined", on_click=self._translate)
         self.working = Background(again=self._translate)
-        self.message = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.result = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=0)
         self.line = pn.Column(sizing_mode="stretch_width", margin=(14, 0, 0, 0), visible=False)
@@ -101,7 +100,7 @@ class Translate(Downloads):
         )
         self._offer()
         if reason:
-            self.message.param.update(object=plain(f"{name}: {reason}"), severity="info", visible=True)
+            self.message.say(f"{name}: {reason}")
 
     def commands(self) -> list[list[str]]:
         """Words of the command that translates as is shown; none while nothing is."""
@@ -141,13 +140,13 @@ class Translate(Downloads):
     def _take(self, made: tuple[Written, Taken] | str) -> None:
         self.result.visible = not isinstance(made, str)
         if isinstance(made, str):
-            self.message.param.update(object=plain(made), severity="error", visible=True)
+            self.message.say(made, "error")
             return
         written, kept = made
         self.show(written)
         left = [f"Left out: {line}" for line in kept.left_out("Section", most=_TOLD)]
         left += [f"{name} is left out: {why}" for name, why in written.left_out.items()]
-        self.message.param.update(object=plain("\n".join(left)), severity="warning", visible=bool(left))
+        self.message.say("\n".join(left), "warning")
 
 
 def translate_job(

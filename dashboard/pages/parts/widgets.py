@@ -14,8 +14,11 @@ import panel as pn
 import panel_material_ui as pmui
 import param
 
+from dashboard.pages.parts.reports import plain
+
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
-Alert = partial(pmui.Alert, margin=(4, 10), sx={"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}})
+_CLOSE = {"margin": (4, 10), "sx": {"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}}}
+Alert = partial(pmui.Alert, **_CLOSE)
 Button = pmui.Button
 #: In the dark theme too its signs for more and less are seen.
 _SEEN = {"& .MuiInputAdornment-root .MuiIconButton-root:not(.Mui-disabled)": {"color": "text.secondary"}}
@@ -46,6 +49,17 @@ def clamped(field: Any) -> int:
     field.value = number
     field.helper_text = "" if typed == number else f"at {'most' if typed > number else 'least'} {number:,}"
     return number
+
+
+class Message(pmui.Alert):
+    """What a page has to say, as wide as it is; hidden while there is nothing."""
+
+    def __init__(self) -> None:
+        super().__init__(object="", severity="info", sizing_mode="stretch_width", visible=False, **_CLOSE)
+
+    def say(self, text: str, severity: str = "info", *, linked: bool = False) -> None:
+        """Show a text as it is, since files may decide what stands in it; `linked`: it is Markdown of our own."""
+        self.param.update(object=text if linked else plain(text), severity=severity, visible=bool(text))
 
 
 class Figure(pn.pane.HoloViews):
