@@ -1,7 +1,7 @@
 """``colltune lint``: what is wrong with a rules file, and what it costs over measurements."""
 
 import argparse
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,15 +12,13 @@ from dashboard.commands.output import penalty, show
 from dashboard.commands.prepared import preparations_of
 from dashboard.commands.usage import Usage
 from dashboard.decisions import select_ppn
-from dashboard.decisions.function.nodes import LEFT_ALONE, default_of
-from dashboard.decisions.measured.map import methods_of
+from dashboard.decisions.function.nodes import LEFT_ALONE
 from dashboard.decisions.measured.workload import called
 from dashboard.domain.units import format_count
 from dashboard.export.rules import Fault, RulesFile
 from dashboard.export.rules.given import listed, read_beside
 from dashboard.export.rules.lint import read_rules, text_of, written_for
 from dashboard.export.rules.over import Cost, costs
-from dashboard.export.targets.mpich.base import known
 from loaders.workload import read_workload
 
 
@@ -43,9 +41,6 @@ def lint(args: argparse.Namespace) -> None:
             there = ", ".join(dict.fromkeys(decision.collective for decision in rules.meant.values()))
             raise Usage(f"-c {args.collective}: {args.rules} has no rules for it; it has them for {there}")
         cubes = _judged_by(args, ruled)
-        if own := _own(rules.format, cubes.values()):
-            beside = read_rules(args.rules, own=own)
-            judged = beside.of(args.collective) if args.collective else beside
         prices, more = costs(judged, cubes, args.library_series, _weights(args.weights, cubes))
         faults += more
     result = {
@@ -69,16 +64,6 @@ def _judged_by(args: argparse.Namespace, ruled: Container[str]) -> dict[str, xr.
     return cubes | {name: select_ppn(cube, args.ppn)[0] for name, cube in judging.items()}
 
 
-def _own(form: str, cubes: Iterable[xr.Dataset]) -> str:
-    """The file of the MPICH that was measured, whose own decision was, too; empty where it is not known."""
-    seen = {
-        str(cube.attrs.get("library_version")) if default_of(methods_of(cube)) is not None else ""
-        for cube in cubes
-        if cube.attrs.get("library") == "MPICH"
-    }
-    return (known(seen.pop()) or "") if form == "mpich" and len(seen) == 1 else ""
-
-
 def _weights(path: str | None, cubes: Mapping[str, Any]) -> dict[str, Any]:
     """How often a workload calls the cells of each collective that it calls."""
     if path is None:
@@ -93,6 +78,7 @@ def _described(rules: RulesFile, name: str) -> dict[str, Any]:
         "rules": rules.count(name),
         "methods": [decision.methods[place].label for place in decision.used],
         "accepted": name in rules.decisions,
+        "unchanged": name in rules.unchanged,
     }
 
 
@@ -122,10 +108,14 @@ def _priced(price: Cost) -> dict[str, Any]:
 def _lines(args: argparse.Namespace, rules: RulesFile, faults: Sequence[Fault], prices: Sequence[Cost]) -> list[str]:
     lines = [f"{args.rules}: {rules.title}"]
     for name, decision in rules.meant.items():
+        if name in rules.unchanged:
+            continue
         methods = [place for place in decision.used if decision.methods[place] != LEFT_ALONE]
         size = f"{format_count(rules.count(name), 'rule')}, {format_count(len(methods), 'method')}"
         state = "" if name in rules.decisions else " (as meant; the library does not take the file)"
         lines.append(f"  {name}: {size}{state}")
+    if rules.as_without:
+        lines.append(f"  {rules.as_without}")
     for name, listing in rules.listings.items():
         size = f"{format_count(listing.rules, 'rule')}, {format_count(len(listing.methods), 'method')}"
         more = f"; {listing.not_by_sizes:,} not by sizes alone" if listing.not_by_sizes else ""

@@ -118,18 +118,22 @@ def rules_table(rules: RulesFile, costs: Sequence[Cost]) -> str:
     rows = []
     for name, decision in rules.meant.items():
         cost = known.get(name)
+        if name in rules.unchanged and cost is None:
+            continue
         used = [decision.methods[place].label for place in sorted({c for c in decision.tree.codes.tolist() if c >= 0})]
         taken = "yes" if name in rules.decisions else "no"
         figures = [_NONE] * 3 if cost is None else [_percent(cost.acted, "mean"), _percent(cost.meant, "mean")]
         figures += [] if cost is None else [_percent(cost.as_blocks, "mean")]
         lacking = "no measurements" if cost is None else _listed(cost.lacking)
-        rows.append([escape(name), f"{rules.count(name):,}", _listed(used), taken, *figures, lacking])
+        said = [_NONE, "as MPICH by itself"] if name in rules.unchanged else [f"{rules.count(name):,}", _listed(used)]
+        rows.append([escape(name), *said, taken, *figures, lacking])
     for name, listing in rules.listings.items():
         further = (
             f"{listing.not_by_sizes:,} of them go by {rules.conditions} as well" if listing.not_by_sizes else _NONE
         )
         rows.append([escape(name), f"{listing.rules:,}", _listed(listing.methods), "yes", *[_NONE] * 3, further])
-    return f'<div class="told">{table(rules.title, heads, rows)}</div>'
+    unchanged = f"<p>{rules.as_without}.</p>" if rules.as_without else ""
+    return f'<div class="told">{table(rules.title, heads, rows)}</div>{unchanged}'
 
 
 def steps_html(steps: Iterable[Step]) -> str:

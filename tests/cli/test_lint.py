@@ -6,14 +6,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.export.rules.lint import read_text
 from dashboard.export.targets.mpich import base
+from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.session.samples import sample_data
 from loaders import RunWriter, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of
 
 GOOD = "1 # collectives\n7 # bcast\n1\n0\n2\n0 6 0 0\n512 3 0 1024\n"
+OWN = base.known("5.0")
+ALL_RIGHT = "0 errors, 0 warnings, 0 notes"
 
 
 @pytest.fixture
@@ -201,14 +205,12 @@ def test_the_rules_of_sixteen_cores_cost_less_than_the_library_in_launches_that_
         assert f"{with_rules} %" in readme
 
 
-def test_what_an_mpich_s_own_file_says_is_judged_by_what_it_took_by_itself(colltune: Run, tmp_path: Path) -> None:
-    results, rules = tmp_path / "results.jsonl", tmp_path / "own.json"
-    with RunWriter(results, {"library": "MPICH", "library_version": "5.0.2", "benchmark": "colltune bench"}) as writer:
-        for comm, algorithm, seconds in (
-            (c, *each) for c in (2, 8) for each in (("default", 1e-6), ("binomial", 1e-5))
-        ):
-            point = {"collective": "bcast", "algorithm": algorithm, "comm_size": comm, "message_size": 64}
-            writer.append({**point, "samples": [seconds] * 3})
-    rules.write_text(base.known("5.0.2") or "")
-    answer = colltune("lint", rules, "--over", results, "--json")
-    assert answer.json["penalty"]["bcast"]["acted"]["mean"] == 0
+def test_what_an_mpich_s_file_leaves_as_it_was_is_counted_alone(colltune: Run, tmp_path: Path) -> None:
+    rules, results = tmp_path / "mine.json", tmp_path / "t.csv"
+    rules.write_text(to_mpich(DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0)), base=OWN))
+    results.write_text("collective,algorithm,comm_size,message_size,time\nbcast,binomial,4,8,1e-5\n", encoding="utf-8")
+    told = colltune("lint", rules).out.splitlines()[1:]
+    assert told == ["  bcast: 1 rule, 1 method", "  43 collectives as MPICH has them by itself", ALL_RIGHT]
+    assert colltune("lint", rules, "--over", results).out.endswith(f"(1 cell)\n{ALL_RIGHT}\n")
+    known = colltune("lint", rules, "--json").json["collectives"]
+    assert [name for name, each in known.items() if not each["unchanged"]] == ["bcast"]

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
+from dashboard.domain.units import format_count
+
 if TYPE_CHECKING:
     from dashboard.decisions import DecisionFunction
 
@@ -100,6 +102,10 @@ class RulesFile:
         What these may go by besides communicator and message size.
     generated
         Whether it was written here.
+    unchanged
+        Collectives that stand as in the file that an MPICH itself holds.
+    text
+        The file.
     """
 
     format: str
@@ -111,6 +117,8 @@ class RulesFile:
     listings: Mapping[str, Listing] = field(default_factory=dict)
     conditions: str = ""
     generated: bool = False
+    unchanged: frozenset[str] = frozenset()
+    text: str = ""
 
     def of(self, collective: str) -> RulesFile:
         """The same with the decisions of one collective alone."""
@@ -132,6 +140,12 @@ class RulesFile:
         if not others:
             return f"rules of its kind may go by {self.conditions} as well" if rules else ""
         return f"{others:,} of its {rules:,} rules go by {self.conditions} as well"
+
+    @property
+    def as_without(self) -> str:
+        """How much of it is as without the file, in words; empty where nothing is."""
+        count = format_count(len(self.unchanged), "collective")
+        return f"{count} as MPICH has them by itself" if self.unchanged else ""
 
     @property
     def errors(self) -> int:

@@ -9,7 +9,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionFormatError, OptionError
 from dashboard.export.rules.fault import RulesError, RulesFile
 from dashboard.export.rules.lint import read_file, read_rules, read_text, text_of
-from dashboard.export.rules.over import fitted
+from dashboard.export.rules.over import as_measured, fitted
 from dashboard.export.targets.openmpi.nodes import joined
 from dashboard.export.usage import han_name
 from loaders import disk
@@ -50,8 +50,8 @@ def keep(key: str, name: str, text: str, version: str = DEFAULT_VERSION) -> Rule
             return _checked(saved, problem, name)
         if version not in read:
             read[version] = read_file(text, version=version)
-        part = problem.single("a rules file")
-        return fitted(of_collective(read[version], problem.collective, name), part.cube, version)
+        cube = problem.single("a rules file").cube
+        return fitted(of_collective(as_measured(read[version], cube), problem.collective, name), cube, version)
 
     GIVEN.put(key, Given(name, decide, len(text)))
     return read.get(version)

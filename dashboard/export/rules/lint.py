@@ -3,12 +3,14 @@
 import re
 from collections.abc import Callable
 from dataclasses import replace
+from functools import lru_cache, partial
 from pathlib import Path
 
 from dashboard.export.provenance import is_generated
 from dashboard.export.rules import intel, mpich, nccl, openmpi_han, openmpi_json, openmpi_text, ucc
 from dashboard.export.rules.fault import Fault, RulesError, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, parse
+from dashboard.export.targets.mpich.base import KNOWN, known
 from dashboard.export.targets.openmpi.nodes import MARK
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION, series
@@ -79,7 +81,7 @@ def read_text(text: str, *, version: str | None = None, own: str = "") -> RulesF
         series(wanted)
     except ValueError as error:
         raise RulesError(str(error)) from None
-    return replace(_read(text, wanted, own), generated=is_generated(text))
+    return replace(_read(text, wanted, own), generated=is_generated(text), text=text)
 
 
 def _read(text: str, version: str, own: str) -> RulesFile:
@@ -130,7 +132,7 @@ def _json(text: str, own: str) -> RulesFile:
     except RulesError as error:
         return _broken(text, error)
     keys = [pair.key for pair in document.pairs]
-    reader = _reader(keys)
+    reader = _reader(keys, own)
     if reader is None:
         if "$defs" in keys or "properties" in keys:
             raise RulesError("this is a JSON schema, no rules")
@@ -139,13 +141,20 @@ def _json(text: str, own: str) -> RulesFile:
         raise RulesError(
             f"JSON without 'collectives' (Open MPI) or 'collective=…' (MPICH); known are rules of {_KNOWN}"
         )
-    return mpich.read(document, parse(own)) if own and reader is mpich.read else reader(document)
+    return reader(document)
 
 
-def _reader(keys: list[str]) -> Callable[[At], RulesFile] | None:
+def _reader(keys: list[str], own: str) -> Callable[[At], RulesFile] | None:
     if "collectives" in keys or "rule_file_version" in keys:
         return openmpi_json.read
-    return mpich.read if any(key.startswith("collective=") for key in keys) else None
+    if not any(key.startswith("collective=") for key in keys):
+        return None
+    return partial(mpich.read, native=_selection(own or known(KNOWN[-1]) or ""), left=bool(own))
+
+
+@lru_cache(maxsize=4)
+def _selection(text: str) -> mpich.Tree:
+    return mpich.tree_of(parse(text))
 
 
 def _broken(text: str, error: RulesError) -> RulesFile:

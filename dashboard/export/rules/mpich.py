@@ -27,6 +27,8 @@ from dashboard.export.rules.mpich_names import NAMES, TAKES, TOPOLOGY, TREES, VE
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from loaders.collectives import COLLECTIVES
 
+Tree = dict[str, Any]
+
 #: What a complete file of each kind holds.
 DEVICE = [*COLLECTIVES]
 NEIGHBOR = [f"neighbor_{name}" for name in ("allgather", "allgatherv", "alltoall", "alltoallv", "alltoallw")]
@@ -68,7 +70,7 @@ class _Reading:
     collective: str
     faults: list[Fault] = field(default_factory=list)
     shared_memory: bool = False
-    own: Sequence[Mapping[str, Any]] = ()
+    own: Sequence[Tree] = ()
     known: frozenset[str] = NAMES
     methods: dict[str, int] = field(default_factory=dict)
     parameters: dict[str, dict[str, str]] = field(default_factory=dict)
@@ -77,16 +79,18 @@ class _Reading:
         return Leaf(self.methods.setdefault(name, len(self.methods)))
 
 
-def read(document: At, own: At | None = None) -> RulesFile:
+def read(document: At, native: Tree, *, left: bool = False) -> RulesFile:
     """Read a selection file.
 
     Parameters
     ----------
-    own
-        Likewise of the file that the library itself holds.
+    native
+        Likewise of the file that the library itself holds, as `tree_of` gives it.
+    left
+        Whether what stands there unchanged is read as the library's own decision.
     """
-    native = {} if own is None else _plain(own)
-    known = NAMES if own is None else NAMES | {leaf.split("=", 1)[1] for leaf in _leaves(own)}
+    known = NAMES | {leaf.split("=", 1)[1] for leaf in leaves_of(native)}
+    unchanged = {key.removeprefix("collective=") for key, tree in tree_of(document).items() if tree == native.get(key)}
     faults: list[Fault] = []
     built: dict[str, DecisionFunction] = {}
     names: list[str] = []
@@ -99,7 +103,8 @@ def read(document: At, own: At | None = None) -> RulesFile:
         if name in names:
             faults.append(Fault(pair.line, "warning", f"{name} comes a second time", "one of both acts"))
         names.append(name)
-        reading = _Reading(name, faults, complete is POSIX, _own(native.get(pair.key, {})), known)
+        own = _own(native.get(pair.key, {})) if left else ()
+        reading = _Reading(name, faults, complete is POSIX, own, known)
         root = _node(pair.value, reading)
         faults += mpich_calls.faults(name, pair.value)
         if root is not None and reading.methods:
@@ -109,27 +114,28 @@ def read(document: At, own: At | None = None) -> RulesFile:
         what = f"{', '.join(missing)} lacking: the file must be complete"
         faults.append(Fault(None, "error", what, _LACKING))
     refused = any(fault.effect in (_ABORTS, _OTHER_NUMBER) for fault in faults)
-    return RulesFile("mpich", f"MPICH collective selection, {kind}", {} if refused else built, built, in_order(faults))
+    title, acting = f"MPICH collective selection, {kind}", {} if refused else built
+    return RulesFile("mpich", title, acting, built, in_order(faults), unchanged=frozenset(unchanged))
 
 
 def _is_own(at: At, reading: _Reading) -> bool:
     """Whether it stands so in the library's own file."""
-    return bool(reading.own) and _plain(at) in reading.own
+    return bool(reading.own) and tree_of(at) in reading.own
 
 
-def _own(tree: Mapping[str, Any]) -> list[Mapping[str, Any]]:
+def _own(tree: Tree) -> list[Tree]:
     """What the library's own file says of a collective, as a whole and of intracommunicators."""
     return [branch for branch in (tree, tree.get(_INTRA)) if branch]
 
 
-def _plain(at: At) -> dict[str, Any]:
+def tree_of(at: At) -> Tree:
     """The same without its lines, each communicator size as `mpich_calls.closed`."""
-    return {mpich_calls.closed(pair.key): _plain(pair.value) for pair in at.pairs}
+    return {mpich_calls.closed(pair.key): tree_of(pair.value) for pair in at.pairs}
 
 
 def _kind(document: At) -> tuple[str, list[str]]:
     """Which of the three files it is to be, and what that one must hold."""
-    leaves = list(_leaves(document))
+    leaves = list(leaves_of(tree_of(document)))
     if any(leaf.startswith("composition=") for leaf in leaves):
         return "compositions (ch4)", DEVICE
     if leaves and all("POSIX" in leaf or "MPIDI" in leaf for leaf in leaves) and len(document.pairs) <= len(POSIX):
@@ -137,16 +143,17 @@ def _kind(document: At) -> tuple[str, list[str]]:
     return "algorithms (mpir)", GENERIC
 
 
-def _leaves(at: At) -> Iterator[str]:
-    for pair in at.pairs:
-        if _is_leaf(pair):
-            yield pair.key
+def leaves_of(tree: Tree) -> Iterator[str]:
+    """Keys that name algorithms or compositions of them."""
+    for key, below in tree.items():
+        if _is_leaf(key):
+            yield key
         else:
-            yield from _leaves(pair.value)
+            yield from leaves_of(below)
 
 
-def _is_leaf(pair: Pair) -> bool:
-    return pair.key.startswith(("algorithm=", "composition="))
+def _is_leaf(key: str) -> bool:
+    return key.startswith(("algorithm=", "composition="))
 
 
 def _decision(reading: _Reading, root: Node) -> DecisionFunction:
@@ -171,7 +178,7 @@ def _node(at: At, reading: _Reading) -> Node | None:
         return _node(at.pairs[0].value, reading)
     node: Node | None = None
     for pair in reversed(at.pairs):
-        if _is_leaf(pair):
+        if _is_leaf(pair.key):
             node = reading.method(_leaf_name(pair, reading))
             continue
         answer = _condition(pair, reading)
@@ -310,7 +317,7 @@ def _check_chain(pairs: tuple[Pair, ...], reading: _Reading) -> None:
         elif ended is not None:
             what = f"{pair.key!r} comes after {ended.key!r}, which always holds"
             # Choices by a kind of call may be complete before; others, and algorithms, must be the last.
-            last = _is_leaf(ended) or ended.key.startswith(_NUMERIC)
+            last = _is_leaf(ended.key) or ended.key.startswith(_NUMERIC)
             reading.faults.append(
                 Fault(pair.line, "error", what, _ABORTS) if last else Fault(pair.line, "warning", what, "never acts")
             )
@@ -318,7 +325,7 @@ def _check_chain(pairs: tuple[Pair, ...], reading: _Reading) -> None:
         key, _, value = pair.key.partition("=")
         values.setdefault(key, set()).add(value)
         both = {"yes", "no"} <= values[key] or (key == "comm_type" and {"intra", "inter"} <= values[key])
-        if ended is None and (_is_leaf(pair) or pair.key.endswith("=any") or both):
+        if ended is None and (_is_leaf(pair.key) or pair.key.endswith("=any") or both):
             ended = pair
     # Keys of threads choose among files' variants only; where nothing holds in shared memory, the layer above decides.
     open_ended = any(pair.key in (_INTRA, "is_multi_threaded=no") for pair in pairs)

@@ -2,13 +2,14 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any
 
 import xarray as xr
 
 from dashboard.decisions.function.attributes import MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import Method
+from dashboard.decisions.function.nodes import Method, default_of
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.algorithm_names import normal
@@ -16,6 +17,8 @@ from dashboard.domain.errors import DecisionError
 from dashboard.export.components import HAN, SERVES, TUNED, module_settings, named
 from dashboard.export.library_names import NOTHING, Choice, choice_of, is_of_library
 from dashboard.export.rules.fault import Fault, RulesFile
+from dashboard.export.rules.lint import read_text
+from dashboard.export.targets.mpich.base import known
 from dashboard.export.targets.openmpi.nodes import word_of
 from dashboard.export.targets.settings import intel_named, ucc_choice
 from loaders import ucc
@@ -46,6 +49,22 @@ class Cost:
     meant: PenaltySummary
     as_blocks: PenaltySummary | None
     lacking: tuple[str, ...]
+
+
+def as_measured(rules: RulesFile, cube: xr.Dataset) -> RulesFile:
+    """Rules as they act on the library that was measured.
+
+    What an MPICH's own file says is its own decision, where that was measured and the file of its version is known.
+    """
+    measured = cube.attrs.get("library") == "MPICH" and default_of(methods_of(cube)) is not None
+    if rules.format != "mpich" or not measured or (own := known(str(cube.attrs.get("library_version")))) is None:
+        return rules
+    return _beside(rules.text, own)
+
+
+@lru_cache(maxsize=4)
+def _beside(text: str, own: str) -> RulesFile:
+    return read_text(text, own=own)
 
 
 def fitted(
@@ -141,9 +160,9 @@ def costs(
     for name, decision in rules.meant.items():
         cube = cubes.get(decision.collective)
         if cube is None:
-            lost.append((name, decision.collective))
+            lost += [] if name in rules.unchanged else [(name, decision.collective)]
             continue
-        fit = fitted(decision, cube, version)
+        fit = fitted(as_measured(rules, cube).meant[name], cube, version)
         labels = {method.label for method in methods_of(cube)}
         lacking = tuple(label for place in fit.used if (label := fit.methods[place].label) not in labels)
         try:

@@ -5,12 +5,14 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test, penalty, summarise
 from dashboard.decisions.grown.given import GIVEN
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import OptionError
 from dashboard.export.rules.given import keep
-from tests.cubes import cube_of
+from dashboard.export.rules.over import costs
+from dashboard.export.targets.mpich.base import known
+from tests.cubes import cube_of, named
 
 SPARBIT = "1\n0\n1\n0\n1\n0 7 0 0\n"
 
@@ -54,6 +56,20 @@ def test_a_saved_decision_for_several_collectives_decides_each_and_no_other() ->
     assert [each.methods[each.predict_one(4, 64)].label for each in taken.values()] == ["linear", "binomial"]
     with pytest.raises(OptionError, match=r"both\.json decides bcast, reduce, not allgather"):
         GIVEN.get("both").decide(problem("allgather"), "5.0")
+
+
+@pytest.mark.parametrize(("version", "cost"), [("5.0.2", 0.0), ("3.4", 900.0), ("", 900.0)])
+def test_what_an_mpich_s_own_file_says_is_judged_by_what_it_took_by_itself(version: str, cost: float) -> None:
+    cube = named(cube_of(np.array([[[1e-6]], [[1e-5]]]), [2], [64]), ["default", "binomial"])
+    cube = cube.assign_attrs(library="MPICH", library_version=version)
+    own = known("5.0")
+    assert own is not None
+    rules = keep("own", "own.json", own)
+    assert rules is not None
+    (judged,), faults = costs(rules, {"bcast": cube}, "5.0")
+    decided = GIVEN.get("own").decide(Problem.of(cube), "5.0")
+    assert (judged.acted, faults) == (summarise(penalty(cube, decided)), [])
+    assert judged.meant.mean == pytest.approx(cost)
 
 
 def test_rules_that_are_listed_alone_say_what_else_they_go_by(samples: Path) -> None:

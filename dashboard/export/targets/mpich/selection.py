@@ -9,9 +9,8 @@ a communicator size rules out.
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import lru_cache
-from typing import Any
 
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.domain.algorithm_names import normal
@@ -21,12 +20,11 @@ from dashboard.export.library_names import NAMED, Compared, is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich import Tree, leaves_of
 from dashboard.export.rules.mpich_calls import ASKED_OF, MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
-
-Tree = dict[str, Any]
 
 #: What sizes of keys are compared with: ``avg_msg_size`` or ``total_msg_size``.
 _COMPARED: Mapping[str, Compared] = {
@@ -76,7 +74,6 @@ NAMES = {collective: {**names, _NONBLOCKING: _NONBLOCKING} for collective, names
 _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
-_LEAVES = ("algorithm=", "composition=")
 _COMPOSITION = "_composition_"
 _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 
@@ -130,15 +127,7 @@ def _chosen(decision: DecisionFunction) -> dict[int, Tree | str | None]:
 
 def _kinds(tree: Tree) -> set[str]:
     """What stands at the leaves: the file of the device has compositions of algorithms."""
-    return {key.partition("=")[0] for key in _leaves(tree)}
-
-
-def _leaves(tree: Tree) -> Iterator[str]:
-    for key, below in tree.items():
-        if key.startswith(_LEAVES):
-            yield key
-        else:
-            yield from _leaves(below)
+    return {key.partition("=")[0] for key in leaves_of(tree)}
 
 
 @lru_cache(maxsize=4)
