@@ -13,7 +13,7 @@ from dashboard.decisions import DecisionFunction, Method
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import meant
 from dashboard.export import TARGETS
-from dashboard.export.library_names import measured_series
+from dashboard.export.library_names import measured_series, unwritten
 from dashboard.export.naming import known, lacking, near, renamed, renamed_rules
 from dashboard.export.substitute import apart
 from dashboard.export.unsafe import is_unsafe
@@ -53,7 +53,11 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
             without = lacking(target, name, methods, facts, options)
             _check_renamed(args, name, [method.algorithm for method in without], version)
             unnamed = without if target.segments else lacking(target, name, methods, facts, options, segments=False)
-            _say(args, name, dict.fromkeys(method.algorithm for method in unnamed), version)
+            unknown = dict.fromkeys(method.algorithm for method in unnamed)
+            if args.to == "mpich" and unknown and (words := unwritten(facts, ", ".join(unknown))):
+                say(f"note: {name}: {words}")
+            else:
+                _say(args, name, unknown, version)
             if without and not args.only:
                 what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
                 say(f"note: {name}: {what} are replaced where they are chosen; --only target decides among what it has")

@@ -119,6 +119,12 @@ def naming_remedy(methods: Sequence[Method]) -> str:
     return ", and ".join(said + own)
 
 
+def unwritten(facts: Mapping[str, Any], methods: str) -> str:
+    """What is said of methods that MPICH was measured to have, and its files are not written with; else empty."""
+    measured = bool(facts.get("library")) and measured_with(facts, "mpich")
+    return f"files for MPICH are written without {methods}, which --to preload-mpich forces" if measured else ""
+
+
 def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *, trust_number: bool = True) -> Choice:
     """Find what a rule must say so that the library takes a method.
 

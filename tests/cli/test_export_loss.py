@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from loaders import RunWriter
 from tests.cli.command import Answer, Run, assert_one_clear_line
 
 
@@ -281,3 +282,24 @@ def test_what_one_collective_lacks_stays_with_another_that_has_it(colltune: Run,
         ("allgather", "ring"),
         ("allreduce", "knomial"),
     }
+
+
+def test_what_files_for_mpich_are_written_without_though_it_has_it_is_said_to_be_forced_otherwise(
+    colltune: Run, tmp_path: Path
+) -> None:
+    run = tmp_path / "run.jsonl"
+    with RunWriter(run, {"library": "MPICH", "library_version": "5.0.2"}) as writer:
+        for collective, algorithm, segment, seconds in (
+            *(("bcast", "binomial", 0, 2e-6), ("bcast", "pipelined_tree", 8192, 1e-6)),
+            *(("reduce_scatter", "recursive_doubling", 0, 1e-6), ("reduce_scatter", "recursive_halving", 0, 2e-6)),
+        ):
+            sizes = {"segment_size": segment, "comm_size": 4, "message_size": 65536, "samples": [seconds]}
+            writer.append({"collective": collective, "algorithm": algorithm, **sizes})
+    order = ("export", run, "--tree", "exact", "--to", "mpich")
+    said = colltune(*order, "-c", "bcast", "-o", tmp_path / "bcast.json").err
+    assert "bcast: files for MPICH are written without pipelined_tree, which --to preload-mpich forces" in said
+    assert "nothing like" not in said
+    assert colltune(*order, "-c", "reduce_scatter", "-o", tmp_path / "scattered.json").status == 0
+    assert "MPIR_Reduce_scatter_intra_recursive_doubling" in (tmp_path / "scattered.json").read_text()
+    forced = colltune("export", run, "-c", "bcast", "--tree", "exact", "--to", "preload-mpich")
+    assert '"pipelined_tree 8KiB"' in forced.out

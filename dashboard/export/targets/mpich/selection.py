@@ -16,7 +16,7 @@ from dashboard.decisions import DecisionFunction, Method
 from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library
+from dashboard.export.library_names import NAMED, Compared, is_of_library, unwritten
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
@@ -33,6 +33,12 @@ _COMPARED: Mapping[str, Compared] = {
     "barrier": "nothing",
 }
 _KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
+_SCATTERED = {
+    "recursive_doubling": "recursive_doubling",
+    "recursive_halving": "recursive_halving",
+    "pairwise": "pairwise",
+    "ring": "pairwise",
+}
 _NAMES: Mapping[str, Mapping[str, str]] = {
     "bcast": {
         "binomial": "binomial",
@@ -63,8 +69,8 @@ _NAMES: Mapping[str, Mapping[str, str]] = {
     "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered", "k_brucks": "k_brucks"},
     "gather": {"binomial": "binomial"},
     "scatter": {"binomial": "binomial"},
-    "reduce_scatter": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
-    "reduce_scatter_block": {"recursive_halving": "recursive_halving", "pairwise": "pairwise", "ring": "pairwise"},
+    "reduce_scatter": _SCATTERED,
+    "reduce_scatter_block": _SCATTERED,
     "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
 }
 #: Its nonblocking algorithm, waited for.
@@ -200,6 +206,8 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     if name is None:
         has = ", ".join(sorted(set(NAMES[decision.collective].values())))
         label = decision.methods[method].label
+        if words := unwritten(decision.provenance, repr(label)):
+            raise ExportError(f"{decision.collective}: {words}; written are {has}")
         raise ExportError(f"{decision.collective}: MPICH has no {label!r}; it has {has}")
     if not name:
         return own
