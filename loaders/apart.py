@@ -161,12 +161,13 @@ class _Worker:
 
     def ask(self, order: tuple[Any, ...], progress: Progress | None) -> tuple[str, Any]:
         """What it answers: ``("done", value)``, ``("error", exception)`` or ``("ended", status)``."""
+        answer: tuple[str, Any]
         try:
             self._orders.send(order)
             while (answer := self._orders.recv())[0] == "progress":
                 if progress is not None:
                     progress(*answer[1])
-        except (EOFError, OSError, pickle.UnpicklingError):
+        except (EOFError, ConnectionError, pickle.UnpicklingError):
             return "ended", self._process.wait()
         return answer
 

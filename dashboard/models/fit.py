@@ -6,7 +6,7 @@ time as for a long one, and the loss grows only linearly beyond some percent, si
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 import pandas as pd
@@ -284,7 +284,7 @@ def _unknowns(
     first = {name: given.get(name) or value for name, value in rough.items()}
     if gamma is None and observed.computing:
         first["gamma"] = given.get("gamma") or beta / 10
-    made = CLASSES[next(name for name in CLASSES if name == model)]
+    made = CLASSES[cast("ModelName", model)]
     ranges = made.ranges()
     highest = [ranges[name].high if name in ranges else LONGEST_GAP for name in first]
     # A longer message never takes less of a gap (Kielmann, Bal, Verstoep: LNCS 1800, 2000).
