@@ -21,6 +21,7 @@ mapped with the hint ``columns``, ``{their name: our name}``.
 ``ppn`` are further columns where they are told.
 """
 
+import dataclasses
 import re
 from collections.abc import Hashable, Iterator, Mapping
 from pathlib import Path
@@ -31,10 +32,9 @@ import xarray as xr
 from loaders import columns
 from loaders.columns import Plan
 from loaders.cube import cube_table
-from loaders.delimited import Delimited
 from loaders.errors import LoadError
 from loaders.source import Format, Source
-from loaders.tablerows import Rows, header_lines
+from loaders.tablerows import header_lines, of_text
 
 _PARAMETER = "topology"
 _FURTHER = ("fan_out", "radix")
@@ -53,6 +53,10 @@ _COLUMNS = {
 #: What a cube tells and the form has no room for: spread, doubles, and the numbers that a library gives its algorithms.
 _LEFT_OUT = ("time_std", "double_of", "library_id")
 _NO_TOPOLOGY = ("-", "none")
+_LACKING = (
+    "no header line with a column time; the columns are collective, algorithm, topology, segment_size, "
+    "communicator_size, message_size, time, repetitions, separated by blanks or commas, or mapped by the hint columns"
+)
 _PHRASE = re.compile(r"\b(segment|communicator|comm|message|msg|seg)[ \t-]+(size)\b", re.IGNORECASE)
 _UNIT = re.compile(r"\b(time)[ \t]*[\[(][ \t]*(\w+)[ \t]*[\])]", re.IGNORECASE)
 
@@ -80,37 +84,10 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         statistic="maximum over processes of a barrier-separated loop, per repetition, less the barrier's time",
         statistic_kind="completion",
     )
-    reader: Delimited | None = None
-    rows: Rows | None = None
-    for first, block in source.blocks():
-        text, line = block, first
-        if reader is None or rows is None:
-            plan, line, text = _header(source, block, first)
-            rows = Rows(source, plan)
-            reader = Delimited(source, plan.fields, plan.separator, what="OCC", header=plan.header)
-        table = reader.parse(text, line, rows.finish)
-        if table is not None:
-            yield _without_topology(table)
+    mapping = columns.mapping_of(source)
+    yield from of_text(source, lambda line: _plan(source, line, mapping), lambda line: _LACKING, "OCC")
     if not source.rows:
         raise source.without_rows(f"no row can be used ({source.skipped} skipped)")
-
-
-def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:
-    mapping = columns.mapping_of(source)
-    passed: list[tuple[int, str]] = []
-    for number, (end, line) in enumerate(header_lines(block), start=first):
-        plan = _plan(source, line, mapping)
-        if plan is not None:
-            for skipped, text in passed:
-                source.skip(skipped, text, "not a row of OCC")
-            return plan, number + 1, block[end:]
-        if line.strip() and not line.lstrip().startswith("#"):
-            passed.append((number, line))
-    raise source.fail(
-        "no header line with a column time; the columns are collective, algorithm, topology, segment_size, "
-        "communicator_size, message_size, time, repetitions, separated by blanks or commas, or mapped by the hint "
-        "columns"
-    )
 
 
 def _plan(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
@@ -122,10 +99,12 @@ def _plan(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
         cells = line.split(separator)
     if len(cells) < 2:
         return None
-    return columns.plan(source, cells, mapping, parameters=(_PARAMETER, *_FURTHER), separator=separator, header=line)
+    parameters = (_PARAMETER, *_FURTHER)
+    plan = columns.plan(source, cells, mapping, parameters=parameters, separator=separator, header=line)
+    return None if plan is None else dataclasses.replace(plan, adjust=_without_topology)
 
 
-def _without_topology(table: pd.DataFrame) -> pd.DataFrame:
+def _without_topology(source: Source, table: pd.DataFrame) -> pd.DataFrame:
     if _PARAMETER in table:
         words: list[Hashable] = [c for c in table[_PARAMETER].cat.categories if str(c).lower() in _NO_TOPOLOGY]
         table[_PARAMETER] = table[_PARAMETER].cat.remove_categories(words)

@@ -14,18 +14,16 @@ of MPIBenchmarks.jl, the CSV that it makes of IMB, and the tuner data of NCCL (s
 """
 
 import csv
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import pandas as pd
 
 from loaders import columns, occ, parquet, pico, presets
 from loaders.columns import Plan
-from loaders.delimited import Delimited, Finish
 from loaders.errors import LoadError
 from loaders.source import Format, Source
-from loaders.tablerows import Rows, header_lines
+from loaders.tablerows import header_lines, of_text
 
 _SUFFIXES = (".csv", ".tsv", ".parquet", ".pq")
 
@@ -61,22 +59,13 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
 
 
 def _text(source: Source) -> Iterator[pd.DataFrame]:
-    blocks = source.blocks()
-    first, block = next(blocks, (1, b""))
-    layout, line, text = _header(source, block, first)
     mapping = columns.mapping_of(source)
 
-    def begins(content: str) -> tuple[Delimited, Finish] | None:
-        following = _layout(source, content, mapping)
-        return None if following is None else _reader(source, following)
+    def lacking(line: str) -> str:
+        separator = columns.separator_of(line)
+        return columns.no_times(_cells(line, separator) if separator else [line], source.path.name)
 
-    reader, finish = _reader(source, layout)
-    yield from reader.tables(itertools.chain([(line, text)], blocks), finish, begins)
-
-
-def _reader(source: Source, layout: Plan) -> tuple[Delimited, Finish]:
-    reader = Delimited(source, layout.fields, layout.separator, what="the table", header=layout.header)
-    return reader, Rows(source, layout).finish
+    return of_text(source, lambda line: _layout(source, line, mapping), lacking, "the table")
 
 
 def _layout(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | None:
@@ -87,26 +76,6 @@ def _layout(source: Source, line: str, mapping: Mapping[str, str]) -> Plan | Non
     if layout is None and (separator or mapping):
         layout = columns.plan(source, cells, mapping, separator=separator or ",", header=line)
     return layout
-
-
-def _header(source: Source, block: bytes, first: int) -> tuple[Plan, int, bytes]:
-    """The plan of the columns, and the line and text that follow the header."""
-    mapping = columns.mapping_of(source)
-    passed: list[tuple[int, str]] = []
-    position = 0
-    shown: Sequence[str] = ()
-    for number, (end, line) in enumerate(header_lines(block), start=first):
-        position = end
-        layout = _layout(source, line, mapping)
-        if layout is not None:
-            for skipped, text in passed:
-                source.skip(skipped, text, "not a row of the table")
-            return layout, number + 1, block[position:]
-        if line.strip() and not line.lstrip().startswith("#"):
-            passed.append((number, line))
-            separator = columns.separator_of(line)
-            shown = shown or (_cells(line, separator) if separator else [line])
-    raise source.fail(columns.no_times(shown, source.path.name))
 
 
 def _cells(line: str, separator: str) -> list[str]:

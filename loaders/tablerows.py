@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Hashable, Iterator
+from collections.abc import Callable, Hashable, Iterator
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ import pandas as pd
 
 from loaders.chunk import LONGEST_NAME, Chunk, Mask, not_time, not_whole, plain_text, translate
 from loaders.columns import TEXTS, Plan
+from loaders.delimited import Delimited, Finish
 from loaders.facet_names import ROW_FACETS
 from loaders.names import collective_name, meant
 from loaders.source import Source
@@ -120,6 +122,41 @@ class Rows:
             barrier = np.asarray(data["collective"] == "barrier", dtype=np.bool_)
             values[blank & barrier] = 0
         return not_whole(values, low), f"{name} is not a whole number from {low} to below 2^53"
+
+
+def of_text(
+    source: Source, layout: Callable[[str], Plan | None], lacking: Callable[[str], str], what: str
+) -> Iterator[pd.DataFrame]:
+    """Read a table of text below its header.
+
+    Parameters
+    ----------
+    layout
+        What the columns mean that a line names; None where it is no header. A header further down begins another table.
+    lacking
+        What is wrong where there is none, of the first line that is no remark.
+    what
+        Name of the format, for reasons.
+    """
+
+    def begins(line: str) -> tuple[Delimited, Finish] | None:
+        if (plan := layout(line)) is None:
+            return None
+        return Delimited(source, plan.fields, plan.separator, what=what, header=plan.header), Rows(source, plan).finish
+
+    blocks = source.blocks()
+    first, block = next(blocks, (1, b""))
+    passed: list[tuple[int, str]] = []
+    for number, (end, line) in enumerate(header_lines(block), start=first):
+        if (begun := begins(line)) is not None:
+            for skipped, text in passed:
+                source.skip(skipped, text, f"not a row of {what}")
+            reader, finish = begun
+            yield from reader.tables(itertools.chain([(number + 1, block[end:])], blocks), finish, begins)
+            return
+        if line.strip() and not line.lstrip().startswith("#"):
+            passed.append((number, line))
+    raise source.fail(lacking(passed[0][1] if passed else ""))
 
 
 def _unknown(column: pd.Series[Any]) -> str:
