@@ -8,7 +8,7 @@ deviation in seconds and the number of samples; ``bench ringtest`` one line for 
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
@@ -16,8 +16,8 @@ from typing import Any
 
 import pandas as pd
 
-from loaders import text
-from loaders.collectives import COLLECTIVES, POINT_TO_POINT
+from loaders import osu, text
+from loaders.collectives import POINT_TO_POINT
 from loaders.hinted import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Starts
@@ -30,7 +30,6 @@ _FOUND = re.compile(
     rb"|^[ \t]*\d+[ \t]+\d+\.\d+ \| \d\.\d+e[-+]\d+ \xc2\xb1 ",
     re.MULTILINE,
 )
-_TITLE = re.compile(r"# ?MPI (.*?) ?Test$")
 _HEADER = re.compile(r"#\s*Size\s*\[B\]\s+(\S.*)")
 _PINGPONG = re.compile(
     r"\s*(?P<size>\d{1,15})\s+[-\d.einfa]+\s*\|\s*(?P<mean>\S+)\s+[^\s\d]{1,3}\s+(?P<std>\S+)\s+(?P<count>\d{1,15})\s*"
@@ -39,7 +38,6 @@ _RING = re.compile(
     r"\s*time for (?P<count>\d{1,15}) loops = (?P<time>\S+) seconds "
     r"\((?P<processes>\d{1,9}) processes, (?P<size>\d{1,15}) bytes\)\s*"
 )
-_PATTERNS: Mapping[str, tuple[str, int | None]] = {"": ("pingpong", 2), "multi": ("multi_pingpong", None)}
 
 
 @dataclass
@@ -95,21 +93,10 @@ def _comment(source: Source, state: _State, line: str) -> None:
 
 
 def parse_title(line: str) -> Title:
-    """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``."""
-    match = _TITLE.match(text.single_spaced(line))
-    what = "" if match is None else match[1].lower()
-    if "bandwidth" in what or "message rate" in what:
-        return Title(refused="a bandwidth, not a time")
-    if what == "pingpong":
+    """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``, but for one name those of OSU."""
+    if re.fullmatch(r"# ?MPI pingpong Test", text.single_spaced(line), re.IGNORECASE):
         return Title(POINT_TO_POINT, "pingpong", 2)
-    kind, latency = re.subn(r" ?\blatency$", "", what)
-    if latency and kind in _PATTERNS:
-        algorithm, processes = _PATTERNS[kind]
-        return Title(POINT_TO_POINT, algorithm, processes)
-    name = kind.replace("all-to-all", "alltoall").replace("broadcast", "bcast")
-    if latency and name in COLLECTIVES:
-        return Title(name)
-    return Title(refused="the title is not one of a latency test of a known collective")
+    return osu.parse_title(line.replace("MPI", "OSU MPI", 1))
 
 
 def _row(state: _State, line: text.Line) -> str:

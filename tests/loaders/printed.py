@@ -9,6 +9,7 @@ from pathlib import Path
 import pandas as pd
 
 from loaders.errors import LoadError
+from loaders.hints import FileHints, Hints
 from loaders.source import Format, Source
 from tests.fuzz import DAMAGES
 
@@ -36,7 +37,8 @@ def read(form: Format, path: Path, **options: object) -> Reading:
     source = Source(path, options=dict(options))
     tables: list[pd.DataFrame] = []
     try:
-        tables.extend(form.read(source))
+        hints = FileHints(Hints(options), source)
+        tables.extend(map(hints.apply, form.read(source)))
     except LoadError as error:
         return Reading(pd.DataFrame(), source, str(error))
     return Reading(pd.concat(tables, ignore_index=True), source)
