@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from loaders import facets, numbers
@@ -15,8 +16,9 @@ from loaders.collectives import POINT_TO_POINT
 from loaders.errors import LoadError, MissingHintError
 from loaders.facet_names import FACETS
 from loaders.facets import Choice, untold
-from loaders.names import SPELLED, collective_name, meant
+from loaders.names import SPELLED, block_of, collective_name, counts_blocks, meant
 from loaders.nodes import on_nodes
+from loaders.rows import coded
 from loaders.sizes import parse_size
 from loaders.source import Source
 
@@ -35,6 +37,7 @@ FIELDS: Mapping[str, type] = {
 #: Hints that hold for whole files.
 ATTRIBUTES = ("system", "network", "library", "library_version", "device", "placement", "campaign")
 _LIBRARY = ("library", "library_version")
+_SIZES = frozenset({"message_size", "total_size", "vector_size"})
 #: Hints for readers, for finding files, and for choosing among what they hold.
 OPTIONS = ("pattern", "statistic", "columns", "recursive", "numbers", "select", "join", "scheduler")
 #: File names of this form are understood without a pattern.
@@ -224,9 +227,9 @@ class FileHints:
             table = table.assign(**filled)
         table = self._named(on_nodes(table, self._nodes, self._source))
         self.needs.update(name for name in ("collective", "algorithm", "comm_size") if name not in table)
-        if "message_size" not in table and "total_size" not in table:
+        if not _SIZES & set(table):
             self._no_message_size(table)
-        return table
+        return _by_convention(table) if {"vector_size", "collective", "comm_size"} <= set(table) else table
 
     def finish(self) -> None:
         """Check after the last table.
@@ -267,7 +270,7 @@ class FileHints:
 
     def _value(self, name: str, table: pd.DataFrame) -> Any:
         value = self._given.get(name, self._own.get(name))
-        if value is None or (name == "message_size" and "total_size" in table):
+        if value is None or (name == "message_size" and _SIZES & set(table)):
             return None
         self._used.add(name)
         if name not in self._given:
@@ -325,6 +328,14 @@ class FileHints:
             self._told.setdefault(name, {}).update(dict.fromkeys(word for word in parts if word or not kept))
             table = parts.get(kept, table.iloc[:0]).drop(columns=name)
         return table
+
+
+def _by_convention(table: pd.DataFrame) -> pd.DataFrame:
+    """The block per process of collectives that count blocks, for vectors (bytes) as others count them."""
+    vector, comm_size = (table[name].to_numpy(dtype=np.int64) for name in ("vector_size", "comm_size"))
+    blocks = table["collective"].isin(list(filter(counts_blocks, coded(table["collective"])[1]))).to_numpy()
+    sizes = np.where(blocks, block_of(vector, comm_size), np.where(table["collective"] == "barrier", 0, vector))
+    return table.drop(columns="vector_size").assign(message_size=sizes, total_size=np.where(blocks, vector, 0))
 
 
 #: What may be said where a file does not say it; of message sizes which column of the table holds them.

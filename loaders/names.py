@@ -23,6 +23,7 @@ COLUMNS = (
     "repetition",
     "library_id",
     "double_of",
+    "vector_size",
     *FACETS.values(),
 )
 

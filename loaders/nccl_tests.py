@@ -16,8 +16,7 @@ from typing import Any
 import pandas as pd
 
 from loaders import text
-from loaders.hinted import hinted
-from loaders.names import collective_name, counts_blocks
+from loaders.names import collective_name
 from loaders.source import Format, Source
 
 STATISTIC = "time: mean over iterations and processes, out of place"
@@ -33,7 +32,6 @@ _VERSION = re.compile(r"# nccl-tests version (\S+)")
 class _State:
     """Where in the file the reader is, and what it has collected."""
 
-    hinted: str | None
     test: str = ""
     iterations: int = 0
     ranks: set[int] = field(default_factory=set)
@@ -49,7 +47,7 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read every table; see `loaders.source.Format`."""
     text.wanted_statistic(source, ("mean",))
-    state = _State(hinted=hinted(source, "collective"))
+    state = _State()
     source.attrs.update(library="NCCL", device="CUDA", benchmark="nccl-tests")
     source.attrs.update(statistic=STATISTIC, statistic_kind="mean over processes")
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, source, state))
@@ -96,11 +94,10 @@ def _row(source: Source, state: _State, line: text.Line) -> str:
 
 
 def _made(state: _State, collective: str | None, fields: Mapping[str, str]) -> dict[str, Any]:
-    total = counts_blocks(collective or state.hinted or "")
     row = text.columns_of(
         collective=collective, comm_size=len(state.ranks) or None, repetitions=state.iterations or None
     )
-    row |= {"total_size" if total else "message_size": int(fields["size"]), "time": float(fields["time"]) * 1e-6}
+    row |= {"vector_size": int(fields["size"]), "time": float(fields["time"]) * 1e-6}
     operation = {"operation": fields["redop"]} if fields.get("redop", "none") != "none" else {}
     return row | {"element_type": fields["type"]} | operation
 

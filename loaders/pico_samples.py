@@ -20,8 +20,6 @@ import pandas as pd
 
 from loaders.chunk import Chunk, not_time
 from loaders.delimited import Delimited, Field
-from loaders.hinted import hinted
-from loaders.names import counts_blocks
 from loaders.pico_names import split_file
 from loaders.source import Source
 
@@ -46,54 +44,17 @@ class Samples:
     repetition: npt.NDArray[np.int64]
 
 
-class SampleReader:
-    """Collects the samples of one file block by block.
+@dataclass(frozen=True)
+class SampleText:
+    """A file of samples: its header line, the lines after it, what stands before the text of those that are skipped.
 
-    Parameters
-    ----------
-    source
-        Where rows are counted.
-    header
-        The header line; a text without one is taken as one column.
-    label
-        What stands before the text of skipped lines, such as the name within a tarball.
+    A text without a header is taken as one column; `line` is the number of its first line.
     """
 
-    def __init__(self, source: Source, header: str, label: str = "") -> None:
-        self._source = source
-        self._label = label
-        fields = [Field("time", "number"), *(Field(f"rank{n}", "ignored") for n in range(header.count(",")))]
-        self._reader = Delimited(source, fields, ",", what="PICO's samples", header=header, open_end=False)
-        self._parts: list[pd.DataFrame] = []
-        self._warm = False
-
-    def add(self, text: bytes, line: int) -> None:
-        """Take whole lines; the first has the number `line`."""
-        samples, footer = _without_footer(text)
-        if footer:
-            self._warm = True
-            self._skip(line + samples.count(b"\n"), footer.decode("utf-8", "replace"), _FOOTER_REASON)
-        table = self._reader.parse(samples, line, _with_lines)
-        if table is not None:
-            self._parts.append(table)
-
-    def finish(self) -> Samples:
-        """Leave out the warm-up and what is not positive, and count all rows."""
-        if not self._parts:
-            return Samples(np.empty(0), np.empty(0, dtype=np.int64))
-        time = np.concatenate([p["time"].to_numpy() for p in self._parts])
-        lines = np.concatenate([p["line"].to_numpy() for p in self._parts])
-        repetition = np.arange(len(time))
-        warm_up = _warm_up(self._source, len(time), warm=self._warm)
-        time, lines, repetition = time[warm_up:], lines[warm_up:], repetition[warm_up:]
-        bad = not_time(time)
-        for place in np.flatnonzero(bad):
-            self._skip(int(lines[place]), str(time[place]), "the time is not a positive number")
-        self._source.loaded(int((~bad).sum()))
-        return Samples(time[~bad] * 1e-9, repetition[~bad])
-
-    def _skip(self, line: int, text: str, reason: str) -> None:
-        self._source.skip(line, f"{self._label}{text}", reason)
+    header: str
+    text: bytes
+    label: str = ""
+    line: int = 2
 
 
 def _without_footer(text: bytes) -> tuple[bytes, bytes]:
@@ -110,15 +71,6 @@ def _warm_up(source: Source, rows: int, *, warm: bool) -> int:
     return warm_up
 
 
-@dataclass(frozen=True)
-class SampleText:
-    """A file of samples in a tarball: its header line, the lines after it, and its name."""
-
-    header: str
-    text: bytes
-    label: str
-
-
 def read_many(source: Source, files: Sequence[SampleText]) -> list[Samples]:
     """Read many small files, with one call of the parser where all lines of all of them are samples."""
     cut = [_without_footer(file.text) for file in files]
@@ -133,7 +85,7 @@ def read_many(source: Source, files: Sequence[SampleText]) -> list[Samples]:
     for file, (samples, footer) in zip(files, cut, strict=True):
         rows = samples.count(b"\n")
         if footer:
-            source.skip(rows + 2, f"{file.label}{footer.decode('utf-8', 'replace')}", _FOOTER_REASON)
+            source.skip(file.line + rows, f"{file.label}{footer.decode('utf-8', 'replace')}", _FOOTER_REASON)
         warm_up = _warm_up(source, rows, warm=bool(footer))
         source.loaded(rows - warm_up)
         read.append(Samples(time[at + warm_up : at + rows] * 1e-9, np.arange(warm_up, rows)))
@@ -153,41 +105,42 @@ def _parsed(text: bytes) -> npt.NDArray[np.float64] | None:
 
 
 def _read_one(source: Source, file: SampleText) -> Samples:
-    reader = SampleReader(source, file.header, label=file.label)
-    reader.add(file.text, 2)
-    return reader.finish()
+    """Leave out the warm-up, what is no sample and what is not positive, and count all rows."""
+    samples, footer = _without_footer(file.text)
+    if footer:
+        line = file.line + samples.count(b"\n")
+        source.skip(line, f"{file.label}{footer.decode('utf-8', 'replace')}", _FOOTER_REASON)
+    fields = [Field("time", "number"), *(Field(f"rank{n}", "ignored") for n in range(file.header.count(",")))]
+    reader = Delimited(source, fields, ",", what="PICO's samples", header=file.header, open_end=False)
+    table = reader.parse(samples, file.line, _with_lines)
+    if table is None:
+        return Samples(np.empty(0), np.empty(0, dtype=np.int64))
+    repetition = np.arange(len(table))
+    kept = slice(_warm_up(source, len(table), warm=bool(footer)), None)
+    time, lines, repetition = table["time"].to_numpy()[kept], table["line"].to_numpy()[kept], repetition[kept]
+    bad = not_time(time)
+    for place in np.flatnonzero(bad):
+        source.skip(int(lines[place]), f"{file.label}{time[place]}", "the time is not a positive number")
+    source.loaded(int((~bad).sum()))
+    return Samples(time[~bad] * 1e-9, repetition[~bad])
 
 
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read one file of samples that stands alone."""
     source.attrs["statistic"] = STATISTIC
-    reader: SampleReader | None = None
-    for first, block in source.blocks():
-        text, line = block, first
-        if reader is None:
-            end = block.find(b"\n") + 1 or len(block)
-            header = block[:end].decode("utf-8", "replace").lstrip("\ufeff").strip()
-            reader = SampleReader(source, header if is_header(header) else _HEADER)
-            if is_header(header):
-                text, line = block[end:], first + 1
-        reader.add(text, line)
-    if reader is None:
-        return
-    samples = reader.finish()
+    text = b"".join(block for _, block in source.blocks())
+    end = text.find(b"\n") + 1 or len(text)
+    header = text[:end].decode("utf-8", "replace").lstrip("\ufeff").strip()
+    file = SampleText(header, text[end:]) if is_header(header) else SampleText(_HEADER, text, line=1)
+    (samples,) = read_many(source, [file])
     if not len(samples.time):
         return
     data: dict[str, Any] = {"time": samples.time, "repetition": samples.repetition}
     named = split_file(source.path.name)
     if named is not None:
         data |= {"algorithm": named.algorithm.name, "segment_size": named.algorithm.segment_size}
-        data |= {size_column(source): named.total_size, "element_type": named.datatype}
+        data |= {"vector_size": named.total_size, "element_type": named.datatype}
     yield pd.DataFrame(data)
-
-
-def size_column(source: Source) -> str:
-    """Column for PICO's totals: the message size itself where hints name a collective that counts the vector."""
-    collective = hinted(source, "collective")
-    return "total_size" if collective is None or counts_blocks(str(collective)) else "message_size"
 
 
 def _with_lines(chunk: Chunk) -> pd.DataFrame:

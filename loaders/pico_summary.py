@@ -9,7 +9,7 @@ mean, min) asks for. ``nnodes`` may be the shape of a torus (``8x8x8``); the com
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -17,13 +17,11 @@ import pandas as pd
 
 from loaders.chunk import Chunk, not_time, not_whole, plain_text, translate
 from loaders.delimited import Delimited, Field
-from loaders.names import block_of, collective_name, counts_blocks
+from loaders.names import collective_name, counts_blocks
 from loaders.pico_names import parse_nodes, split_algorithm, without_library
 from loaders.source import Source
 from loaders.text import wanted_statistic
 
-CONVERTED = "sizes of collectives with a block per process converted from the whole vector"
-ROUNDED = "where the ranks do not divide the vector, the block is rounded half up, to at least 1 byte"
 STATISTICS = ("max", "mean", "median", "min")
 _AGGREGATED = {"collective_type", "buffer_size", "algo_name", "nnodes", "tasks_per_node"}
 _CONSOLIDATED = {"collective", "bytes", "algorithm", "segsize_bytes", "ranks", "tasks_per_node"}
@@ -31,8 +29,8 @@ _CONSOLIDATED = {"collective", "bytes", "algorithm", "segsize_bytes", "ranks", "
 _COLUMNS: Mapping[str, tuple[str, str]] = {
     "collective_type": ("collective", "text"),
     "collective": ("collective", "text"),
-    "buffer_size": ("total_size", "number"),
-    "bytes": ("total_size", "number"),
+    "buffer_size": ("vector_size", "number"),
+    "bytes": ("vector_size", "number"),
     "algo_name": ("raw", "text"),
     "algorithm": ("algorithm", "text"),
     "segsize_bytes": ("segment_size", "number"),
@@ -144,7 +142,7 @@ class SummaryReader:
     def _finish(self, chunk: Chunk) -> pd.DataFrame:
         frame = chunk.frame
         data: dict[str, Any] = {"collective": translate(frame["collective"], collective_name)}
-        data["total"] = frame["total_size"].to_numpy()
+        data["vector_size"] = frame["vector_size"].to_numpy()
         data["ppn"] = frame["ppn"].to_numpy()
         data |= _method(frame)
         if "nodes" in frame:
@@ -163,7 +161,7 @@ class SummaryReader:
         faults = [
             (data["collective"].codes < 0, "no collective that is known"),
             (data["algorithm"].codes < 0, "no algorithm"),
-            (not_whole(data["total"]), "the buffer size is not a whole number"),
+            (not_whole(data["vector_size"]), "the buffer size is not a whole number"),
             (not_whole(data["ppn"], 1), "tasks_per_node is not a whole number from 1 up"),
             (not_whole(data["comm_size"], 1), "the number of nodes or ranks is not a whole number from 1 up"),
             (not_whole(data["segment_size"]), "the segment size is not a whole number"),
@@ -174,7 +172,9 @@ class SummaryReader:
             faults.append(
                 (~np.isnan(repetitions) & not_whole(repetitions, 1), "n_iter is not a whole number from 1 up")
             )
-        return _converted(self._source, chunk.with_frame(data).drop(self._source, faults))
+        table = chunk.with_frame(data).drop(self._source, faults)
+        say_converted(self._source, table["collective"].cat.categories)
+        return table.astype(dict.fromkeys(("vector_size", "comm_size", "ppn", "segment_size"), np.int64))
 
 
 def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.float64]]:
@@ -182,21 +182,6 @@ def numbers(column: pd.Series[Any], number: Any) -> np.ndarray[Any, np.dtype[np.
     categories = [number(str(c)) for c in column.cat.categories]
     table = np.array([np.nan if n is None else n for n in categories] + [np.nan], dtype=np.float64)
     return table[column.cat.codes.to_numpy()]
-
-
-def blocks(
-    source: Source, collective: pd.Series[Any], total: Any, comm_size: Any
-) -> np.ndarray[Any, np.dtype[np.int64]]:
-    """Message sizes by the project's convention of PICO's totals; notes what was converted and rounded."""
-    total, comm_size = np.asarray(total, dtype=np.int64), np.asarray(comm_size, dtype=np.int64)
-    names = [c for c in collective.cat.categories if counts_blocks(c)]
-    per_process = collective.isin(names).to_numpy()
-    if per_process.any():
-        source.note(CONVERTED)
-    if bool((per_process & (total % comm_size != 0)).any()):
-        source.note(ROUNDED)
-    sizes = np.where(per_process, block_of(total, comm_size), total)
-    return np.where((collective == "barrier").to_numpy(), 0, sizes)
 
 
 def _method(frame: pd.DataFrame) -> dict[str, Any]:
@@ -211,11 +196,13 @@ def _method(frame: pd.DataFrame) -> dict[str, Any]:
     return data
 
 
-def _converted(source: Source, table: pd.DataFrame) -> pd.DataFrame:
-    total = table.pop("total").to_numpy(dtype=np.int64)
-    table.insert(1, "message_size", blocks(source, table["collective"], total, table["comm_size"]))
-    table["total_size"] = np.where(table["collective"].map(counts_blocks).astype(bool), total, 0)
-    return table.astype({"comm_size": np.int64, "ppn": np.int64, "segment_size": np.int64})
+def say_converted(source: Source, collectives: Iterable[str]) -> None:
+    """Say how sizes of collectives are converted, where any of these is."""
+    if any(map(counts_blocks, collectives)):
+        source.note(
+            "sizes of collectives with a block per process converted from the whole vector; where the ranks do not "
+            "divide it, the block is rounded half up, to at least 1 byte"
+        )
 
 
 def cells(line: str) -> list[str]:

@@ -25,7 +25,7 @@ import pandas as pd
 
 from loaders import disk, pico_samples, pico_summary
 from loaders.errors import LoadError
-from loaders.names import block_of, collective_name, counts_blocks
+from loaders.names import collective_name
 from loaders.pico_names import TestFile, first_line, parse_nodes, split_file
 from loaders.pico_samples import SampleText
 from loaders.pico_summary import FACETS
@@ -297,24 +297,16 @@ class _Batch:
         yield pd.DataFrame(data)
 
     def _identity(self, files: list[tuple[TestFile, Test | None]], counts: list[int]) -> dict[str, Any]:
-        totals = np.array([named.total_size for named, _ in files], dtype=np.int64)
+        sizes = {"vector_size": np.repeat(np.array([named.total_size for named, _ in files], dtype=np.int64), counts)}
         tests = [test for _, test in files if test is not None]
         if not tests:
-            return {pico_samples.size_column(self._source): np.repeat(totals, counts)}
-        comm_size = np.array([test.comm_size for test in tests], dtype=np.int64)
-        per_process = np.array([counts_blocks(test.collective) for test in tests])
-        if per_process.any():
-            self._source.note(pico_summary.CONVERTED)
-        if bool((per_process & (totals % comm_size != 0)).any()):
-            self._source.note(
-                "where the ranks do not divide the vector, the block is rounded half up, to at least 1 byte"
-            )
+            return sizes
+        pico_summary.say_converted(self._source, (test.collective for test in tests))
         data: dict[str, Any] = {
+            **sizes,
             "collective": _texts([test.collective for test in tests], counts),
-            "comm_size": np.repeat(comm_size, counts),
+            "comm_size": np.repeat(np.array([test.comm_size for test in tests], dtype=np.int64), counts),
             "ppn": np.repeat([test.ppn for test in tests], counts),
-            "message_size": np.repeat(np.where(per_process, block_of(totals, comm_size), totals), counts),
-            "total_size": np.repeat(np.where(per_process, totals, 0), counts),
         }
         words_of = {name: [getattr(test, name) or None for test in tests] for name in FACETS if name != "element_type"}
         words_of["element_type"] = [named.datatype for named, _ in files]

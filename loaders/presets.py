@@ -23,7 +23,7 @@ import pandas as pd
 from loaders import columns
 from loaders.columns import Plan, plain
 from loaders.hinted import hinted
-from loaders.names import block_of, counts_blocks
+from loaders.names import counts_blocks
 from loaders.source import Source
 from loaders.text import size_column, wanted_statistic
 
@@ -94,13 +94,9 @@ def _nccl_rows(source: Source, table: pd.DataFrame) -> pd.DataFrame:
     for name in ("pipe_ops", "reg_buff"):
         if name in table:
             table[name] = table[name].cat.remove_categories([c for c in table[name].cat.categories if c == -1])
-    totals = [c for c in table["collective"].cat.categories if counts_blocks(c)]
-    total = table["collective"].isin(totals).to_numpy()
-    if total.any():
+    if any(map(counts_blocks, table["collective"].cat.categories)):
         source.note("sizes of allgather, reduce_scatter, … are the bytes of all ranks; divided by the ranks")
-        size = table["message_size"].to_numpy()
-        table["total_size"] = np.where(total, size, 0)
-        table["message_size"] = np.where(total, block_of(size, comm_size), size)
+        table = table.rename(columns={"message_size": "vector_size"})
     if "of_nodes" in table:
         nodes = pd.to_numeric(table.pop("of_nodes").astype(object), errors="coerce").to_numpy(dtype=np.float64)
         with np.errstate(invalid="ignore", divide="ignore"):

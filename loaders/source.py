@@ -293,7 +293,9 @@ class Format:
     read
         ``read(source)``: yields tables of rows. Columns are those of `loaders.names.COLUMNS` that the file tells (sizes
         in bytes by the project's convention, times in seconds), one row a measured point or, with a column
-        ``repetition``, one row a raw sample. What the file does not tell is left out: hints add it.
+        ``repetition``, one row a raw sample. Instead of its message size a row may tell ``total_size``, that of the
+        blocks of all processes, or ``vector_size``, that of a vector or of these. What the file does not tell is left
+        out: hints add it.
     """
 
     name: str

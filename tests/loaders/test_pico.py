@@ -247,7 +247,7 @@ def test_samples_lose_their_warm_up_as_in_picos_own_summary(folder: Path) -> Non
 
 
 def test_libbine_samples_have_no_warm_up_but_a_last_line(folder: Path) -> None:
-    reading = read(FORMAT, folder / "32768_BINE-BINOMIAL_TREE-UTOFU-0-1_int32.csv", collective="bcast")
+    reading = read(FORMAT, folder / "32768_BINE-BINOMIAL_TREE-UTOFU-0-1_int32.csv", collective="bcast", comm_size=8)
     assert (reading.source.rows, reading.source.skipped) == (100, 1)
     assert (reading.source.skips[0].line, reading.source.skips[0].text) == (102, "Average runtime: 0.000082")
     assert reading.rows["time"].iloc[0] == pytest.approx(83770e-9)
