@@ -79,6 +79,13 @@ def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
     assert sorted(s.line for s in reading.source.skips) == [1, 7, 8, 9, 10]
 
 
+def test_a_second_header_begins_another_table(tmp_path: Path) -> None:
+    other = HEADER.replace("time", "time_us")
+    reading = read_text(FORMAT, tmp_path, f"{HEADER}\n{ROWS}{other}\nbcast linear chain 0 4 16 12.5 7\n")
+    assert (reading.source.rows, reading.source.skipped) == (4, 0)
+    assert reading.time(topology="chain") == 12.5
+
+
 def test_a_file_of_many_pieces_loads_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(source, "BLOCK_BYTES", 300)
     reading = read_text(FORMAT, tmp_path, f"{HEADER}\n{ROWS * 9}")
