@@ -1,7 +1,6 @@
 """The errors that reading results can end in, split by what the user can do about them."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
 
 
 class LoadError(ValueError):
@@ -25,10 +24,6 @@ class LoadError(ValueError):
         where = "" if self.path is None else self.path if line is None else f"{self.path}:{line}"
         super().__init__(f"{where}: {message}" if where else message)
 
-    def __reduce__(self) -> tuple[Any, ...]:
-        # Read in another process, the error comes as it was made there.
-        return _again, (type(self), self.args, self.__dict__)
-
 
 class NoRowsError(LoadError):
     """A file holds no row at all, such as that of a job that was stopped early; beside others it is passed over."""
@@ -48,14 +43,8 @@ class MissingHintError(LoadError):
     """
 
     def __init__(
-        self, message: str, *, hints: Iterable[str], path: object = None, examples: Mapping[str, str] | None = None
+        self, message: str, *, hints: Iterable[str] = (), path: object = None, examples: Mapping[str, str] | None = None
     ) -> None:
         super().__init__(message, path=path)
         self.hints = tuple(hints)
         self.examples = dict(examples or {})
-
-
-def _again(kind: type[LoadError], args: tuple[Any, ...], facts: dict[str, Any]) -> LoadError:
-    error = kind.__new__(kind, *args)
-    error.__dict__.update(facts)
-    return error

@@ -117,8 +117,10 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
         names = ", ".join(neither)
         listing.notes.append(f"{folder}: neither files nor folders, such as links that lead nowhere: {names}")
     if folder / _PLAN in files:
-        files, folders = ([e for e in each if not _is_kept(e)] for each in (files, folders))
-        files += _parts(folder)
+        kept = {e for e in entries if e.name in _KEPT or e.name.startswith(_BUILT)}
+        files, folders = ([e for e in each if e not in kept] for each in (files, folders))
+        # Those of the jobs of an array by their numbers: 10 is behind 9.
+        files += sorted(folder.glob(f"{_PARTS}/*/results.jsonl"), key=lambda e: (len(e.parent.name), e.parent.name))
     for file in files:
         listing.add(file, named=False)
     if hints.values.get("recursive") or all(f.suffix.lower() in _ABOUT for f in files):
@@ -129,21 +131,6 @@ def _folder(folder: Path, hints: Hints, listing: Found, above: frozenset[Path]) 
     if folders:
         names = ", ".join(f"{f.name}/" for f in folders)
         listing.notes.append(f"{folder}: sub-folders not entered: {names} (recursive enters them)")
-
-
-def _parts(folder: Path) -> list[Path]:
-    """Run files of the jobs of an array in the folder of a campaign, by their numbers."""
-    return sorted(folder.glob(f"{_PARTS}/*/results.jsonl"), key=lambda file: _number(file.parent))
-
-
-def _is_kept(path: Path) -> bool:
-    """Whether a campaign keeps it beside its results."""
-    return path.name in _KEPT or path.name.startswith(_BUILT)
-
-
-def _number(part: Path) -> tuple[int, str]:
-    """What puts ``10`` behind ``9``."""
-    return len(part.name), part.name
 
 
 def detect(source: Source, formats: Mapping[str, Format], name: str | None = None) -> Format:

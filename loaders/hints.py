@@ -93,6 +93,9 @@ def _literal(text: str) -> str:
     return re.escape(text).replace(r"\*", r"[^/]*")
 
 
+_OWN = compile_pattern(OWN_PATTERN)
+
+
 @dataclass
 class Hints:
     """The user's hints, checked.
@@ -121,7 +124,6 @@ class Hints:
         self.values = values
         pattern = values.get("pattern")
         self._pattern = None if pattern is None else compile_pattern(pattern)
-        self._own = compile_pattern(OWN_PATTERN)
         self.choice = Choice.of(values.get("select"), values.get("join"))
         self.numbers: numbers.Numbering | None = None
         if "numbers" in values:
@@ -167,7 +169,7 @@ class Hints:
 
     def from_own_name(self, path: PurePath) -> dict[str, Any]:
         """What a file name of the form `OWN_PATTERN` says; empty for any other or where a pattern is given."""
-        match = None if self._pattern is not None else self._own.search(path.as_posix())
+        match = None if self._pattern is not None else _OWN.search(path.as_posix())
         return (
             {}
             if match is None or collective_name(match["collective"]) is None
@@ -359,3 +361,14 @@ def missing(needs: set[str], source: Source) -> MissingHintError:
         hints=names,
         path=source.path,
     )
+
+
+def hinted(source: Source, name: str) -> Any:
+    """What hints say of this file, as a value or by the pattern over its path; None if nothing.
+
+    Raises
+    ------
+    LoadError
+        The path does not match the pattern.
+    """
+    return Hints(source.options).of(source.path).get(name)

@@ -15,7 +15,7 @@ import pandas as pd
 
 from loaders import text
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT, REDUCING
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Start, Starts
 

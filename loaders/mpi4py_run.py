@@ -18,7 +18,7 @@ import pandas as pd
 
 from loaders import osu, text
 from loaders.collectives import POINT_TO_POINT
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.source import Format, Source
 from loaders.start_line import Starts
 from loaders.text import Title

@@ -26,7 +26,7 @@ from typing import Any
 import pandas as pd
 
 from loaders import text
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.names import collective_name
 from loaders.source import Format, Source
 

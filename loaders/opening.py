@@ -131,7 +131,7 @@ def report(source: Source, error: str | None = None) -> dict[str, Any]:
     """What one file gave, in plain types."""
     return {
         "path": str(source.path),
-        "format": source.options.get("_format"),
+        "format": source.format,
         "rows": source.rows - source.excluded,
         "skipped": source.skipped,
         "present": source.rows - source.excluded + source.skipped,
@@ -152,7 +152,7 @@ def _readers(
     for path, named in files.files:
         source = Source(path, options=hints.options(), progress=progress)
         own = hints if hints.matches(path) or not (named and _says_all(source)) else hints.without_pattern()
-        yield source, _tables(source, format, own), own, named
+        yield source, _tables(source, format), own, named
 
 
 def _says_all(source: Source) -> bool:
@@ -163,11 +163,9 @@ def _says_all(source: Source) -> bool:
         return False
 
 
-def _tables(source: Source, format: str | None, hints: Hints) -> Iterator[pd.DataFrame]:
-    if not hints.matches(source.path):
-        raise source.fail(f"the path does not match the pattern {hints.values['pattern']!r}")
+def _tables(source: Source, format: str | None) -> Iterator[pd.DataFrame]:
     chosen = detect(source, FORMATS, format)
-    source.options["_format"] = chosen.name
+    source.format = chosen.name
     yield from chosen.read(source)
 
 

@@ -22,7 +22,7 @@ import pandas as pd
 
 from loaders import columns
 from loaders.columns import Plan, plain
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.names import counts_blocks
 from loaders.source import Source
 from loaders.text import size_column, wanted_statistic

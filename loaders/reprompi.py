@@ -31,7 +31,7 @@ import pandas as pd
 from loaders.chunk import Chunk, not_time, not_whole, translate
 from loaders.collectives import REDUCING
 from loaders.delimited import Delimited, Field
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.names import collective_name
 from loaders.reprompi_verbose import Verbose
 from loaders.source import Format, Source
@@ -129,7 +129,7 @@ class _State:
         if not text or text.isspace():
             return
         if self.reader is None:
-            _skip_lines(self.source, text, line)
+            self.source.skip_lines(line, text, "not in a table of ReproMPI")
             return
         table = self.reader.parse(text, line, self._finish)
         if table is not None and len(table):
@@ -291,12 +291,6 @@ def _params(command: str) -> dict[str, str]:
         return {}
     pairs = (pair.partition(":") for pair in match[1].strip("'\"").split(","))
     return {name: value for name, _, value in pairs if name and value}
-
-
-def _skip_lines(source: Source, text: bytes, line: int) -> None:
-    for offset, raw in enumerate(text.split(b"\n")):
-        if raw.strip():
-            source.skip(line + offset, raw, "not in a table of ReproMPI")
 
 
 FORMAT = Format("reprompi", "ReproMPI 0.x and 1.x", recognises, read)

@@ -17,7 +17,7 @@ import pandas as pd
 
 from loaders.collectives import COLLECTIVES, POINT_TO_POINT
 from loaders.facet_names import FACETS
-from loaders.hinted import hinted
+from loaders.hints import hinted
 from loaders.names import RESERVED
 from loaders.source import Format, Source, occurrences
 from loaders.text import size_column
@@ -92,7 +92,7 @@ def _block_tables(source: Source, text: bytes, line: int, name: str | None) -> I
     if not text or text.isspace():
         return
     if name is None:
-        _skip_lines(source, text, line, "not inside a result block")
+        source.skip_lines(line, text, "not inside a result block")
         return
     table = _fast(text)
     if table is not None:
@@ -264,13 +264,6 @@ def block_name(name: str) -> tuple[str | None, str | None]:
     if collective.startswith("i") and collective[1:] in _COLLECTIVES:
         return collective, how or None
     return (collective, how or None) if collective in _COLLECTIVES else (None, None)
-
-
-def _skip_lines(source: Source, text: bytes, line: int, reason: str) -> None:
-    for offset, raw in enumerate(text.split(b"\n")):
-        content = raw.strip()
-        if content and not content.startswith(b"#"):
-            source.skip(line + offset, content, reason)
 
 
 FORMAT = Format("skampi", "SKaMPI 5 and 6", recognises, read)

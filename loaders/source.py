@@ -79,6 +79,10 @@ class Source:
         Those of them that the user should see without asking.
     options
         The user's hints, for readers that must choose (``statistic=…``, ``columns=…``).
+    format
+        Name of its format, once that is known.
+    broken
+        Why the rest of a damaged compressed file cannot be read; empty: it can.
     """
 
     path: Path
@@ -94,7 +98,8 @@ class Source:
     reasons: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
-    _broken: str = field(default="", repr=False)
+    format: str | None = None
+    broken: str = ""
     _digest: str | None = field(default=None, repr=False)
 
     def loaded(self, rows: int) -> None:
@@ -110,6 +115,13 @@ class Source:
         if len(self.skips) < KEPT_SKIPS:
             self.skips.append(Skip(line, text.rstrip("\r\n")[:KEPT_TEXT], reason))
 
+    def skip_lines(self, first: int, text: bytes, reason: str) -> None:
+        """Count lines as skipped, but for blank ones and remarks; the number of the first and why."""
+        for number, raw in enumerate(text.split(b"\n"), first):
+            content = raw.strip()
+            if content and not content.startswith(b"#"):
+                self.skip(number, content, reason)
+
     def skip_many(self, count: int, reason: str) -> None:
         """Count `count` rows that were left out together."""
         if count:
@@ -120,11 +132,6 @@ class Source:
         """Count `count` rows that were loaded but are left out all the same, such as rows of another system."""
         self.excluded += count
         self.skip_many(count, reason)
-
-    @property
-    def broken(self) -> bool:
-        """Whether the rest of a damaged compressed file cannot be read."""
-        return bool(self._broken)
 
     def note(self, text: str, *, warn: bool = False) -> None:
         """Add a remark once; with `warn` it is also shown where nobody asked for remarks."""
@@ -211,7 +218,7 @@ class Source:
                 block, rest = b"".join((rest, view[:cut])), bytes(view[cut:])
                 yield number, block, done
                 number += occurrences(block, "\n")
-            if not isinstance(stream, _Unpacked) and not self._broken:
+            if not isinstance(stream, _Unpacked) and not self.broken:
                 self._digest = hashed.hexdigest()[:16]
         if rest:
             yield number, rest, done
@@ -232,13 +239,13 @@ class Source:
         except _TooMuchError as error:
             raise self.fail(str(error)) from None
         except (OSError, EOFError, zlib.error) as error:
-            self._broken = f"the rest of the file cannot be read: {error}"
+            self.broken = f"the rest of the file cannot be read: {error}"
         return b"".join(pieces)
 
     def _tell_broken(self) -> None:
         """Count what could not be read as one skipped row; not where it is read, which may be another thread."""
-        if self._broken and self._broken not in self.reasons:
-            self.skip(0, "", self._broken)
+        if self.broken and self.broken not in self.reasons:
+            self.skip(0, "", self.broken)
 
 
 def most_unpacked(path: Path) -> int:
