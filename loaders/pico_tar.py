@@ -15,7 +15,7 @@ from __future__ import annotations
 import csv
 import tarfile
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 from typing import Any
@@ -63,12 +63,7 @@ class Test:
     collective: str
     comm_size: int
     ppn: int
-    system: str = ""
-    library: str = ""
-    library_version: str = ""
-    device: str = ""
-    operation: str = ""
-    campaign: str = ""
+    facets: Mapping[str, str | None]
 
 
 @dataclass
@@ -204,17 +199,7 @@ def _test(cell: dict[str, str]) -> Test | None:
     nodes, ppn = parse_nodes(cell.get("nnodes", "")), parse_nodes(cell.get("tasks_per_node", ""))
     if collective is None or nodes is None or ppn is None:
         return None
-    return Test(
-        collective,
-        nodes * ppn,
-        ppn,
-        system=cell.get("system", ""),
-        library=cell.get("mpi_lib", ""),
-        library_version=cell.get("mpi_lib_version", ""),
-        device=pico_summary.device(cell.get("gpu_awareness", "")) or "",
-        operation=pico_summary.operation(cell.get("MPI_Op", "")) or "",
-        campaign=pico_summary.date(cell.get("timestamp", "")) or "",
-    )
+    return Test(collective, nodes * ppn, ppn, pico_summary.facets_of(cell))
 
 
 def _member(source: Source, campaign: Campaign, batch: _Batch, member: _Member, text: bytes) -> Iterator[pd.DataFrame]:
@@ -308,7 +293,7 @@ class _Batch:
             "comm_size": np.repeat(np.array([test.comm_size for test in tests], dtype=np.int64), counts),
             "ppn": np.repeat([test.ppn for test in tests], counts),
         }
-        words_of = {name: [getattr(test, name) or None for test in tests] for name in FACETS if name != "element_type"}
+        words_of = {name: [test.facets.get(name) for test in tests] for name in FACETS}
         words_of["element_type"] = [named.datatype for named, _ in files]
         data |= {name: _texts(words, counts) for name, words in words_of.items() if any(words)}
         return data
