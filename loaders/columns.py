@@ -39,6 +39,8 @@ UNITS: Mapping[str, float] = {
     "us": 1e-6,
     "µs": 1e-6,
     "μs": 1e-6,
+    # The same of Latin-1, as spreadsheets write it: no other unit begins with a sign that is not ASCII.
+    "\ufffds": 1e-6,
     "usec": 1e-6,
     "ns": 1e-9,
     "nsec": 1e-9,

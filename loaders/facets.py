@@ -70,9 +70,13 @@ class Choice:
         LoadError
             A facet is not known or has no value; the message lists them.
         """
+        if not isinstance(select, Mapping | str | None):
+            raise LoadError(f"the hint select must be FACET=VALUE or {{facet: value}}, not {select!r}")
+        if not isinstance(join, Iterable | None):
+            raise LoadError(f"the hint join must be facets, not {join!r}")
         pairs = select.items() if isinstance(select, Mapping) else _pairs(select)
-        chosen = {_facet(name): str(value).strip() for name, value in pairs}
-        names = join.split(",") if isinstance(join, str) else join or ()
+        chosen = {_facet(str(name)): str(value).strip() for name, value in pairs}
+        names = join.split(",") if isinstance(join, str) else map(str, join or ())
         return cls(chosen, tuple(_facet(name) for name in names if name.strip()))
 
     def keeps(self, facets: Told) -> bool:

@@ -191,6 +191,8 @@ def _typed(name: str, value: Any) -> Any:
         return number
     if name in (*FIELDS, *ATTRIBUTES, "pattern", "statistic") and not isinstance(value, str):
         raise LoadError(f"the hint {name} must be text, not {value!r}")
+    if name == "algorithm" and not value.strip():
+        raise LoadError("the hint algorithm must be a name, not empty")
     if name == "collective":
         plain = collective_name(value)
         if plain is None:

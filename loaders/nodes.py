@@ -28,7 +28,10 @@ def on_nodes(table: pd.DataFrame, nodes: int | None, source: Source) -> pd.DataF
         return table.assign(comm_size=table["ppn"] * counts) if "ppn" in table else table
     if "ppn" in table and (table["comm_size"] > table["ppn"] * counts).any():
         source.note("rows have more processes than nodes times processes per node; nodes are not heeded", warn=True)
-    if "ppn" in table or (uneven := table["comm_size"] % counts != 0).all():
+    if "ppn" in table:
+        return table
+    if (uneven := table["comm_size"] % counts != 0).all():
+        source.note("no row has processes that the nodes share evenly; nodes are not heeded", warn=True)
         return table
     source.exclude(int(uneven.sum()), "processes that the nodes do not share evenly")
     return table[~uneven].assign(ppn=(table["comm_size"] // counts)[~uneven])

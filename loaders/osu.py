@@ -53,7 +53,7 @@ _TITLE = re.compile(
 )
 _DATATYPE = re.compile(r"#\s*Datatype:\s*(\S+?)\.?\s*$")
 _HEADER = re.compile(r"#\s*(?:Size(?:\s{2,}|\t)|(?:Avg Latency|Latency|Overall)\s?\(us\)|Bandwidth \(MB/s\))")
-_WORDS = re.compile(r"[^\S ]+|\s{2,}")
+_WORDS = re.compile(r"\s*[^\S ]\s*|\s{2,}")
 _OTHER_UNIT = re.compile(r"\((?:n|m)?s(?:ec)?\)$")
 _PATTERNS = {
     "": ("pingpong", 2),

@@ -174,3 +174,24 @@ def test_totals_of_a_collective_that_is_hinted_become_blocks_too(tmp_path: Path,
     for collective, size in (("reduce_scatter", 1024), ("allgather", 4096)):
         cube = open_results(tmp_path / "a.txt", collective=collective, algorithm="ring", comm_size=4)[collective]
         assert (cube["message_size"].item(), cube["time"].item()) == (size, pytest.approx(9.5e-6))
+
+
+@pytest.mark.parametrize(
+    ("hints", "words"),
+    [
+        ({"select": ["device=host"]}, "the hint select must be FACET=VALUE"),
+        ({"select": {1: "host"}}, "there is no facet '1'"),
+        ({"join": 5}, "the hint join must be facets, not 5"),
+        ({"join": [1]}, "there is no facet '1'"),
+        ({"algorithm": " "}, "the hint algorithm must be a name"),
+    ],
+)
+def test_hints_of_a_form_that_means_nothing_are_one_line_of_error(hints: dict[str, object], words: str) -> None:
+    with pytest.raises(LoadError, match=words):
+        Hints(hints)
+
+
+def test_nodes_that_no_row_fits_are_said_not_to_be_heeded(tmp_path: Path) -> None:
+    (tmp_path / "a.sko").write_text(ROW)
+    results = open_results(tmp_path / "a.sko", algorithm="x", nodes=3)
+    assert "no row has processes that the nodes share evenly" in results.attrs["notes"]

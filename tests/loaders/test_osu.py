@@ -183,6 +183,11 @@ def test_chatter_inside_the_table_and_a_last_number_that_is_cut_are_skipped(tmp_
     assert read_text(FORM, tmp_path, text + "2").source.rows == 3
 
 
+def test_a_header_in_which_tabs_stand_among_blanks(tmp_path: Path) -> None:
+    text = "# OSU MPI Broadcast Latency Test v7.4\n# Size\t   Avg Latency(us)\n8\t   9.50\n"
+    assert read_text(FORM, tmp_path, text).time(message_size=8) == 9.5
+
+
 def test_a_table_below_a_garbled_title_is_not_given_to_the_collective_before(tmp_path: Path) -> None:
     second = HEADER.replace("# OSU MPI Broadcast", "# OXU MPI Reduce") + "1 9.00\n"
     source = read_text(FORM, tmp_path, HEADER + "1 6.57\n" + second).source

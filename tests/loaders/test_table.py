@@ -137,6 +137,12 @@ def test_a_column_repetition_makes_raw_samples(tmp_path: Path) -> None:
     assert list(cube["sample"].values.ravel()) == pytest.approx([5e-6, 1e-6, 3e-6])
 
 
+def test_the_micro_sign_of_a_spreadsheet_is_that_of_microseconds(tmp_path: Path) -> None:
+    text = "collective,algorithm,comm_size,message_size,time [µs]\nbcast,ring,4,8,9.5\n"
+    for encoding in ("utf-8", "latin-1"):
+        assert read_text(FORMAT, tmp_path, text.encode(encoding)).time(message_size=8) == 9.5
+
+
 def test_total_sizes_become_blocks(tmp_path: Path) -> None:
     path = tmp_path / "total.csv"
     path.write_text("collective,algorithm,comm_size,total_size,time\nalltoall,linear,16,4096,1e-3\n")
