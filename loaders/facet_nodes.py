@@ -21,7 +21,7 @@ def by_ppn(rows: CollectiveRows, files: Mapping[int, Told]) -> ByPpn:
     files
         Facets of each file that is kept, by its place.
     """
-    used = {place: {int(rows.ppns.values[code]) for code in codes} for place, codes in on_nodes(rows).items()}
+    used = on_nodes(rows)
     numbers = sorted(set().union(*used.values()))
     differing = {}
     for name in OF_ROWS:

@@ -286,9 +286,9 @@ def _listed(values: Iterable[str], between: str = " and ") -> str:
 
 
 def on_nodes(rows: CollectiveRows) -> dict[int, set[int]]:
-    """Processes per node that each file, or its rows of other facets, were measured with."""
+    """Processes per node that each file, or its rows of other facets, were measured with; 0 where that is not told."""
     return {
-        source: {code for part in parts for code in np.unique(part.ppn).tolist()}
+        source: {rows.ppns.values[code] for part in parts for code in np.unique(part.ppn)}
         for source, parts in rows.by_source().items()
     }
 

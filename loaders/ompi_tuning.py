@@ -98,9 +98,10 @@ def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]
     """The cells of one line, or why it has none."""
     count, size, *cells = _TOKEN.findall(line) if len(line.split()) > 2 else ("", "")
     numbered = all(name.isdigit() for name in names)
-    if not (count.isascii() and count.isdigit() and 0 < int(count[:15]) < 2**31):
+    nodes, message_size = text.integer(count), text.integer(size)
+    if not nodes or nodes >= 2**31:
         return "the number of nodes is not a whole number from 1 up"
-    if not (size.isascii() and size.isdigit() and len(size) <= 15):
+    if message_size is None:
         return "the message size is not a whole number"
     if len(cells) != len(names) + (len(cells) > len(names) and numbered):
         return f"{len(cells)} times for {len(names)} algorithms"
@@ -113,8 +114,8 @@ def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]
         if match is None or not 0 < float(match[1]) < math.inf:
             source.note(f"cells without a time, such as {cell[:20]!r}, are not measured")
             continue
-        row: dict[str, Any] = {"algorithm": "default" if name == "0" else name, "comm_size": int(count) * ppn}
-        row["size"], row["time"] = int(size), float(match[1]) * 1e-6
+        row: dict[str, Any] = {"algorithm": "default" if name == "0" else name, "comm_size": nodes * ppn}
+        row["size"], row["time"] = message_size, float(match[1]) * 1e-6
         row["time_std"] = math.nan if match[2] is None else float(match[2]) * 1e-6
         if numbered:
             row["library_id"] = int(name[:9])

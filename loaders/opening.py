@@ -194,7 +194,6 @@ class _Collector:
         self._refused: list[LoadError] = []
         self._warnings: list[str] = []
         self._unused: dict[str, list[str]] = {}
-        self._on_nodes: dict[str, dict[int, bool]] = {}
 
     def take(self, source: Source, tables: Iterator[pd.DataFrame], hints: Hints, *, named: bool, alone: bool) -> None:
         """Read one file's tables; what cannot be used is an error if the file was named, else a remark.
@@ -252,7 +251,6 @@ class _Collector:
             if facts not in known:
                 known.append(facts)
             place = len(self._told.get(name, ())) + known.index(facts)
-            self._on_nodes.setdefault(name, {})[place] = "ppn" in part
             rest = part.drop(columns=columns) if columns else part
             self._rows.setdefault(name, CollectiveRows(name)).add(rest, place)
 
@@ -289,16 +287,16 @@ class _Collector:
             self._warnings.append(f"left out: {error}")
             return None
 
-    def _check_ppn(self, name: str, kept: list[int], facts: list[dict[str, str]]) -> None:
+    def _check_ppn(self, rows: CollectiveRows, facts: list[dict[str, str]]) -> None:
         """Raise `MissingHintError` where files that are kept tell the processes per node and others do not."""
-        places = {self._on_nodes[name][place]: place for place in reversed(kept)}
+        name, files = rows.collective, self._told[rows.collective]
+        places = {ppns != {0}: place for place, ppns in reversed(facets.on_nodes(rows).items())}
         if len(places) > 1:
-            telling = self._told[name][places[True]][0]
             raise MissingHintError(
-                f"the file does not say the processes per node of {name}, which {telling} does; give the hint ppn, or "
-                "a pattern over the path with {ppn}, or load them apart",
+                f"the file does not say the processes per node of {name}, which {files[places[True]][0]} does; give "
+                "the hint ppn, or a pattern over the path with {ppn}, or load them apart",
                 hints=("ppn",),
-                path=self._told[name][places[False]][0],
+                path=files[places[False]][0],
                 examples={"select": f"campaign={facts[places[True]][facets.FILE]}"},
             )
 
@@ -313,7 +311,7 @@ class _Collector:
         if not kept:
             self._warnings += remarks
             return None
-        self._check_ppn(name, kept, facts)
+        self._check_ppn(rows, facts)
         remarks += nearest_totals(rows)
         by_ppn = facet_nodes.by_ppn(rows, {place: facts[place] for place in kept})
         remarks += facet_nodes.notes(name, by_ppn)

@@ -1,5 +1,6 @@
 """What PICO's names of algorithms and files say: segment size, ports, element count, data type."""
 
+import math
 import re
 from typing import NamedTuple
 
@@ -77,9 +78,7 @@ def parse_nodes(text: str) -> int | None:
     """Number of nodes of ``64`` or of a torus ``8x8x8``; `None` if it is neither."""
     if not re.fullmatch(r"\d{1,9}(?:x\d{1,9}){0,5}", text.strip(), re.ASCII):
         return None
-    nodes = 1
-    for part in text.strip().split("x"):
-        nodes *= int(part)
+    nodes = math.prod(map(int, text.strip().split("x")))
     return nodes if 0 < nodes < 2**31 else None
 
 

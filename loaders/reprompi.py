@@ -35,7 +35,7 @@ from loaders.hints import hinted
 from loaders.names import collective_name
 from loaders.reprompi_verbose import Verbose
 from loaders.source import Format, Source
-from loaders.text import wanted_statistic
+from loaders.text import integer, wanted_statistic
 
 _COMMAND = re.compile(r"#Command-[Ll]ine [Aa]rguments:\s*(.*)")
 _SETTING = re.compile(r"#@([\w.]+)=(.*)")
@@ -165,7 +165,7 @@ class _State:
         fields = [Field(n, "text" if n in _TEXTS else "number") for n in self.names]
         self.reader = Delimited(self.source, fields, None, what="ReproMPI", header=header, open_end=False)
         if verbose:
-            self.verbose = Verbose(self.source, self._comm_size(), self._named)
+            self.verbose = Verbose(self.source, self._number("nprocs"), self._named)
         kind = "one sample for each repetition" if raw or verbose else f"{self._statistic()} of the valid repetitions"
         self.source.attrs["statistic"] = f"maximum over processes; {kind}"
 
@@ -180,17 +180,15 @@ class _State:
             )
         return asked or next(n for n in ("median", "mean", "min", "max") if n in self._statistics())
 
-    def _comm_size(self) -> int | None:
-        text = self.settings.get("nprocs", "")
-        return int(text) if text.isascii() and text.isdigit() and 0 < int(text[:15]) < 2**31 else None
+    def _number(self, name: str) -> int | None:
+        """A whole number from 1 that is set; None where it is none."""
+        number = integer(self.settings.get(name, ""))
+        return number if number and number < 2**31 else None
 
     def _extent(self) -> int:
         if "count" not in self.names:
             return 1
-        text = self.settings.get("datatype_extent_bytes", "")
-        if text.isascii() and text.isdigit() and 0 < int(text[:15]) < 2**31:
-            return int(text)
-        extent = _EXTENTS.get(self.settings.get("datatype", ""))
+        extent = self._number("datatype_extent_bytes") or _EXTENTS.get(self.settings.get("datatype", ""))
         if extent is None:
             raise self.source.fail(
                 "sizes are counts, but no line '#@datatype_extent_bytes=' says how long an element is"
@@ -248,7 +246,7 @@ class _State:
             for name, word in words.items():
                 if word:
                     rows[name] = np.where(reduces, word, "")
-        comm_size = self._comm_size()
+        comm_size = self._number("nprocs")
         if comm_size is not None:
             rows["comm_size"] = comm_size
         self._method(rows, tests)
@@ -258,12 +256,12 @@ class _State:
         parameters = {n: v for n, v in self.params.items() if v}
         algorithm = next((parameters.pop(n) for n in _ALGORITHM if n in parameters), None)
         segment = next((parameters.pop(n) for n in _SEGMENT if n in parameters), None)
-        if algorithm is not None and algorithm.isascii() and algorithm.isdigit() and len(algorithm) < 9:
-            rows["library_id"] = int(algorithm)
+        if (number := integer(algorithm or "")) is not None:
+            rows["library_id"] = number
         if algorithm is not None and hinted(self.source, "algorithm") is None:
             rows["algorithm"] = algorithm
-        if segment is not None and segment.isascii() and segment.isdigit() and len(segment) < 16:
-            rows["segment_size"] = int(segment)
+        if (size := integer(segment or "")) is not None:
+            rows["segment_size"] = size
         if parameters:
             further = ", ".join(f"{n} = {v}" for n, v in parameters.items())
             self.source.note(f"further parameters in the file, not used: {further[:200]}")
