@@ -3,8 +3,9 @@
 import json
 from collections.abc import Mapping
 
+from loaders.choosing import on_nodes
 from loaders.facet_names import BY_PPN, FACETS
-from loaders.facets import NOT_TOLD, OF_ROWS, Told, on_nodes
+from loaders.facets import NOT_TOLD, OF_ROWS, Told
 from loaders.rows import CollectiveRows
 
 #: Values by processes per node, by facet.

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 import xarray as xr
 
-from loaders import facet_nodes, facets, run
+from loaders import choosing, facet_nodes, facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError, NoRowsError
@@ -290,7 +290,7 @@ class _Collector:
     def _check_ppn(self, rows: CollectiveRows, facts: list[dict[str, str]]) -> None:
         """Raise `MissingHintError` where files that are kept tell the processes per node and others do not."""
         name, files = rows.collective, self._told[rows.collective]
-        places = {ppns != {0}: place for place, ppns in reversed(facets.on_nodes(rows).items())}
+        places = {ppns != {0}: place for place, ppns in reversed(choosing.on_nodes(rows).items())}
         if len(places) > 1:
             raise MissingHintError(
                 f"the file does not say the processes per node of {name}, which {files[places[True]][0]} does; give "
@@ -307,7 +307,7 @@ class _Collector:
         paths_facts = [(path, each) for (path, _), each in zip(files, facts, strict=True)]
         anew = [place for place, (_, attrs) in enumerate(files) if attrs.get(POINTS) == ANEW]
         anew.sort(key=lambda place: str(files[place][1].get("date", "")))
-        kept, remarks = facets.chosen(rows, paths_facts, self._choice, anew)
+        kept, remarks = choosing.chosen(rows, paths_facts, self._choice, anew)
         if not kept:
             self._warnings += remarks
             return None
@@ -315,7 +315,7 @@ class _Collector:
         remarks += nearest_totals(rows)
         by_ppn = facet_nodes.by_ppn(rows, {place: facts[place] for place in kept})
         remarks += facet_nodes.notes(name, by_ppn)
-        remarks += facets.unexplained(rows, [path for path, _ in files], self._unused)
+        remarks += choosing.unexplained(rows, [path for path, _ in files], self._unused)
         self._warnings += remarks
         said = {place: files[place][1] for place in kept}
         if anew:

@@ -96,8 +96,8 @@ _FACET_WORDS = {"campaign": date, "device": device, "operation": operation}
 
 def facets_of(cells: Mapping[str, str]) -> dict[str, str | None]:
     """What a row tells of each facet, by its cells."""
-    told = {ours: cells[theirs] for theirs, (ours, _) in _COLUMNS.items() if ours in FACETS and theirs in cells}
-    return {name: _FACET_WORDS.get(name, plain_text)(text) for name, text in told.items()}
+    names = {ours: theirs for theirs, (ours, _) in _COLUMNS.items() if ours in FACETS and theirs in cells}
+    return {ours: _FACET_WORDS.get(ours, plain_text)(cells[theirs]) for ours, theirs in names.items()}
 
 
 class SummaryReader:
