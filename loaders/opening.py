@@ -215,6 +215,8 @@ class _Collector:
             lacking = isinstance(error, NoRowsError) and not alone
             if (named and not lacking) or (source.rows and not isinstance(error, MissingHintError)):
                 raise
+            for name in parts:
+                self._leave_out(name)
             self._refused.append(error)
             needs = list(getattr(error, "hints", ()))
             self._reports.append({**report(source, str(error)), "collectives": [], "needs": needs})
@@ -231,6 +233,13 @@ class _Collector:
         self._unused[str(source.path)] = source.unused
         self._reports.append({**report(source), "collectives": list(parts)})
         self._warnings += [f"{source.path}: {text}" for text in source.warnings]
+
+    def _leave_out(self, name: str) -> None:
+        """Leave out what the last file gave of a collective."""
+        if files := self._told.get(name):
+            self._rows[name].keep(range(len(files)))
+        else:
+            del self._rows[name]
 
     def _add(self, source: Source, table: pd.DataFrame, parts: dict[str, list[dict[str, str]]]) -> None:
         for column, least in _LEAST.items():

@@ -14,6 +14,9 @@ from loaders import LoadError, MissingHintError, RunWriter, open_results, save_r
 from tests.conftest import FAST_ETHERNET
 from tests.files import skampi
 
+#: A broadcast whose algorithm its block's name tells.
+OWN = "Bcast_using_Send_Recv"
+
 
 def test_a_folder_gives_its_results_and_names_what_it_leaves_aside(tmp_path: Path) -> None:
     skampi(tmp_path / "bcast__linear__seg0.sko", (2, 1, 5.0, 0, 5))
@@ -249,3 +252,17 @@ def test_lines_that_end_with_a_carriage_return_alone_are_said(tmp_path: Path) ->
     )
     with pytest.raises(LoadError, match="end with a carriage return alone"):
         open_results(file)
+
+
+@pytest.mark.parametrize("name", ["a.sko", "z.sko"])
+def test_of_a_file_that_does_not_say_everything_nothing_is_taken(name: str, tmp_path: Path) -> None:
+    blocks = [f'# begin result "{block}-procs"\nprocs= 4 count= 1 8 10.0 0.1 8 9.0\n' for block in (OWN, "MPI_Bcast")]
+    (tmp_path / name).write_text("# SKaMPI Version 5.0\n" + "".join(blocks))
+    (tmp_path / "b.csv").write_text("collective,algorithm,comm_size,message_size,time\nbcast,ring,8,16,1e-5\n")
+    results = open_results(tmp_path)
+    assert [source["error"] is None for source in json.loads(results.attrs["sources"])].count(False) == 1
+    cube = results["bcast"]
+    assert (cube["method"].values.tolist(), cube["comm_size"].values.tolist()) == (["ring"], [8])
+    (tmp_path / "b.csv").unlink()
+    with pytest.raises(MissingHintError, match="does not say algorithm"):
+        open_results(tmp_path)
