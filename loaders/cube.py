@@ -48,11 +48,12 @@ def make_cube(rows: CollectiveRows, attrs: Mapping[str, Any]) -> xr.Dataset:
     samples = samples_of([p for p in rows.parts if p.raw], axes)
     plain = [p for p in rows.parts if not p.raw]
     ran_as = _ran_as(rows, axes)
+    rounded = sum(np.count_nonzero(part.off) for part in rows.parts if part.off is not None)
     rows.parts.clear()
     time, std, count = pool(plain, axes, samples)
     values = {"time": time, "time_std": std, "repetitions": count}
-    if rows.rounded:
-        attrs = {**attrs, "rounded": f"{rows.rounded} totals not divisible by the communicator size: block rounded"}
+    if rounded:
+        attrs = {**attrs, "rounded": f"{rounded} totals not divisible by the communicator size: block rounded"}
     cube = _dataset(methods, axes, values, samples, {"collective": rows.collective, **attrs})
     return cube if ran_as is None else with_doubles(cube, ran_as, rows.doubles.values)
 

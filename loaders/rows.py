@@ -91,7 +91,6 @@ class CollectiveRows:
     ppns: Vocabulary = field(default_factory=Vocabulary)
     doubles: Vocabulary = field(default_factory=lambda: Vocabulary([""]))
     parts: list[Part] = field(default_factory=list)
-    rounded: int = 0
 
     @property
     def library_ids(self) -> dict[int, int]:
@@ -237,7 +236,6 @@ class CollectiveRows:
         else:
             total = np.where(total > 0, total, block * comm_size)
         above = total - block * comm_size
-        self.rounded += int((above != 0).sum())
         return block, 2 * np.abs(above) + (above > 0)
 
 

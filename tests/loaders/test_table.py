@@ -158,6 +158,7 @@ def test_totals_that_would_share_a_block_are_not_averaged(tmp_path: Path) -> Non
     # Of a block of 1 byte it is the total of 64; 48 is taken where there is none, 150 for 2 bytes.
     assert times.values.tolist() == pytest.approx(np.array([[10.0, 12.0], [8.0, 11.0]]))
     assert "reduce_scatter: 2 rows are left out" in results.attrs["notes"]
+    assert results["reduce_scatter"].attrs["rounded"].startswith("2 totals not divisible")
 
 
 def test_another_header_below_begins_another_table(tmp_path: Path) -> None:
