@@ -51,7 +51,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     )
     names: list[str] | None = None
     rows: list[dict[str, Any]] = []
-    collective = _collective(source)
+    collective, ppn = _collective(source), int(hinted(source, "ppn") or 1)
     for number, line, _ in text.lines(source):
         header = _HEADER.match(line.strip())
         if header is not None:
@@ -62,7 +62,7 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
         if names is None:
             source.skip(number, line, "not a row of detail.out")
             continue
-        cells_of_row = _row(source, line, names)
+        cells_of_row = _row(source, line, names, ppn)
         if isinstance(cells_of_row, str):
             source.skip(number, line, cells_of_row)
             continue
@@ -94,7 +94,7 @@ def _algorithms(source: Source, number: int, header: str) -> list[str]:
     return words
 
 
-def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]] | str:
+def _row(source: Source, line: str, names: Sequence[str], ppn: int) -> list[dict[str, Any]] | str:
     """The cells of one line, or why it has none."""
     count, size, *cells = _TOKEN.findall(line) if len(line.split()) > 2 else ("", "")
     numbered = all(name.isdigit() for name in names)
@@ -105,8 +105,9 @@ def _row(source: Source, line: str, names: Sequence[str]) -> list[dict[str, Any]
         return "the message size is not a whole number"
     if len(cells) != len(names) + (len(cells) > len(names) and numbered):
         return f"{len(cells)} times for {len(names)} algorithms"
-    ppn = 1 if numbered else int(hinted(source, "ppn") or 1)
-    if not numbered:
+    if numbered:
+        ppn = 1
+    else:
         _say_nodes(source, ppn)
     rows = []
     for name, cell in zip(names, cells, strict=False):

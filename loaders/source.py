@@ -32,6 +32,7 @@ UNPACKED_FREE = 64 << 20
 
 #: What some editors put before text.
 _BOM = b"\xef\xbb\xbf"
+_BROKEN = "the rest of the file cannot be read"
 _Stream = io.BufferedReader | gzip.GzipFile
 Progress = Callable[[str, int, int], None]
 """Called as ``progress(path, bytes_done, bytes_total)`` while a file is read."""
@@ -239,12 +240,12 @@ class Source:
         except _TooMuchError as error:
             raise self.fail(str(error)) from None
         except (OSError, EOFError, zlib.error) as error:
-            self.broken = f"the rest of the file cannot be read: {error}"
+            self.broken = f"{_BROKEN}: {error}"
         return b"".join(pieces)
 
     def _tell_broken(self) -> None:
         """Count what could not be read as one skipped row; not where it is read, which may be another thread."""
-        if self.broken and self.broken not in self.reasons:
+        if self.broken and not any(reason.startswith(_BROKEN) for reason in self.reasons):
             self.skip(0, "", self.broken)
 
 

@@ -140,6 +140,14 @@ def test_a_compressed_file_that_ends_early_gives_its_whole_rows(tmp_path: Path) 
     assert any("cannot be read" in reason for reason in report["reasons"])
 
 
+def test_what_stands_behind_a_compressed_file_is_counted_once(tmp_path: Path) -> None:
+    plain = skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5))
+    packed = tmp_path / "a.sko.gz"
+    packed.write_bytes(gzip.compress(plain.read_bytes()) + b"something else")
+    (report,) = scan(packed, algorithm="x")
+    assert (report["rows"], report["skipped"]) == (1, 1)
+
+
 def test_an_unknown_format_name_lists_the_known_ones(tmp_path: Path) -> None:
     file = skampi(tmp_path / "a.sko", (2, 1, 5.0, 0, 5))
     with pytest.raises(LoadError, match=r"there is no format 'scampi'; possible are .*skampi"):
