@@ -7,7 +7,7 @@ from typing import Literal
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
+from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.surfaces.folding import folding_of
@@ -108,8 +108,8 @@ class Slicing:
 
     def __init__(self, cube: xr.Dataset) -> None:
         self.cube = cube
-        times = cube["time"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values
-        rows, columns = (np.asarray(cube[name].values) for name in (COMM_SIZE, MESSAGE_SIZE))
+        times = cube["time"].transpose("method", *SIZES).values
+        rows, columns = (np.asarray(cube[name].values) for name in SIZES)
         folding = folding_of(cube.attrs.get("collective"), cube["algorithm"].values)
         self._table = Table(times, rows, columns, folding=folding, incumbent=default_of(methods_of(cube))).measured()
         table = self._table.common()
@@ -128,15 +128,13 @@ class Slicing:
         known = self.sizes(axis)
         ends = max(int(known[0]), 1), max(int(known[-1]), 1) * BEYOND
         sizes = np.union1d(known, np.round(np.geomspace(*ends, POINTS)).astype(np.int64))
-        at = np.array([held])
-        predicted = self.surfaces.at(at, sizes) if axis == MESSAGE_SIZE else self.surfaces.at(sizes, at)
-        logs, half = (
-            np.squeeze(each, 1 if axis == MESSAGE_SIZE else 2) for each in (predicted.log_time, predicted.half_width)
-        )
+        other: SliceAxis = "comm_size" if axis == "message_size" else "message_size"
+        across = SIZES.index(other) + 1
+        wanted = {axis: sizes, other: np.array([held])}
+        predicted = self.surfaces.at(wanted["comm_size"], wanted["message_size"])
+        logs, half = (np.squeeze(each, across) for each in (predicted.log_time, predicted.half_width))
         measured = np.full(logs.shape, np.nan)
-        other = self._table.comm_sizes if axis == MESSAGE_SIZE else self._table.message_sizes
-        for place in np.flatnonzero(other == held):
-            line = self._table.times[:, place] if axis == MESSAGE_SIZE else self._table.times[:, :, place]
-            measured[:, np.searchsorted(sizes, known)] = line
+        for place in np.flatnonzero(self.sizes(other) == held):
+            measured[:, np.searchsorted(sizes, known)] = self._table.times.take(place, across)
         inside = (sizes >= known[0]) & (sizes <= known[-1])
         return Along(axis, held, sizes, np.exp(logs), np.exp(logs - half), np.exp(logs + half), measured, inside)

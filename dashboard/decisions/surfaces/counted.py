@@ -39,10 +39,9 @@ def counted(
     there = measured.any(axis=0)
     if measured[:, there].all():
         return times
-    low, high = np.full(there.shape, np.nan), np.full(there.shape, np.nan)
-    low[there], high[there] = np.nanmin(times[:, there], axis=0), np.nanmax(times[:, there], axis=0)
     limited = limited_to(measured, comm_sizes, incumbent)
-    return _filled(times, comm_sizes, message_sizes, _Ends(low, high, limited))
+    ends = _Ends(np.fmin.reduce(times, axis=0), np.fmax.reduce(times, axis=0), limited)
+    return _filled(times, comm_sizes, message_sizes, ends)
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -102,13 +102,14 @@ class Table:
         if self.calls is not None:
             nearest = np.abs(logs[:, None] - logs[places]).argmin(axis=1)
             calls = np.stack([np.bincount(nearest, row, places.size) for row in self.calls]).astype(np.float64)
-        return Table(np.exp(log_times), self.comm_sizes, sizes, calls, self.folding, self.incumbent)
+        return replace(self, times=np.exp(log_times), message_sizes=sizes, calls=calls)
 
     def part(self, rows: IntArray, columns: IntArray) -> Table:
         """Some of the sizes."""
         calls = None if self.calls is None else self.calls[np.ix_(rows, columns)]
-        times = self.times[:, rows][:, :, columns]
-        return Table(times, self.comm_sizes[rows], self.message_sizes[columns], calls, self.folding, self.incumbent)
+        times, comm_sizes = self.times[:, rows][:, :, columns], self.comm_sizes[rows]
+        sizes = self.message_sizes[columns]
+        return replace(self, times=times, comm_sizes=comm_sizes, message_sizes=sizes, calls=calls)
 
 
 class Growing:
@@ -123,9 +124,9 @@ class Growing:
     def __init__(self, table: Table, surfaces: Surfaces) -> None:
         self._rows, self._columns = comm_sizes_between(table.comm_sizes), message_sizes_between(table.message_sizes)
         logs = surfaces.at(self._rows, self._columns).log_time
-        best = np.nanmin(logs, axis=0) if np.isfinite(logs).any(axis=0).all() else _nan_min(logs)
+        best = np.fmin.reduce(logs, axis=0)
         percent = 100.0 * np.expm1(logs - best)
-        worst = np.nan_to_num(np.max(np.nan_to_num(percent, nan=0.0), axis=0))
+        worst = np.max(np.nan_to_num(percent), axis=0)
         known = np.isfinite(best)
         percent = np.where(np.isfinite(percent), percent, np.where(known, worst + UNKNOWN, 0.0))
         if table.incumbent is not None and known.any() and not known.all():
@@ -232,11 +233,6 @@ def _carried(percent: FloatArray, known: BoolArray, sizes: tuple[IntArray, IntAr
         there_percent = percent[:, nearest, measured[at]] + others[:, None] * CARRIED * doublings
         carried[:, row, open_cells] = there_percent - there_percent.min(axis=0)
     return carried
-
-
-def _nan_min(logs: FloatArray) -> FloatArray:
-    least = np.min(np.where(np.isfinite(logs), logs, np.inf), axis=0)
-    return np.where(np.isfinite(least), least, np.nan)
 
 
 def _spread(cells: FloatArray, axis: int, count: int, boundary: int) -> IntArray:

@@ -65,17 +65,15 @@ def scale(sizes: IntArray) -> FloatArray:
     return np.log(np.maximum(sizes, 0.5))
 
 
-def between(
-    known: IntArray, wanted: IntArray, known_kind: IntArray, wanted_kind: IntArray, *, leave_out: bool = False
-) -> FloatArray:
+def between(known: IntArray, wanted: IntArray, kind: str = ALIKE, *, leave_out: bool = False) -> FloatArray:
     """Weights of known sizes that give wanted ones.
 
     Parameters
     ----------
     known, wanted
         Sizes, ascending.
-    known_kind, wanted_kind
-        Only sizes of one kind are joined; where one has none of its kind, all sizes are.
+    kind
+        Of `KINDS`: only sizes that lie on one curve are joined; where one has none of its kind, all sizes are.
     leave_out
         Whether `wanted` are `known`, each given by the others.
 
@@ -85,30 +83,27 @@ def between(
         Rows sum to 1. Beyond the range of its kind a size takes all sizes, beyond these the last two: the slope goes
         on. All are 0 where no size is left. Not to be written to.
     """
-    arrays = (known, wanted, known_kind, wanted_kind)
     if known.size * wanted.size > _MOST_KEPT:
-        return _between(*arrays, leave_out=leave_out)
+        return _between(known, wanted, kind, leave_out=leave_out)
     # A campaign that chooses its points asks for the same sizes again and again.
-    return _kept(*(np.asarray(array, dtype=np.int64).tobytes() for array in arrays), leave_out=leave_out)
+    return _kept(*(np.asarray(sizes, dtype=np.int64).tobytes() for sizes in (known, wanted)), kind, leave_out=leave_out)
 
 
 @lru_cache(maxsize=512)
-def _kept(known: bytes, wanted: bytes, known_kind: bytes, wanted_kind: bytes, *, leave_out: bool) -> FloatArray:
-    arrays = (np.frombuffer(each, dtype=np.int64) for each in (known, wanted, known_kind, wanted_kind))
-    weights = _between(*arrays, leave_out=leave_out)
+def _kept(known: bytes, wanted: bytes, kind: str, *, leave_out: bool) -> FloatArray:
+    sizes = [np.frombuffer(each, dtype=np.int64) for each in (known, wanted)]
+    weights = _between(sizes[0], sizes[1], kind, leave_out=leave_out)
     weights.flags.writeable = False
     return weights
 
 
-def _between(
-    known: IntArray, wanted: IntArray, known_kind: IntArray, wanted_kind: IntArray, *, leave_out: bool
-) -> FloatArray:
+def _between(known: IntArray, wanted: IntArray, kind: str, *, leave_out: bool) -> FloatArray:
     weights = np.zeros((wanted.size, known.size))
     if not known.size:
         return weights
     logs, asked = scale(known), scale(wanted)[:, None]
     others = ~np.eye(known.size, dtype=np.bool_) if leave_out else np.ones(weights.shape, dtype=np.bool_)
-    own = others & (wanted_kind[:, None] == known_kind)
+    own = others & (kind_of(wanted, kind)[:, None] == kind_of(known, kind))
     around = (own & (logs <= asked)).any(axis=1) & (own & (logs >= asked)).any(axis=1)
     joined = np.where((around | (own.sum(axis=1) > 1))[:, None], own, others)
     count, number = joined.sum(axis=1), np.cumsum(joined, axis=1)

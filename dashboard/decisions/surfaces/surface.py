@@ -170,10 +170,9 @@ class Surfaces:
         least = np.full(methods.size, np.inf)
         chosen = np.zeros_like(values)
         for kind in KINDS:
-            kinds = kind_of(sizes, kind)
-            if kind != ALIKE and (kinds == kinds[:1]).all():
+            if kind != ALIKE and np.unique(kind_of(sizes, kind)).size == 1:
                 continue
-            guess = weighed(between(sizes, sizes, kinds, kinds, leave_out=True), values, 1)
+            guess = weighed(between(sizes, sizes, kind, leave_out=True), values, 1)
             error = np.abs(guess - values)
             inner = error[:, 1:-1] if sizes.size > 2 else error
             better = inner.mean(axis=(1, 2)) < least * WORTH - _SLACK
@@ -193,8 +192,7 @@ class Surfaces:
         sizes = self.message_sizes
         if sizes.size < 2:
             return np.full(self._logs.shape, np.nan)
-        alike = np.zeros(sizes.size, dtype=np.int64)
-        guess = weighed(between(sizes, sizes, alike, alike, leave_out=True), self._values, 2)
+        guess = weighed(between(sizes, sizes, leave_out=True), self._values, 2)
         error = np.where(self._measured, np.abs(guess - self._logs), np.nan)
         if sizes.size > 2:
             error[..., [0, -1]] = np.nan
@@ -233,8 +231,7 @@ class Surfaces:
         comm_sizes, message_sizes = np.asarray(comm_sizes), np.asarray(message_sizes)
         shape = (len(self._logs), comm_sizes.size, message_sizes.size)
         logs = np.full(shape, np.nan)
-        alike = (np.zeros(sizes.size, dtype=np.int64) for sizes in (self.message_sizes, message_sizes))
-        across = between(self.message_sizes, message_sizes, *alike)
+        across = between(self.message_sizes, message_sizes)
         beyond = scale(message_sizes) - scale(self.message_sizes)[-1]
         for rows, own, expected, last in self._parts(comm_sizes, message_sizes, across):
             # Where the bytes decide, twice as many take twice as long; no message takes less than a shorter one.
@@ -265,8 +262,7 @@ class Surfaces:
             sizes = self.comm_sizes[rows]
             for kind in {self.kinds[method] for method in methods}:
                 own = np.array([method for method in methods if self.kinds[method] == kind])
-                weights = between(sizes, comm_sizes, kind_of(sizes, kind), kind_of(comm_sizes, kind))
-                lines = weighed(weights, self._values[np.ix_(own, rows)], 1)
+                lines = weighed(between(sizes, comm_sizes, kind), self._values[np.ix_(own, rows)], 1)
                 yield rows, own, weighed(across, lines, 2), lines[..., -1:]
 
     def _reached(self, rows: IntArray, methods: IntArray, wanted: IntArray, across: FloatArray) -> BoolArray:
@@ -279,9 +275,8 @@ class Surfaces:
             runs &= wanted >= sizes[0]
         if sizes[-1] < every[-1]:
             runs &= wanted <= sizes[-1]
-        alike = (np.zeros(size, dtype=np.int64) for size in (rows.size, wanted.size))
         unknown = np.where(self._known[np.ix_(methods, rows)], 0.0, 1.0)
-        lost = weighed(np.abs(across), weighed(np.abs(between(sizes, wanted, *alike)), unknown, 1), 2)
+        lost = weighed(np.abs(across), weighed(np.abs(between(sizes, wanted)), unknown, 1), 2)
         return np.asarray((lost < _SLACK) & runs[:, :, None])
 
     @cached_property

@@ -13,7 +13,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces import PREDICTORS, Surfaces, folding_of
 from dashboard.decisions.surfaces.family import recommended
 from dashboard.decisions.surfaces.judged import Judged
-from dashboard.decisions.surfaces.lines import KINDS, between, kind_of, limited_to, openness, weighed
+from dashboard.decisions.surfaces.lines import KINDS, between, limited_to, openness, weighed
 from dashboard.decisions.surfaces.surface import UNTOLD, effective_number
 from loaders import open_results
 
@@ -98,8 +98,7 @@ def test_a_gap_inside_a_method_is_filled_from_its_neighbours() -> None:
 @given(st.sets(st.integers(0, 4096), min_size=1, max_size=8), st.sets(st.integers(0, 9999), min_size=1, max_size=8))
 def test_weights_of_known_sizes_sum_to_one(known: set[int], wanted: set[int]) -> None:
     sizes, asked = np.array(sorted(known)), np.array(sorted(wanted))
-    alike = np.zeros(sizes.size, dtype=np.int64), np.zeros(asked.size, dtype=np.int64)
-    assert np.allclose(between(sizes, asked, *alike).sum(axis=1), 1.0)
+    assert np.allclose(between(sizes, asked).sum(axis=1), 1.0)
     assert (openness(sizes, sizes) == 0).all()
 
 
@@ -179,7 +178,7 @@ def test_values_are_weighed_as_by_a_product(known: list[int], leave_out: bool) -
     sizes = np.array(known)
     wanted = sizes if leave_out else np.arange(1, 20)
     for kind in KINDS:
-        weights = between(sizes, wanted, kind_of(sizes, kind), kind_of(wanted, kind), leave_out=leave_out)
+        weights = between(sizes, wanted, kind, leave_out=leave_out)
         values = np.random.default_rng(1).normal(size=(3, sizes.size, 4))
         assert weighed(weights, values, 1) == pytest.approx(weights @ values)
         assert weighed(weights, values.swapaxes(1, 2), 2) == pytest.approx((weights @ values).swapaxes(1, 2))
