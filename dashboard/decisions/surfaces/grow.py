@@ -172,8 +172,9 @@ class Trees:
 
     @cached_property
     def means(self) -> FloatArray:
-        """Expected penalty of the best tree of at most 1, 2, … leaves, percent."""
-        return self._search.least / self._costs.weight
+        """Expected penalty of the best tree of at most 1, 2, … leaves, percent; of more than blocks that of all."""
+        means = self._search.least / self._costs.weight
+        return np.pad(means, (0, self._most - means.size), mode="edge")
 
     def fewest(self, most: int, slack: float) -> int:
         """Fewest leaves, at most so many, whose tree costs no more than so many points above the best of them."""

@@ -200,7 +200,11 @@ class Sizes:
         is right but scatters, the other scatters little and flatters large trees. Of equally many leaves a tree of the
         sizes alone is taken before one that asks more. Without folds it is `most`.
         """
-        usable = {key: (values + self._expected(*key)) / 2 for key, values in self.costs.items() if key[0] <= most}
+        usable = {
+            (leaves, kind): (values + self.expected[kind][leaves - 1]) / 2
+            for (leaves, kind), values in self.costs.items()
+            if leaves <= most
+        }
         if not usable:
             return Size(ALIKE, most, None)
         best = min(usable.values(), key=lambda values: float(values.mean()))
@@ -211,11 +215,6 @@ class Sizes:
         )
         values, words = self.costs[leaves, kind], format_count(leaves, "leaf", "leaves")
         return Size(kind, leaves, Judged(f"tree of at most {words}", float(values.mean()), _error(values)))
-
-    def _expected(self, leaves: int, kind: str) -> float:
-        means = self.expected[kind]
-        return float(means[min(leaves, means.size) - 1])
-
 
 def judge_sizes(
     folds: Sequence[Left],

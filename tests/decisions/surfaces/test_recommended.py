@@ -50,6 +50,12 @@ def test_it_asks_for_powers_of_two_where_they_pay() -> None:
     assert why["predictor"] in why["said"]
 
 
+def test_a_single_message_size_on_many_numbers_of_processes_is_decided_on() -> None:
+    """As of barriers: rows in the order of their kind have another number of blocks than ascending ones."""
+    time = np.random.default_rng(17).lognormal(-10, 1, size=(2, COMM.size, 1))
+    assert 1 <= recommended(Problem.of(cube_of(time, COMM, [0], collective="barrier"))).leaves <= 15
+
+
 def test_leaves_count_by_what_left_out_sizes_and_predicted_times_say_together() -> None:
     costs = {(1, "all"): np.array([2.0, 2.0]), (2, "all"): np.array([2.0, 2.4]), (3, "all"): np.array([3.0, 3.4])}
 
@@ -57,7 +63,7 @@ def test_leaves_count_by_what_left_out_sizes_and_predicted_times_say_together() 
         return Sizes(costs, {"all": np.array(expected)}).best(most)
 
     assert [best(2.0, 1.9, 1.0).leaves, best(5.0, 1.0, 0.9).leaves, best(9.0, 8.0, 1.0).leaves] == [1, 2, 3]
-    assert best(9.0, 8.0, 1.0, most=2).leaves == best(9.0, 8.0).leaves == 2
+    assert best(9.0, 8.0, 1.0, most=2).leaves == best(9.0, 8.0, 8.0).leaves == 2
     judged = best(5.0, 1.0, 0.9).judged
     assert judged is not None
     assert (judged.mean, judged.error) == (pytest.approx(2.2), pytest.approx(0.2))
