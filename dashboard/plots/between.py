@@ -69,7 +69,8 @@ def slice_chart(along: Along, chosen: IntArray, key: MethodKey, title: str) -> h
     for method in methods:
         layers += _curve(along, sizes, method, key.lines[method], key.labels[method], x)
     for name, each in {"fastest": along.fastest, "chosen": chosen}.items():
-        layers.append(_ribbon(name, sizes, each, low, key, (x, along.axis)))
+        if (each >= 0).any():
+            layers.append(_ribbon(name, sizes, each, low, key, (x, along.axis)))
     if not along.inside[-1]:
         layers.append(
             hv.VLine(float(along.sizes[along.inside][-1])).opts(

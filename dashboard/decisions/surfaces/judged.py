@@ -216,6 +216,7 @@ class Sizes:
         values, words = self.costs[leaves, kind], format_count(leaves, "leaf", "leaves")
         return Size(kind, leaves, Judged(f"tree of at most {words}", float(values.mean()), _error(values)))
 
+
 def judge_sizes(
     folds: Sequence[Left],
     predictor: Predictor,
