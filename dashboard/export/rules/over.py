@@ -25,6 +25,7 @@ from loaders import ucc
 
 #: Collectives that were not measured are named up to so many.
 _FEW = 3
+_UNKNOWN = "what these rules cost cannot be told"
 
 
 @dataclass(frozen=True)
@@ -171,7 +172,8 @@ def costs(
             acted = meant if name in rules.decisions else None
             as_blocks = by_blocks(fit) if "total_size" in fit.attributes and not rules.generated else None
             blocks = None if as_blocks is None else summarise(penalty(cube, as_blocks, weights=calls))
-        except DecisionError:
+        except DecisionError as error:
+            faults.append(Fault(None, "warning", f"{name}: {error}", _UNKNOWN))
             continue
         rule_costs.append(Cost(name, acted, meant, blocks, lacking))
         if blocks is not None and blocks.cells == meant.cells and blocks.mean < 0.9 * meant.mean:
@@ -180,14 +182,14 @@ def costs(
     faults += [_not_measured(*each, cubes) for each in lost[:_FEW]]
     if more := lost[_FEW:]:
         text = f"{len(more)} more collectives that the results do not hold, such as {more[0][0]}"
-        faults.append(Fault(None, "warning", text, "what these rules cost cannot be told"))
+        faults.append(Fault(None, "warning", text, _UNKNOWN))
     return rule_costs, faults
 
 
 def _not_measured(name: str, collective: str, cubes: Collection[str]) -> Fault:
     there = ", ".join(sorted(cubes)) or "nothing"
     text = f"{name}: the results hold {there}, but no {collective}; give results of {collective}"
-    return Fault(None, "warning", text, "what these rules cost cannot be told")
+    return Fault(None, "warning", text, _UNKNOWN)
 
 
 def _scaled(name: str, blocks: PenaltySummary, meant: PenaltySummary) -> Fault:

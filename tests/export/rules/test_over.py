@@ -59,6 +59,14 @@ def test_a_dropped_file_acts_nowhere_but_its_meaning_has_a_cost() -> None:
     assert cost.meant.mean == pytest.approx(summarise(penalty(cube, fitted(read.meant["bcast"], cube, "5.0"))).mean)
 
 
+def test_why_rules_have_no_cost_is_said() -> None:
+    cube = synthetic_cube(3, 4, 5, seed=1)
+    read = read_text("1\n7\n1\n0\n1\n0 6 0 0\n")
+    rule_costs, (fault,) = costs(read, {"bcast": cube}, "5.0", {"bcast": np.zeros((3, 4))})
+    assert rule_costs == []
+    assert str(fault) == "warning: bcast: weights must not all be 0 → what these rules cost cannot be told"
+
+
 def test_totals_taken_for_blocks_join_the_message_sizes_that_are_tested_already() -> None:
     methods = [Method("linear", "linear"), Method("ring", "ring")]
     inner = Split((Test("total_size", 64),), (Leaf(0), Leaf(1)))
