@@ -14,10 +14,10 @@ METHODS = [
 ]
 
 
-def decided(collective: str, below: int = 1) -> DecisionFunction:
+def decided(collective: str, below: int = 1, **facts: tuple[int, int]) -> DecisionFunction:
     """Up to 4 ranks one method, above by the message size."""
     above = Split((Test("message_size", 1024),), (Leaf(0), Leaf(1)))
-    return DecisionFunction(collective, METHODS, Split((Test("comm_size", 4),), (Leaf(below), above)))
+    return DecisionFunction(collective, METHODS, Split((Test("comm_size", 4),), (Leaf(below), above)), provenance=facts)
 
 
 def acts(text: str, ranks: int, size: int) -> str:
@@ -48,6 +48,16 @@ def test_the_first_line_that_fits_decides_as_the_tree(collective: str, factor: i
             assert acts(text, ranks, total) == method.algorithm, (ranks, size)
     assert (acts(text, 64, 8) == "ring") == (not factor)
     assert ("NCCL decides by itself" in text) == bool(factor)
+
+
+def test_blocks_are_decided_for_every_number_of_ranks_up_to_the_largest_measured() -> None:
+    text = written(decided("allgather", comm_size=(2, 32)))
+    for ranks in (5, 8, 31, 32):
+        assert [acts(text, ranks, size * ranks) for size in (1024, 1025)] == ["ring", "tree"]
+    assert acts(text, 33, 33) == ""
+    assert "of more than 32 processes NCCL decides by itself" in text
+    with pytest.raises(ExportError, match="more than 4,096 lines"):
+        written(decided("allgather", comm_size=(2, 4096)))
 
 
 def test_what_is_left_to_nccl_has_no_line_that_catches_it() -> None:

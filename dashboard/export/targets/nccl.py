@@ -58,21 +58,23 @@ def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str]
     used = {method for band in bands for _, method in band.rules}
     words = [_words(decision, method, used=place in used) for place, method in enumerate(decision.methods)]
     *finite, last = bands
-    lines = []
-    for band, above in zip(finite, bands[1:], strict=True):
-        for ranks in range(max(2, band.start), above.start):
+    blocks = COLLECTIVES[decision.collective].by_block
+    everywhere = all(words[method] for band in finite for _, method in band.rules)
+    # A line for all ranks would also act where NCCL is to decide, or its bytes would be those of another number.
+    for_all = everywhere and (not blocks or len(last.rules) == 1)
+    most = max(2, last.start, *(decision.provenance.get("comm_size") or ()))
+    ends = [*(band.start for band in bands[1:]), last.start if for_all else most + 1]
+    lines: list[str] = []
+    for band, end in zip(bands, ends, strict=True):
+        for ranks in range(max(2, band.start), end):
             lines += _of(decision.collective, band, words, ranks)
             if len(lines) > _MOST_LINES:
                 raise ExportError(
                     f"{decision.collective}: more than {_MOST_LINES:,} lines, one for each number of ranks"
                 )
-    blocks = COLLECTIVES[decision.collective].by_block
-    everywhere = all(words[method] for band in finite for _, method in band.rules)
-    if everywhere and (not blocks or len(last.rules) == 1):
+    if for_all:
         return [*lines, *_of(decision.collective, last, words, _ANY)], []
-    # A line for all ranks would also act where NCCL is to decide, or its bytes would be those of another number.
-    note = f"of more than {max(2, last.start)} processes NCCL decides by itself"
-    return [*lines, *_of(decision.collective, last, words, max(2, last.start))], [note]
+    return lines, [f"of more than {most} processes NCCL decides by itself"]
 
 
 def _of(collective: str, band: Band, words: Sequence[str], ranks: int) -> list[str]:
