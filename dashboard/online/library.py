@@ -13,12 +13,12 @@ from string import Template
 from dashboard.benchmarks.libraries import mpicc as compiling
 from dashboard.decisions import DecisionFunction, Leaf, Method
 from dashboard.export import provenance as origin
-from dashboard.export.library_names import choice_of
+from dashboard.export.library_names import choice_of, is_of_library
 from dashboard.export.targets.c.text import comment, string
 from dashboard.export.targets.preload.calls import wrapper
 from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.library import switches_of
-from dashboard.export.targets.preload.own import is_own, units_on
+from dashboard.export.targets.preload.own import units_on
 from dashboard.export.targets.preload.source import Part, Tables, includes, runtime
 from dashboard.export.usage import BUILD
 from dashboard.online.errors import OnlineError
@@ -141,11 +141,12 @@ def source(table: AlgTable, blocked: Sequence[Blocked] = ()) -> str:
 def _part(name: str, methods: tuple[Method, ...], version: str) -> Part:
     listed = (_OWN, *methods)
     try:
-        choices = {place: choice_of(method, name, version) for place, method in enumerate(listed) if not is_own(method)}
+        theirs = {place: method for place, method in enumerate(listed) if is_of_library(method)}
+        choices = {place: choice_of(method, name, version) for place, method in theirs.items()}
         own = {
             place: (units_on(method, name, int(method.parameters["processes"])),)
             for place, method in enumerate(listed)
-            if is_own(method)
+            if place not in theirs
         }
     except (LookupError, ValueError) as error:
         raise OnlineError(f"the table of methods: {error}") from None

@@ -5,7 +5,8 @@ from collections.abc import Callable, Iterator, Sequence
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
-from dashboard.export.rules.rows import INT_MAX, Item, Row, Rules
+from dashboard.export.rules.rows import Item, Row, Rules
+from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import TWO_PROCESSES, algorithms, series
 
 
@@ -177,16 +178,14 @@ def _sizes(rules: Rules) -> Iterator[Fault]:
 def _two_processes(rules: Rules, version: str, *, classic: bool) -> Iterator[Fault]:
     """The algorithm for two processes where more get it."""
     known = algorithms(rules.collective, version)
-    shifted = series(version) == "6.0" and classic
-    if shifted:
+    if series(version) == "6.0" and classic:
         return
-    for number, band in enumerate(rules.sets):
-        last = band.last
-        if classic and number + 1 < len(rules.sets):
-            last = rules.sets[number + 1].comm_size - 1
+    following = [band.comm_size - 1 for band in rules.sets[1:]] if classic else []
+    lasts = [*following, *(band.last for band in rules.sets[len(following) :])]
+    for band, last in zip(rules.sets, lasts, strict=True):
         for row in band.rows:
             if known.get(row.choice.algorithm) == TWO_PROCESSES and last > 2:
-                upto = "any number of" if last >= 2**31 - 1 else f"up to {last}"
+                upto = "any number of" if last >= INT_MAX else f"up to {last}"
                 yield Fault(
                     row.line,
                     "error",

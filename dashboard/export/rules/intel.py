@@ -19,12 +19,12 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
+from dashboard.export.targets.c.text import INT_MAX
 from dashboard.export.targets.settings import INTEL_COMPARED, INTEL_LONGEST
 from loaders.collectives import COLLECTIVES, plain_name
 from loaders.intelmpi import ALGORITHMS
 
 INF = 2**62
-_INT_MAX = 2**31 - 1
 _SETTING = re.compile(r"\s*(?:export\s+|set\s+|-genv\s+)?I_MPI_ADJUST_(\w+)(?:\s*=\s*|\s+)(.*?)\s*")
 _NAME = re.compile(r"#\s*(\w+) ([0-9]{1,4}): (.*\S)\s*")
 _SEPARATOR = re.compile(r";(?![^(]*\))")
@@ -164,8 +164,8 @@ def _conditions(text: str, line: int, faults: list[Fault]) -> list[_Condition]:
             sizes, processes = _range(match[1], match[2]), _range(match[3], match[4])
             if sizes.start > sizes.end or processes.start > processes.end:
                 faults.append(Fault(line, "warning", f"condition {word[:40]!r} ends before it begins", "its end acts"))
-            if sizes.end > _INT_MAX:
-                what = f"condition {word[:40]!r} goes beyond {_INT_MAX}"
+            if sizes.end > INT_MAX:
+                what = f"condition {word[:40]!r} goes beyond {INT_MAX}"
                 faults.append(Fault(line, "warning", what, "Intel MPI takes another size"))
             conditions.append(_Condition(int(part[1]), f"{part[1]}:{word.strip()}", sizes, processes))
         if part[2] is None:
@@ -185,7 +185,7 @@ def _acting(ends: Mapping[int, _Entry]) -> dict[_Entry, _Range]:
         if end > below:
             acting[entry] = _Range(below + 1, end)
             below = end
-    if below < _INT_MAX:
+    if below < INT_MAX:
         last = [*ends.values()][-1]
         acting[last] = _Range(acting[last].start if last in acting else below + 1, INF)
     return acting
@@ -197,7 +197,7 @@ def _astray(text: str, unit: str, said: _Range, acts: _Range | None, line: int) 
         what, effect = f"{text[:40]!r} never acts", "what stands before it reaches as far, or what follows replaces it"
         yield Fault(line, "warning", what, effect)
     elif said.start <= said.end and (
-        max(acts.start, 2 * (unit == "processes")) < said.start or acts.end > said.end < _INT_MAX
+        max(acts.start, 2 * (unit == "processes")) < said.start or acts.end > said.end < INT_MAX
     ):
         end = f"to {acts.end}" if acts.end < INF else "up"
         effect = f"Intel MPI takes it from {acts.start} {end}, since upper ends alone act; {_REMEDY}"

@@ -12,7 +12,8 @@ from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.openmpi_text import IGNORED
-from dashboard.export.rules.rows import INF, INT_MAX, Row, Rules, Set, counted, decision_of, picked_ranges
+from dashboard.export.rules.rows import INF, Row, Rules, Set, counted, decision_of, picked_ranges
+from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import COLLECTIVE_IDS, algorithms
 
 VERSION = "6.0"

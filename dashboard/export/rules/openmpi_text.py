@@ -6,6 +6,7 @@ dropped as a whole, in release builds without a word.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from dashboard.decisions import DecisionFunction
@@ -74,10 +75,8 @@ def _simulate(text: str, *, versioned: bool) -> _Read:
     reading = _Read(version=scanner.version)
     try:
         _collectives(scanner, reading)
-        try:
+        with suppress(End):
             reading.rest = scanner.next()
-        except End:
-            reading.rest = None
     except Refused as refused:
         reading.refused = Fault(refused.line, "error", str(refused), IGNORED)
     reading.dropped = scanner.dropped

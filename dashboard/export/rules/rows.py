@@ -1,13 +1,14 @@
 """Rules of Open MPI as they stand in a file, and how the library picks one of them."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TypeVar
 
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.library_names import COMPARED, NOTHING, Choice, plain, takes_fan_out
+from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms
 
 Item = TypeVar("Item")
@@ -15,7 +16,6 @@ Item = TypeVar("Item")
 #: Begins the name of an algorithm that a file has by a number which the library has not.
 UNKNOWN = "unknown "
 
-INT_MAX = 2**31 - 1
 INF = 2**63 - 1
 
 
@@ -99,8 +99,7 @@ Picked = list[tuple[int, list[tuple[int, Choice]]]]
 
 def picked_classic(rules: Rules) -> Picked:
     """Rules of version 1 and 2 as Open MPI 4.x and 5.x pick them."""
-    usable = rules.sets
-    sets = ascending([band.comm_size for band in usable], usable)
+    sets = ascending([band.comm_size for band in rules.sets], rules.sets)
     return [(start, _rows(band)) for start, band in sets]
 
 
@@ -112,39 +111,24 @@ def _rows(band: Set) -> list[tuple[int, Choice]]:
 
 def picked_shifted(rules: Rules) -> Picked:
     """Rules of version 1 and 2 as the main branch (6.x) picks them: a set ends before its own communicator size."""
-    ranges, low = [], 0
-    for number, band in enumerate(rules.sets):
-        high = INT_MAX if number == len(rules.sets) - 1 else band.comm_size - 1
-        ranges.append((low, high))
+    shifted, low = [], 0
+    for band in rules.sets:
+        high = INT_MAX if band is rules.sets[-1] else band.comm_size - 1
+        shifted.append(Set(low, band.line, _ended(band.rows), last=high))
         low = high + 1
-    return picked_ranges(
-        Rules(
-            rules.collective,
-            rules.line,
-            [
-                Set(low, band.line, _ended(band.rows), last=high)
-                for (low, high), band in zip(ranges, rules.sets, strict=True)
-            ],
-        )
-    )
+    return picked_ranges(replace(rules, sets=shifted))
 
 
 def _ended(rows: Sequence[Row]) -> list[Row]:
     ends = [*(row.size - 1 if row.size else INF for row in rows[1:]), INF][: len(rows)]
-    return [Row(row.size, row.choice, row.line, end) for row, end in zip(rows, ends, strict=True)]
+    return [replace(row, last=end) for row, end in zip(rows, ends, strict=True)]
 
 
 def picked_ranges(rules: Rules) -> Picked:
     """Rules with both ends told (version 3): the first set that fits, in it the first rule that fits."""
-    nothing = Set(0, 0)
-    sets = first_match([band.bounds for band in rules.sets], rules.sets, nothing, INT_MAX)
+    sets = first_match([band.bounds for band in rules.sets], rules.sets, Set(0, 0), INT_MAX)
     return [
-        (
-            start,
-            first_match([row.bounds for row in band.rows], [row.choice for row in band.rows], NOTHING)
-            if band.rows
-            else [(0, NOTHING)],
-        )
+        (start, first_match([row.bounds for row in band.rows], [row.choice for row in band.rows], NOTHING))
         for start, band in sets
     ]
 

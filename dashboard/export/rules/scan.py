@@ -41,17 +41,12 @@ class Scanner:
 
     def __init__(self, text: str, *, versioned: bool) -> None:
         self._text = text
-        self._place = 0
-        self._line = 1
+        #: That is being read.
+        self.line = 1
         self.dropped: list[tuple[int, str]] = []
         header = _HEADER.match(text) if versioned else None
         self.version = int(header[1]) if header else 1
         self._place = header.end() if header else 0
-
-    @property
-    def line(self) -> int:
-        """Line that is being read."""
-        return self._line
 
     def next(self) -> Number:
         """Give the next number; `End` when there is none."""
@@ -63,7 +58,7 @@ class Scanner:
             match = _NUMBER.match(self._text, self._place)
             if match:
                 self._place = match.end()
-                return Number(_value(match[0]), self._line, match[0])
+                return Number(_value(match[0]), self.line, match[0])
             if self._text[self._place] in "+-":  # fscanf has taken the sign already
                 self._drop()
             if self._place < len(self._text):
@@ -85,13 +80,13 @@ class Scanner:
 
     def _note(self, char: str) -> None:
         """Remember what was dropped, one entry a line."""
-        if self.dropped and self.dropped[-1][0] == self._line:
-            self.dropped[-1] = (self._line, self.dropped[-1][1] + char)
+        if self.dropped and self.dropped[-1][0] == self.line:
+            self.dropped[-1] = (self.line, self.dropped[-1][1] + char)
         else:
-            self.dropped.append((self._line, char))
+            self.dropped.append((self.line, char))
 
     def _go(self, place: int) -> None:
-        self._line += self._text.count("\n", self._place, place)
+        self.line += self._text.count("\n", self._place, place)
         self._place = place
 
 

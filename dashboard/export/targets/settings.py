@@ -19,13 +19,13 @@ from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_libra
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
+from dashboard.export.targets.c.text import INT_MAX
 from loaders import intelmpi, ucc
 from loaders.collectives import COLLECTIVES
 
 if TYPE_CHECKING:
     import xarray as xr
 
-_INT_MAX = 2**31 - 1
 #: What Intel MPI compares sizes with (seen with 2021.9 and 2021.18.1): the message size, but for these.
 INTEL_COMPARED: Mapping[str, Compared] = {"barrier": "nothing", "reduce_scatter": "total"}
 #: Characters of a value: of longer ones 2021.1.1 to 2021.18.1 take no notice, or end the program where they have
@@ -135,9 +135,9 @@ def _intel_value(bands: Bands, numbers: Sequence[int | None]) -> str:
     groups = []
     for start, end, rules in bands.ranges():
         parts = [
-            f"{numbers[method]}" if last is None or last >= _INT_MAX else f"{numbers[method]}:{size}-{last}"
+            f"{numbers[method]}" if last is None or last >= INT_MAX else f"{numbers[method]}:{size}-{last}"
             for size, last, method in rules
-            if size <= _INT_MAX
+            if size <= INT_MAX
         ]
         groups.append((";".join(parts), "" if end is None else f"@{start}-{end}"))
     return groups[0][0] if len(groups) == 1 else ";".join(f"({sizes}){processes}" for sizes, processes in groups)

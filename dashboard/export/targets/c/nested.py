@@ -13,7 +13,8 @@ from dashboard.export import usage
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Decisions, Facts, Target
 from dashboard.export.targets.c.file import function, names_of, source
-from dashboard.export.targets.c.text import INT_MAX, LLONG_MAX, comment_text, integer
+from dashboard.export.targets.c.search import largest
+from dashboard.export.targets.c.text import comment_text, integer
 
 
 def to_c(decisions: Decisions, *, provenance: Facts = None) -> str:
@@ -91,10 +92,10 @@ def _within_range(node: Node) -> Node:
 
 
 def _certain(test: Test) -> bool | None:
-    largest = LLONG_MAX if ATTRIBUTES[test.attribute].wide else INT_MAX
-    if test.cut >= largest:
+    most = largest(test.attribute)
+    if test.cut >= most:
         return True
-    return False if test.cut < -largest - 1 else None
+    return False if test.cut < -most - 1 else None
 
 
 TARGET = Target("c", "C source (nested ifs)", ".c", to_c, use=usage.C_SOURCE)

@@ -22,7 +22,7 @@ from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.openmpi.plan import choice_in, refused
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.fortran import fortran
-from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
+from dashboard.export.targets.preload.own import on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
 from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, series
@@ -78,9 +78,9 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None) -> 
     if name not in CALLS or not algorithms(name, version):
         known = ", ".join(collective for collective in CALLS if algorithms(collective, version))
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {known}")
-    used = decision.simplified().used
-    own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
-    choices = {place: _choice(decision, decision.methods[place], version) for place in used if place not in own}
+    own = own_units(decision, cube)
+    used = (place for place in decision.simplified().used if place not in own)
+    choices = {place: _choice(decision, decision.methods[place], version) for place in used}
     if lacking := [place for place, choice in choices.items() if choice is None]:
         raise refused(decision, version, lacking)
     return Part(decision, switches_of(name, decision.methods, choices, version, own), prepared(decision, own))

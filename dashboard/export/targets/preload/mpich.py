@@ -17,7 +17,7 @@ from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPEL
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
-from dashboard.export.targets.preload.own import is_own, on_processes, prepared, units_of
+from dashboard.export.targets.preload.own import on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 
 _START = "mpiexec -genv LD_PRELOAD $PWD/libcolltune.so"
@@ -69,8 +69,7 @@ def _part(decision: DecisionFunction, cube: xr.Dataset | None) -> Part:
     name = decision.collective
     if name not in CALLS:
         raise ExportError(f"{name} cannot be set in a preloaded library; these can: {', '.join(CALLS)}")
-    used = decision.simplified().used
-    own = {place: tuple(units_of(decision, place, cube)) for place in used if is_own(decision.methods[place])}
+    used, own = decision.simplified().used, own_units(decision, cube)
     switches = tuple(
         Switches(own=own[place]) if place in own else switches_of(decision, method) if place in used else Switches()
         for place, method in enumerate(decision.methods)

@@ -57,19 +57,19 @@ struct colltune_units {{
 """
 
 
-def units_of(decision: DecisionFunction, place: int, cube: xr.Dataset | None) -> list[Units]:
-    """Write the programs of an own method, for all measured numbers of processes where it is decided for and serves.
-
-    Parameters
-    ----------
-    place
-        Of the method; it is not one of the library.
+def own_units(decision: DecisionFunction, cube: xr.Dataset | None) -> dict[int, tuple[Units, ...]]:
+    """Write the programs of own methods, by place, for all measured numbers of processes where each is decided for.
 
     Raises
     ------
     ExportError
         When there are no measurements, or the method cannot be run by a program without Python; the message says why.
     """
+    used = decision.simplified().used
+    return {place: _units(decision, place, cube) for place in used if not is_of_library(decision.methods[place])}
+
+
+def _units(decision: DecisionFunction, place: int, cube: xr.Dataset | None) -> tuple[Units, ...]:
     method = decision.methods[place]
     written, refusal = [], ""
     for processes in _decided(decision, place, cube):
@@ -79,7 +79,7 @@ def units_of(decision: DecisionFunction, place: int, cube: xr.Dataset | None) ->
             refusal = f"{decision.collective}, {processes} processes: {error}"
     if refusal and not written:
         raise ExportError(refusal)
-    return written
+    return tuple(written)
 
 
 def _decided(decision: DecisionFunction, place: int, cube: xr.Dataset | None) -> list[int]:
@@ -130,11 +130,6 @@ def on_processes(method: Method) -> Method:
     grid = str(method.parameters.get("grid", BALANCED))
     processes = _SERVED if grid == BALANCED else Grid.of(grid).processes
     return replace(method, parameters={"processes": processes, **method.parameters})
-
-
-def is_own(method: Method) -> bool:
-    """Whether a method runs over the library, by a schedule."""
-    return not is_of_library(method)
 
 
 def prepared(decision: DecisionFunction, own: Mapping[int, Sequence[Units]]) -> tuple[str, ...]:
