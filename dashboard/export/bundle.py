@@ -27,11 +27,11 @@ def report(written: Written) -> str:
     for part in written.parts:
         lines += [f"{part.source.collective}", *(f"  {line}" for line in _part_lines(part)), ""]
     lines += [f"{name}: left out. {why}" for name, why in written.left_out.items()]
-    if TARGETS[order.target].readable:
+    if target.readable:
         lines += ["Check of the written file:", *(f"  {fault}" for fault in written.faults)]
         lines += [] if written.faults else ["  nothing found"]
         lines.append("")
-    lines += ["How to use it", "", used_in_text(TARGETS[order.target].steps(written.name, written.ruled))]
+    lines += ["How to use it", "", used_in_text(target.steps(written.name, written.ruled))]
     return "\n".join(lines)
 
 

@@ -8,6 +8,7 @@ import re
 from dataclasses import dataclass
 
 from dashboard.domain.algorithm_names import normal
+from dashboard.export.library_names import plain_library
 
 
 @dataclass(frozen=True)
@@ -42,13 +43,9 @@ class KnownFault:
     @property
     def versions(self) -> str:
         """The range in words."""
-        return (
-            self.since
-            if self.since == self.until
-            else f"{self.since} to {self.until}"
-            if self.until
-            else (f"{self.since} and newer")
-        )
+        if self.since == self.until:
+            return self.since
+        return f"{self.since} to {self.until}" if self.until else f"{self.since} and newer"
 
     def __str__(self) -> str:
         number = "" if self.number is None else f" ({self.number})"
@@ -110,11 +107,8 @@ def known_fault(
         if _plain(fault.library) not in wanted or fault.collective != collective or not _within(version, fault):
             continue
         # An algorithm is known by its number where the library has numbers: names were translated to and fro.
-        same = (
-            number == fault.number
-            if number and fault.number
-            else normal(name, collective) == normal(fault.name, collective)
-        )
+        by_number = number and fault.number
+        same = number == fault.number if by_number else normal(name, collective) == normal(fault.name, collective)
         if same:
             return fault
     return None
@@ -122,7 +116,7 @@ def known_fault(
 
 def _plain(library: str) -> str:
     # Results say OMPI, too.
-    return re.sub(r"^ompi", "openmpi", re.sub(r"[\s-]+", "", library.lower()))
+    return re.sub(r"^ompi", "openmpi", plain_library(library))
 
 
 def _within(version: str, fault: KnownFault) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -79,9 +80,14 @@ def algorithm_names(collective: str, version: str | None = None) -> tuple[str, .
     return tuple(algorithms(collective, version or DEFAULT_VERSION).values())
 
 
+def plain_library(name: str) -> str:
+    """A library's name in small letters, without blanks and hyphens."""
+    return re.sub(r"[\s-]+", "", name.lower())
+
+
 def measured_with(facts: Mapping[str, Any], *names: str) -> bool:
     """Whether measurements can be of the library with one of these names, in small letters: nobody says otherwise."""
-    library = str(facts.get("library") or "").lower().replace(" ", "").replace("-", "")
+    library = plain_library(str(facts.get("library") or ""))
     return not library or any(name in library for name in names)
 
 

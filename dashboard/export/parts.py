@@ -25,13 +25,18 @@ def per_collective(decisions: Decisions) -> list[DecisionFunction]:
     return parts
 
 
+def known_ppn(decision: DecisionFunction) -> int | None:
+    """Processes per node that a decision function was made from, if it is one number."""
+    known = decision.provenance.get("ppn")
+    return known if isinstance(known, int) and not isinstance(known, bool) else None
+
+
 def usual_ppn(decision: DecisionFunction) -> int:
     """Processes per node for callers that do not tell them.
 
     The one that was measured; of several the largest, since jobs fill their nodes; 1 where it is not known.
     """
-    known = decision.provenance.get("ppn")
-    several = decision.provenance.get("ppns")
-    if isinstance(known, int) and not isinstance(known, bool):
+    known, several = known_ppn(decision), decision.provenance.get("ppns")
+    if known is not None:
         return known
     return max((int(value) for value in several), default=1) if isinstance(several, list | tuple) else 1

@@ -17,7 +17,6 @@ from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import bundle, provenance_of, report
-from dashboard.export.rules.lint import read_text
 from dashboard.export.substitute import apart, has_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, Part, write
@@ -47,7 +46,7 @@ def decided() -> DecisionFunction:
     return DecisionFunction("bcast", methods, node, provenance={"comm_size": [2, 8], "message_size": [1, 65536]})
 
 
-@pytest.mark.parametrize("target", ["openmpi", "openmpi-json", "json"])
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-nodes", "openmpi-json", "json"])
 def test_what_can_be_said_reads_back_as_it_was_decided(target: str) -> None:
     written = write(Order(target, (decided(),), {"bcast": cube()}))
     (part,) = written.parts
@@ -111,10 +110,11 @@ def test_substitutes_follow_the_workload() -> None:
         assert said.methods[int(said.predict(4, 64))].label == expected
 
 
-def test_the_best_few_rules_follow_the_workload() -> None:
+@pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
+def test_the_only_rule_follows_the_workload(target: str) -> None:
     for size, label in zip(SIZES, NAMES, strict=True):
         weights = np.where(np.array(SIZES) == size, 1000.0, 1.0) * np.ones((2, 1))
-        order = Order("openmpi", (decided(),), {"bcast": cube()}, {"bcast": weights}, most_rules=1)
+        order = Order(target, (decided(),), {"bcast": cube()}, {"bcast": weights}, most_rules=1)
         (part,) = write(order).parts
         assert part.read is not None
         assert [method.label for method in part.read.methods] == [label]
@@ -201,18 +201,6 @@ def test_every_target_says_how_it_is_used(target: str) -> None:
     assert all(step.words for step in steps)
     assert any(step.command for step in steps)
     assert "colltune_bcast" in used_in_text(steps)
-
-
-def test_rules_are_read_back_by_the_linter_for_every_target_it_reads() -> None:
-    for target, known in TARGETS.items():
-        # The library's own file, or its numbers, are not there.
-        if not known.readable or target in ("mpich", "intel"):
-            continue
-        written = write(Order(target, (decided(),), {"bcast": cube()}))
-        version = written.order.reader_version
-        assert read_text(written.text, version=version).meant.keys() == {"bcast"}
-    assert TARGETS["mpich"].own_methods
-    assert not TARGETS["openmpi"].own_methods
 
 
 def test_what_is_left_to_an_mpich_costs_what_it_was_measured_to_take_by_itself() -> None:

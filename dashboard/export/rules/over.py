@@ -100,23 +100,15 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
     if component == HAN:
         wanted = _of_han(method, collective)
         return next((each for each in measured if _of_han(each, collective) == wanted), method)
-    if (component_method := _component(component, measured)) is not None:
-        return component_method
-    if wanted_choice is None:
-        return method
-    return next(
-        (candidate for candidate in measured if _choice(candidate, collective, version) == wanted_choice), method
-    )
+    answers = [each for each in measured if named(each) == component]
+    if wanted_choice is not None:
+        answers += [each for each in measured if _choice(each, collective, version) == wanted_choice]
+    return next(iter(answers), method)
 
 
 def _of_han(method: Method, collective: str) -> tuple[str, int, dict[str, int]]:
     """What HAN does: by its rules, and what these cannot say."""
     return word_of(method, collective), method.segment_size, module_settings(collective, method.parameters)
-
-
-def _component(name: str, measured: tuple[Method, ...]) -> Method | None:
-    """What was measured of a component by itself."""
-    return next((method for method in measured if name and named(method) == name), None)
 
 
 def _same(method: Method, measured: Method, collective: str, library: str) -> bool:

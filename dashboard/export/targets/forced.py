@@ -19,13 +19,13 @@ from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
-from dashboard.export.parts import per_collective
+from dashboard.export.parts import known_ppn, per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules.mpich_parameters import INTRA, RADIX
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
-from dashboard.export.targets.openmpi.plan import choice_in, figures, known_ppn
+from dashboard.export.targets.openmpi.plan import choice_in, figures
 from dashboard.export.targets.settings import intel_number
 from loaders.openmpi import DEFAULT_VERSION
 

@@ -33,12 +33,13 @@ from dashboard.export.library_names import (
     unsaid,
     way_of,
 )
-from dashboard.export.parts import per_collective
+from dashboard.export.parts import known_ppn, per_collective
 from dashboard.export.substitute import instead
 from dashboard.export.target import Cubes, Decisions, ExportError, Weights, series_of
 from dashboard.export.unsafe import not_written
 from loaders.openmpi import TWO_PROCESSES, algorithms
 
+_TWO_ONLY = "The algorithm for two processes is written for two only; beyond, the library decides by itself."
 MOST_RULES = 64
 """So many rules are searched where a decision cannot be said as it is and no number is asked for."""
 
@@ -159,12 +160,6 @@ def _of_one_way(plan: Plan, version: str, measured: _Measured | None, most_rules
     return min(plans, key=lambda candidate: summarise(measured.penalty(candidate.decision)).order)
 
 
-def known_ppn(decision: DecisionFunction) -> int | None:
-    """Processes per node that a decision function was made from, if it is one number."""
-    known = decision.provenance.get("ppn")
-    return known if isinstance(known, int) and not isinstance(known, bool) else None
-
-
 def _searched(
     decision: DecisionFunction, version: str, measured: _Measured, most_rules: int, why: str, way: int | None = None
 ) -> Plan:
@@ -202,7 +197,7 @@ def _searched(
     kept = tuple(methods[place] for place in choices)
     by = " by the workload's calls" if measured.weights is not None else ""
     notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written.", *lines]
-    return _finished(Plan(decision, bands, tuple(choices.values()), kept, ()), measured, notes)
+    return _finished(Plan(decision, bands, tuple(choices.values()), kept, tuple(notes)), measured)
 
 
 def _substituted(
@@ -245,8 +240,8 @@ def _translated(
     kept = list(dict.fromkeys(named_choices.values()))
     order = {place: kept.index(each) for place, each in named_choices.items()}
     bands = bands.with_methods([order.get(place, 0) for place in range(len(methods))])
-    plan = Plan(decision, bands, tuple(choice for choice, _ in kept), tuple(method for _, method in kept), ())
-    return _finished(plan, measured if notes else None, notes)
+    choices, said = zip(*kept, strict=True)
+    return _finished(Plan(decision, bands, choices, said, tuple(notes)), measured if notes else None)
 
 
 def _one_default(
@@ -298,22 +293,20 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
     )
 
 
-def _finished(plan: Plan, measured: _Measured | None, notes: Sequence[str]) -> Plan:
+def _finished(plan: Plan, measured: _Measured | None) -> Plan:
     """Make the plan safe for the library, and say what is lost and what it costs."""
-    bands, choices, methods, more = _only_two(plan)
-    all_notes = [*notes, *more]
-    used = {method for band in bands.bands for _, method in band.rules}
-    for place in sorted(used):
-        lost = unsaid(methods[place], choices[place], plan.source.collective)
-        all_notes += [f"Rules cannot say of {methods[place].label!r}: {', '.join(lost)}."] if lost else []
-    done = Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(all_notes))
+    plan = _only_two(plan)
+    used = sorted({method for band in plan.bands.bands for _, method in band.rules})
+    ruled = ((plan.methods[place], plan.choices[place]) for place in used)
+    lost = [(method, unsaid(method, choice, plan.source.collective)) for method, choice in ruled]
+    said = [f"Rules cannot say of {method.label!r}: {', '.join(words)}." for method, words in lost if words]
+    done = replace(plan, notes=(*plan.notes, *said))
     if measured is None:
         return done
     before, after = (summarise(measured.penalty(decision)) for decision in (plan.source, done.decision))
     weighted = ", weighted by the workload," if measured.weights is not None else ""
     what = "of the decision function" if not not_written(plan.source) else "without what is unsafe"
-    compare = f"Penalty{weighted} {what}: {figures(before)}; of these rules: {figures(after)}."
-    return Plan(plan.source, bands, tuple(choices), tuple(methods), tuple(all_notes), compare)
+    return replace(done, cost=f"Penalty{weighted} {what}: {figures(before)}; of these rules: {figures(after)}.")
 
 
 def figures(summary: Any) -> str:
@@ -324,23 +317,25 @@ def figures(summary: Any) -> str:
     return f"mean {summary.mean:.4g} %, max {summary.max:.4g} %{rest}"
 
 
-def _only_two(plan: Plan) -> tuple[Bands, list[Choice], list[Method], list[str]]:
+def _only_two(plan: Plan) -> Plan:
     """Keep the algorithm for two processes from larger communicators, where its call would fail."""
     known = algorithms(plan.source.collective, "6.0")
     twos = {place for place, choice in enumerate(plan.choices) if known.get(choice.algorithm) == TWO_PROCESSES}
-    choices, methods = list(plan.choices), list(plan.methods)
+    choices, methods, notes = plan.choices, plan.methods, plan.notes
     safe_bands: list[Band] = []
-    notes: list[str] = []
     for band, (_, end, _) in zip(plan.bands.bands, plan.bands.ranges(), strict=True):
         wide = end is None or end > 2
         if not (wide and any(method in twos for _, method in band.rules)):
             safe_bands.append(band)
             continue
         if NOTHING not in choices:
-            choices.append(NOTHING)
-            methods.append(OWN_DECISION)
+            choices, methods = (*choices, NOTHING), (*methods, OWN_DECISION)
         safe = tuple((size, choices.index(NOTHING) if method in twos else method) for size, method in band.rules)
         safe_bands += [band] if band.start < 3 else []
         safe_bands.append(Band(max(band.start, 3), safe))
-        notes.append("The algorithm for two processes is written for two only; beyond, the library decides by itself.")
-    return Bands(plan.bands.compared, tuple(safe_bands), plan.bands.notes), choices, methods, notes
+        notes = (
+            *notes,
+            "The algorithm for two processes is written for two only; beyond, the library decides by itself.",
+        )
+    bands = replace(plan.bands, bands=tuple(safe_bands))
+    return replace(plan, bands=bands, choices=choices, methods=methods, notes=notes)

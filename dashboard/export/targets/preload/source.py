@@ -9,6 +9,7 @@ from pathlib import Path
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.library_names import plain_library
 from dashboard.export.remarks import about
 from dashboard.export.target import ExportError, Facts, LeftAloneError
 from dashboard.export.targets.c import nested as c
@@ -263,8 +264,7 @@ def check_measured_with(decisions: Iterable[DecisionFunction], target: str) -> N
     """Raise `ExportError` where a decision is for another library than the one that is to be preloaded."""
     for decision in decisions:
         library = str(decision.provenance.get("library") or "")
-        plain = library.lower().replace(" ", "").replace("-", "")
-        meant = next((name for part, name in _OF_OTHERS.items() if plain.startswith(part)), target)
+        meant = next((name for part, name in _OF_OTHERS.items() if plain_library(library).startswith(part)), target)
         if meant != target:
             raise ExportError(
                 f"{decision.collective} was decided for {library}, which says nothing of what is best in another "
