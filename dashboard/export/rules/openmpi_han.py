@@ -6,7 +6,8 @@ acts.
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections import deque
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
 
@@ -33,6 +34,9 @@ _LOOKS = re.compile(r"^\s*\d+\s+(?:han|tuned|basic|adapt|libnbc|sm|self|xhc)\b",
 class _Word(NamedTuple):
     text: str
     line: int
+
+
+_Words = deque[_Word]
 
 
 @dataclass
@@ -120,11 +124,11 @@ def _method(word: str) -> Method:
 
 def _simulated(text: str) -> _Read:
     reading = _Read()
-    words = _Words(text)
+    words = _words(text)
     try:
         for _ in range(_number(words, "the number of collectives", 1)):
             _collective(words, reading)
-        if (rest := next(words, None)) is not None and rest.text:
+        if (rest := _take(words)).text:
             what = f"{rest.text} and what follows are beyond the declared number of collectives"
             reading.faults.append(Fault(rest.line, "warning", what, "never read"))
     except Refused as dropped:
@@ -132,31 +136,25 @@ def _simulated(text: str) -> _Read:
     return reading
 
 
-class _Words(Iterator[_Word]):
-    """Words but comments; at the end an empty one, once and again."""
+def _words(text: str) -> _Words:
+    """Words but comments, and an empty one at the end."""
+    words, line = _Words(), 1
+    for match in _WORD.finditer(text):
+        if match[0] == "\n":
+            line += 1
+        elif not match[0].startswith("#"):
+            words.append(_Word(match[0], line))
+    words.append(_Word("", line))
+    return words
 
-    def __init__(self, text: str) -> None:
-        self._left: list[_Word] = []
-        line = 1
-        for match in _WORD.finditer(text):
-            if match[0] == "\n":
-                line += 1
-            elif not match[0].startswith("#"):
-                self._left.append(_Word(match[0], line))
-        self._left.append(_Word("", line))
-        self._left.reverse()
 
-    def __next__(self) -> _Word:
-        return self._left.pop() if len(self._left) > 1 else self._left[0]
-
-    @property
-    def coming(self) -> str:
-        """Text of the word that comes next."""
-        return self._left[-1].text
+def _take(words: _Words) -> _Word:
+    """The next word; at the end the empty one, once and again."""
+    return words.popleft() if len(words) > 1 else words[0]
 
 
 def _number(words: _Words, what: str, least: int, most: int | None = None) -> int:
-    word = next(words)
+    word = _take(words)
     value = int(word.text) if re.fullmatch(r"\d{1,18}", word.text) else -1
     if value < least or (most is not None and value > most):
         allowed = f"at least {least}" if most is None else f"{least} to {most}"
@@ -166,7 +164,7 @@ def _number(words: _Words, what: str, least: int, most: int | None = None) -> in
 
 
 def _collective(words: _Words, reading: _Read) -> None:
-    word = next(words)
+    word = _take(words)
     is_id = word.text.isdecimal() and int(word.text) < len(COLLECTIVE_IDS)
     name = COLLECTIVE_IDS[int(word.text)] if is_id else word.text
     if name not in COLLECTIVE_IDS:
@@ -199,17 +197,17 @@ def _level(words: _Words, reading: _Read, name: str, level: int) -> None:
 
 
 def _component(words: _Words, collective: str) -> str:
-    word = next(words)
+    word = _take(words)
     named = {str(number): name for name, number in NUMBERS.items()}
     name = named.get(word.text, word.text)
     if name not in NUMBERS:
         raise Refused(word.line, f"{word.text!r} is read as a component, expected {', '.join(NUMBERS)}")
-    return f"{name} @{_variant(words, collective)}" if words.coming.startswith("@") else name
+    return f"{name} @{_variant(words, collective)}" if words[0].text.startswith("@") else name
 
 
 def _variant(words: _Words, collective: str) -> str:
     """One of HAN's own algorithms, behind an ``@``; of other components it means nothing, and is read all the same."""
-    word = next(words)
+    word = _take(words)
     names = HAN_VARIANTS.get(collective, ())
     numbered = {str(number): name for number, name in enumerate(names, 1)}
     name = numbered.get(word.text[1:], word.text[1:])
