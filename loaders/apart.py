@@ -207,5 +207,5 @@ def _on_disk(tree: xr.DataTree) -> bool:
 
 if __name__ == "__main__":
     # Nobody orders any more where the other end is closed.
-    with contextlib.suppress(EOFError, BrokenPipeError), Connection(int(sys.argv[1])) as ours:
+    with contextlib.suppress(EOFError, ConnectionError), Connection(int(sys.argv[1])) as ours:
         _work(ours)
