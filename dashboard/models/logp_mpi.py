@@ -5,6 +5,8 @@ workshops; the dissertation measured its systems with it (4.4.1). Two comments n
 names the columns: time of day, bytes, o_s with its least value and confidence interval, o_r with both, and g; seconds.
 """
 
+import contextlib
+import math
 import re
 
 import numpy as np
@@ -15,7 +17,7 @@ from dashboard.models.errors import ModelError
 MARK = "# LogP network performance data"
 _LATENCY = re.compile(r"# Latency = (\S+)\s*")
 #: Columns of bytes, o_s, o_r and g; of how many.
-_BYTES, _SEND, _RECEIVE, _GAP, _COLUMNS = 1, 2, 5, 8, 9
+_TAKEN, _COLUMNS = (1, 2, 5, 8), 9
 
 
 def table_of(text: str, path: str) -> dict[str, npt.NDArray[np.float64]]:
@@ -31,27 +33,22 @@ def table_of(text: str, path: str) -> dict[str, npt.NDArray[np.float64]]:
     latency, rows = None, []
     for number, line in enumerate(text.splitlines(), 1):
         if (match := _LATENCY.fullmatch(line)) is not None:
-            latency = _number(match[1], path, number)
+            latency = number_of(match[1], f"{path}:{number}: found")
         elif line.strip() and not line.startswith("#"):
             words = line.split()
             if len(words) != _COLUMNS:
                 raise ModelError(f"{path}:{number}: {len(words)} columns; logp_test writes {_COLUMNS}")
-            rows.append([_number(word, path, number) for word in words])
+            rows.append([number_of(words[place], f"{path}:{number}: found") for place in _TAKEN])
     if latency is None:
         raise ModelError(f"{path}: no line '# Latency = …', which logp_test writes second")
-    columns = np.array(rows, dtype=np.float64).reshape(-1, _COLUMNS)
-    columns = columns[np.argsort(columns[:, _BYTES], kind="stable")]
-    return {
-        "bytes": columns[:, _BYTES],
-        "halfrtt_median": latency + columns[:, _GAP],
-        "gap": columns[:, _GAP],
-        "os": columns[:, _SEND],
-        "or": columns[:, _RECEIVE],
-    }
+    columns = np.array(rows, dtype=np.float64).reshape(-1, len(_TAKEN))
+    size, send, receive, gap = columns[np.argsort(columns[:, 0], kind="stable")].T
+    return {"bytes": size, "halfrtt_median": latency + gap, "gap": gap, "os": send, "or": receive}
 
 
-def _number(word: str, path: str, line: int) -> float:
-    try:
-        return float(word)
-    except ValueError as error:
-        raise ModelError(f"{path}:{line}: found {word[:40]!r}; expected a number") from error
+def number_of(word: str | None, where: str) -> float:
+    """Read a finite number; `ModelError` says with `where` what stands in its place."""
+    with contextlib.suppress(TypeError, ValueError):
+        if math.isfinite(value := float(word or "")):
+            return value
+    raise ModelError(f"{where} {word and word[:40]!r}; expected a number")

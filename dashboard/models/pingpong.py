@@ -181,10 +181,7 @@ def logp_table_of(text: str, path: str) -> dict[str, FloatArray]:
     values_of: dict[str, list[float]] = {name: [] for name in wanted}
     for (number, _), row in zip(rows[1:], reader, strict=False):
         for name in wanted:
-            try:
-                values_of[name].append(float(row[name]))
-            except (TypeError, ValueError) as error:
-                raise ModelError(f"{path}:{number}: {name} is {row[name]!r}; expected a number") from error
+            values_of[name].append(logp_mpi.number_of(row[name], f"{path}:{number}: {name} is"))
     return {
         name.removesuffix("_us"): np.asarray(values) / (1e6 if name.endswith("_us") else 1.0)
         for name, values in values_of.items()

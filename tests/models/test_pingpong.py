@@ -132,9 +132,10 @@ def test_wrong_tables(tmp_path: Path) -> None:
     path.write_text("# nothing\nbytes,gap_us\n1,2\n")
     with pytest.raises(ModelError, match=r"no column halfrtt_median_us, os_us, or_us; it has bytes, gap_us$"):
         read_logp_table(path)
-    path.write_text(f"# c\n{head}0,100,9,3,3\n8,x,9,3,3\n")
-    with pytest.raises(ModelError, match=r"table\.csv:4: halfrtt_median_us is 'x'"):
-        read_logp_table(path)
+    for wrong in ("x", "nan"):
+        path.write_text(f"# c\n{head}0,100,9,3,3\n8,{wrong},9,3,3\n")
+        with pytest.raises(ModelError, match=rf"table\.csv:4: halfrtt_median_us is '{wrong}'"):
+            read_logp_table(path)
     path.write_text(f"{head}0,100,9,3,3\n")
     with pytest.raises(ModelError, match="found 0 B only"):
         parameters_of_table(read_logp_table(path))
