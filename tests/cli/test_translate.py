@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.domain.algorithm_names import normal
 from dashboard.export.rules.lint import read_rules, read_text
+from dashboard.export.targets.mpich.base import known
 from dashboard.export.translation import sections_of
 from tests.cli.command import Run, assert_one_clear_line
 
@@ -222,3 +223,20 @@ def test_a_section_by_its_whole_name_is_that_one_alone(colltune: Run, samples: P
     name = next(name for name in sections_of(read_rules(rules).meant) if name.endswith("nnodes=1"))
     answer = colltune("translate", rules, "--to", "ucc", "--section", name)
     assert (answer.status, answer.err) == (0, "")
+
+
+@pytest.mark.parametrize("target", ["mpirun", "preload-mpich"])
+@pytest.mark.parametrize(
+    ("name", "k"), [("tree", "4; true #"), ("tree", "x"), ("tree", "9" * 10), ("tree; true #", "4")]
+)
+def test_what_a_file_of_mpich_names_wrongly_is_no_command(
+    colltune: Run, tmp_path: Path, target: str, name: str, k: str
+) -> None:
+    document = json.loads(known("5.0") or "")
+    tree = {f"algorithm=MPIR_Bcast_intra_{name}": {"tree_type=kary": {}, f"k={k}": {}, "is_non_blocking=1": {}}}
+    document["collective=bcast"]["comm_type=intra"] = tree
+    rules = tmp_path / "rules.json"
+    rules.write_text(json.dumps(document), encoding="utf-8")
+    refused = colltune("translate", rules, "-c", "bcast", "--to", target)
+    assert (refused.status, refused.out) == (2, "")
+    assert f"k={k}" in refused.err

@@ -69,9 +69,9 @@ def test_what_is_left_to_nccl_has_no_line_that_catches_it() -> None:
 def test_what_nccl_lacks_is_refused_by_name() -> None:
     with pytest.raises(ExportError, match="does not decide alltoall"):
         TARGETS["nccl"].write([decided("alltoall")])
-    other = DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))
-    with pytest.raises(ExportError, match="NCCL has no 'binomial'; it has tree, ring"):
-        TARGETS["nccl"].write([other])
+    for method in (Method("binomial", "binomial"), Method("ring many", "ring", 0, {"channels": "many"})):
+        with pytest.raises(ExportError, match=f"NCCL has no '{method.label}'; it has tree, ring"):
+            TARGETS["nccl"].write([DecisionFunction("bcast", [method], Leaf(0))])
 
 
 def test_where_all_is_left_to_nccl_there_is_no_file() -> None:

@@ -4,6 +4,7 @@ Source: NVIDIA/nccl, plugins/tuner/example. The first line that fits a call acts
 NCCL. A line is for one number of ranks, or for all; its bytes are those of all ranks for allgather and reduce_scatter.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 
 from dashboard.decisions import DecisionFunction
@@ -93,10 +94,11 @@ def _words(decision: DecisionFunction, method: Method, *, used: bool) -> str:
     if not used or (name == "default" and is_of_library(method)):
         return ""
     protocol = str(method.parameters.get("protocol") or "simple").lower()
-    if name not in ALGORITHMS or protocol not in PROTOCOLS:
+    channels = str(method.parameters.get("channels") or _ANY)
+    if name not in ALGORITHMS or protocol not in PROTOCOLS or not re.fullmatch("-?[0-9]{1,9}", channels):
         has = f"{', '.join(ALGORITHMS)} with {', '.join(PROTOCOLS)}"
         raise ExportError(f"{decision.collective}: NCCL has no {method.label!r}; it has {has}")
-    return f"{name},{protocol},{int(method.parameters.get('channels') or _ANY)}"
+    return f"{name},{protocol},{int(channels)}"
 
 
 _USE = (

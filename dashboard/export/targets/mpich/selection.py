@@ -81,6 +81,7 @@ _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
 _COMPOSITION = "_composition_"
+_WORD, _NUMBER = re.compile(r"\w+", re.ASCII), re.compile("[0-9]{1,9}", re.ASCII)
 _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
 
 
@@ -191,7 +192,9 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
     if not is_of_library(method):
         return None
     if full_name := _full_name(method):
-        return re.sub(_PREFIX, "", full_name)
+        # A file may say anything, and command lines hand it to a shell.
+        right = _WORD.fullmatch(full_name) and _NUMBER.fullmatch(str(method.parameters.get("k", _RADIX)))
+        return re.sub(_PREFIX, "", full_name) if right else None
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
     return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))

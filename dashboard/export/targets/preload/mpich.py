@@ -105,6 +105,7 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
 def _name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name: its own where it was measured, which has more than its selection can say."""
     measured = str(decision.provenance.get("library", "")).upper().startswith("MPICH") and is_of_library(method)
+    measured &= "library_name" not in method.parameters
     if measured and normal(method.algorithm) != "default" and re.fullmatch(r"[a-z]\w*", method.algorithm):
         return method.algorithm
     return algorithm_name(decision, method)
