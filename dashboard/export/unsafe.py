@@ -34,6 +34,8 @@ _LIBRARIES = {
 }
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
+#: What is written for an algorithm of another library, as far as it is unsafe in `reduce_scatter`.
+_WRITTEN_AS = {("MPICH", "ring"): "pairwise"}
 _WRONG = "wrong for operations of a program's own that do not commute"
 
 
@@ -211,17 +213,19 @@ def _faults(decision: DecisionFunction, target: str, options: Mapping[str, Any])
 
 def _fault(decision: DecisionFunction, method: Method, target: str, options: Mapping[str, Any]) -> KnownFault | None:
     """What is known of a method in the library that it is written for, or was measured with."""
-    library = _LIBRARIES.get(target) or str(decision.provenance.get("library", ""))
+    measured = str(decision.provenance.get("library", ""))
+    library = _LIBRARIES.get(target) or measured
     if not library or method.algorithm == "default":
         return None
     version = str(options.get("version") or "")
     if not version:
         version = "6.0" if target == "openmpi-json" else DEFAULT_VERSION if target in _LIBRARIES else ""
     if library == "MPICH" or target not in _LIBRARIES:
-        version = str(decision.provenance.get("library_version", ""))
-    number = method.parameters.get("library_id") if str(decision.provenance.get("library", "")) == library else None
+        version = str(decision.provenance.get("library_version", "")) if measured == library else ""
+    number = method.parameters.get("library_id") if measured == library else None
     names = decision.categories.get("collective", (decision.collective,))
-    faults = (known_fault(library, version, name, number=number, name=method.algorithm) for name in names)
+    algorithm = _WRITTEN_AS.get((library, method.algorithm), method.algorithm)
+    faults = (known_fault(library, version, name, number=number, name=algorithm) for name in names)
     return next(filter(None, faults), None)
 
 

@@ -15,8 +15,10 @@ from dashboard.export.unsafe import (
     CHECKED,
     LEFT_OUT,
     limits,
+    not_written,
     of_other_library,
     only_commutative,
+    safe,
     unsafe_methods,
     without_unsafe,
 )
@@ -45,6 +47,14 @@ def test_no_target_writes_an_algorithm_that_gives_wrong_results(target: str) -> 
         read = read_text(text)
         assert not read.errors
         assert [method.parameters["library_id"] for method in read.decisions["allgather"].methods] == [0]
+
+
+@pytest.mark.parametrize("algorithm", ["ring", "pairwise"])
+def test_what_another_library_was_measured_with_is_written_in_no_place_where_it_stops_programs(algorithm: str) -> None:
+    # The version is that of Open MPI, and MPICH's pairwise is what its files say for a ring.
+    other = safe(decision("reduce_scatter", algorithm, 3), "mpich", {})
+    assert not_written(other).startswith(f"'{algorithm}', ")
+    assert [other.methods[place].algorithm for place in other.used] == ["default"]
 
 
 def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:
