@@ -143,7 +143,7 @@ def mapping_of(source: Source) -> dict[str, str]:
     LoadError
         It is not a mapping of text to text.
     """
-    given = source.options.get("columns") or {}
+    given = source.option("columns") or {}
     if not isinstance(given, Mapping) or not all(isinstance(v, str | None) for v in [*given, *given.values()]):
         raise source.fail(f"the hint columns must map their names to ours, {{'lat': 'time_us'}}, not {given!r}")
     return {str(theirs): str(ours or "") for theirs, ours in given.items()}

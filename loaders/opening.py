@@ -167,6 +167,9 @@ def _tables(source: Source, format: str | None) -> Iterator[pd.DataFrame]:
     chosen = detect(source, FORMATS, format)
     source.format = chosen.name
     yield from chosen.read(source)
+    for name in ("statistic", "columns"):
+        if source.options.get(name) and name not in source.heeded:
+            source.note(f"the hint {name} means nothing to this format ({chosen.name}); it is not heeded", warn=True)
 
 
 #: Sizes of a row, and the least that each can be.

@@ -80,6 +80,8 @@ class Source:
         Those of them that the user should see without asking.
     options
         The user's hints, for readers that must choose (``statistic=…``, ``columns=…``).
+    heeded
+        Names of those that its reader looked at.
     format
         Name of its format, once that is known.
     broken
@@ -99,9 +101,15 @@ class Source:
     reasons: Counter[str] = field(default_factory=Counter)
     notes: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
+    heeded: set[str] = field(default_factory=set)
     format: str | None = None
     broken: str = ""
     _digest: str | None = field(default=None, repr=False)
+
+    def option(self, name: str) -> Any:
+        """One of `options`, which the reader heeds; None where it is not given."""
+        self.heeded.add(name)
+        return self.options.get(name)
 
     def loaded(self, rows: int) -> None:
         """Count `rows` rows of the file as loaded."""

@@ -203,7 +203,7 @@ def wanted_statistic(source: Source, possible: Sequence[str]) -> str | None:
     LoadError
         The format has no such statistic.
     """
-    asked = source.options.get("statistic")
+    asked = source.option("statistic")
     if asked is None:
         return None
     name = {"avg": "mean", "average": "mean"}.get(str(asked).lower(), str(asked).lower())

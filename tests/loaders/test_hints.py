@@ -1,6 +1,7 @@
 """Hints: values, patterns, contradictions and gaps."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -195,3 +196,12 @@ def test_nodes_that_no_row_fits_are_said_not_to_be_heeded(tmp_path: Path) -> Non
     (tmp_path / "a.sko").write_text(ROW)
     results = open_results(tmp_path / "a.sko", algorithm="x", nodes=3)
     assert "no row has processes that the nodes share evenly" in results.attrs["notes"]
+
+
+@pytest.mark.parametrize("hint", [{"statistic": "min"}, {"columns": {"lat": "time_us"}}])
+def test_a_hint_that_a_format_has_no_use_for_is_said_not_to_be_heeded(tmp_path: Path, hint: dict[str, Any]) -> None:
+    file = tmp_path / "bcast__linear__seg0.sko"
+    file.write_text(ROW)
+    said = f"the hint {next(iter(hint))} means nothing to this format (skampi); it is not heeded"
+    assert said in open_results(file, **hint).attrs["notes"]
+    assert "not heeded" not in open_results(file).attrs["notes"]
