@@ -14,7 +14,7 @@ METHODS = [
 ]
 
 
-def decided(collective: str, below: int = 1, **facts: tuple[int, int]) -> DecisionFunction:
+def decided(collective: str, below: int = 1, **facts: object) -> DecisionFunction:
     """Up to 4 ranks one method, above by the message size."""
     above = Split((Test("message_size", 1024),), (Leaf(0), Leaf(1)))
     return DecisionFunction(collective, METHODS, Split((Test("comm_size", 4),), (Leaf(below), above)), provenance=facts)
@@ -56,6 +56,7 @@ def test_blocks_are_decided_for_every_number_of_ranks_up_to_the_largest_measured
         assert [acts(text, ranks, size * ranks) for size in (1024, 1025)] == ["ring", "tree"]
     assert acts(text, 33, 33) == ""
     assert "of more than 32 processes NCCL decides by itself" in text
+    assert "of more than 5 processes NCCL decides by itself" in written(decided("allgather", comm_size=32))
     with pytest.raises(ExportError, match="more than 4,096 lines"):
         written(decided("allgather", comm_size=(2, 4096)))
 

@@ -63,7 +63,8 @@ def _lines(decision: DecisionFunction, bands: Sequence[Band]) -> tuple[list[str]
     everywhere = all(words[method] for band in finite for _, method in band.rules)
     # A line for all ranks would also act where NCCL is to decide, or its bytes would be those of another number.
     for_all = everywhere and (not blocks or len(last.rules) == 1)
-    most = max(2, last.start, *(decision.provenance.get("comm_size") or ()))
+    measured = decision.provenance.get("comm_size")
+    most = max(2, last.start, *(measured if isinstance(measured, list | tuple) else ()))
     ends = [*(band.start for band in bands[1:]), last.start if for_all else most + 1]
     lines: list[str] = []
     for band, end in zip(bands, ends, strict=True):
