@@ -10,9 +10,15 @@ if TYPE_CHECKING:
     from dashboard.export.targets.c.nested import source_lines, to_c
     from dashboard.export.targets.c.table import to_c_table
     from dashboard.export.targets.collectives import to_collectives
+    from dashboard.export.targets.forced import to_mpirun
     from dashboard.export.targets.json_file import to_json
+    from dashboard.export.targets.mpich.selection import to_mpich
+    from dashboard.export.targets.openmpi.json_file import to_openmpi_json
+    from dashboard.export.targets.openmpi.rules import to_openmpi
+    from dashboard.export.targets.preload.library import to_preload
     from dashboard.export.targets.python import to_python
     from dashboard.export.targets.registry import TARGETS
+    from dashboard.export.targets.settings import to_intel, to_ucc
 
 __all__ = [
     "TARGETS",
@@ -35,8 +41,15 @@ __all__ = [
     "to_c",
     "to_c_table",
     "to_collectives",
+    "to_intel",
     "to_json",
+    "to_mpich",
+    "to_mpirun",
+    "to_openmpi",
+    "to_openmpi_json",
+    "to_preload",
     "to_python",
+    "to_ucc",
     "translation",
     "unsafe",
     "usage",
@@ -51,8 +64,15 @@ _MODULES = {
     "to_c": "targets.c.nested",
     "to_c_table": "targets.c.table",
     "to_collectives": "targets.collectives",
+    "to_intel": "targets.settings",
     "to_json": "targets.json_file",
+    "to_mpich": "targets.mpich.selection",
+    "to_mpirun": "targets.forced",
+    "to_openmpi": "targets.openmpi.rules",
+    "to_openmpi_json": "targets.openmpi.json_file",
+    "to_preload": "targets.preload.library",
     "to_python": "targets.python",
+    "to_ucc": "targets.settings",
 }
 
 
