@@ -35,9 +35,18 @@ def test_a_leaf_alone() -> None:
         ({}, "always"),
         ({"message_size": (4096.0, math.inf), "comm_size": (8.0, 16.0)}, "8 < processes ≤ 16, message > 4 KiB"),
         ({"message_size": (-math.inf, 4096.0)}, "message ≤ 4 KiB"),
+        ({"ppn": (-math.inf, 0.5)}, "per node ≤ 0"),
+        ({"even": (-math.inf, 0.0), "power_of_two": (0.0, math.inf)}, "not even, power of two"),
     ],
 )
 def test_where_a_rule_holds_is_above_its_lower_bound_and_no_more_than_its_upper(
     bounds: dict[str, tuple[float, float]], text: str
 ) -> None:
     assert region(bounds) == text
+
+
+def test_of_values_with_names_those_that_are_left_are_told() -> None:
+    names = {"library": ("Open MPI", "MPICH", "Intel MPI")}
+    assert region({"library": (-math.inf, 1.0)}, names) == "library is Open MPI or MPICH"
+    assert region({"library": (1.0, math.inf)}, names) == "library is Intel MPI"
+    assert region({"library": (0.0, 1.0)}, names) == "library is MPICH or Intel MPI, library is Open MPI or MPICH"

@@ -183,6 +183,11 @@ def test_the_path_leads_from_small_trees_to_large_ones() -> None:
     assert FAMILIES["c45"] is FAMILY
     assert leaves[0] == min(leaves)
     assert leaves[-1] == max(leaves)
+    # Of 600 cells a branch needs a quarter at most; the last tree has a branch for each cell that differs.
+    assert list(dict.fromkeys(each["min_cases"] for each in settings)) == [128, 64, 40, 20, 12, 8, 6, 4, 3, 2, 1]
+    assert settings[-1] == {"min_cases": 1, "pruned": False}
+    few = [each["min_cases"] for each in FAMILY.path(Problem.of(synthetic_cube(3, 4, 2, 5)))]
+    assert list(dict.fromkeys(few)) == [3, 2, 1]
 
 
 def test_progress_is_told() -> None:
