@@ -10,11 +10,12 @@ from pathlib import Path
 import numpy as np
 
 from loaders import pooling
+from loaders.axes import Axes
 from loaders.collectives import POINT_TO_POINT, REDUCING
 from loaders.errors import MissingHintError
 from loaders.facet_names import FACETS
 from loaders.facets import FILE, OF_ROWS, SHOWN, Choice, Told, listed
-from loaders.pooling import Axes, Means, cells_by_source, leave_to, means_by_source
+from loaders.pooling import Means, cells_by_source, leave_to, means_by_source
 from loaders.rows import CollectiveRows
 
 _OF_REDUCTIONS = ("operation", "datatype")

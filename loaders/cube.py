@@ -12,10 +12,11 @@ import pandas as pd
 import xarray as xr
 
 from loaders import ragged
+from loaders.axes import Axes
 from loaders.collectives import size_meaning
 from loaders.errors import LoadError
 from loaders.methods import MethodKey, method_label
-from loaders.pooling import Axes, Samples, pool, samples_of
+from loaders.pooling import Samples, pool, samples_of
 from loaders.rows import CollectiveRows, Floats, Ints
 
 RAW_STATISTIC = "median over repetitions"

@@ -1,6 +1,5 @@
 """All rows of a cell pooled into one time, with its spread and its number of repetitions."""
 
-import math
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from loaders.ahead import one_ahead
-from loaders.errors import LoadError
+from loaders.axes import Axes
 from loaders.rows import CollectiveRows, Floats, Ints, Part
 
 #: Files that measured a cell are said to be apart from this ratio of their times on, where their own spread is smaller.
@@ -23,46 +22,6 @@ _FEW, FAR = 0.1, 5.0
 #: Cells in which times must be the same to the last digit, so that they are taken for a copy and not for chance.
 _COPIED = 4
 _BLOCK = 1 << 18
-MAX_CELLS = 1 << 27
-
-
-class Axes:
-    """Sorted axes of a cube and the flat place of every row.
-
-    Raises
-    ------
-    LoadError
-        The grid would be absurdly large.
-    """
-
-    def __init__(self, rows: CollectiveRows) -> None:
-        self.methods = len(rows.methods.values)
-        self.comm_sizes, self._comm = _ranks(rows.comm_sizes.values)
-        self.message_sizes, self._message = _ranks(rows.message_sizes.values)
-        self.ppns, self._ppn = _ranks(rows.ppns.values)
-        self.shape = (self.methods, len(self.comm_sizes), len(self.message_sizes), len(self.ppns))
-        self.size = math.prod(self.shape)
-        if self.size > MAX_CELLS:
-            raise LoadError(
-                f"{rows.collective}: {self.shape} methods × communicator sizes × message sizes × processes per node "
-                f"would make {self.size:.2g} cells; are the columns mapped rightly?"
-            )
-
-    def places(self, part: Part) -> Ints:
-        """Flat place in the cube of every row of a part."""
-        places = part.method.astype(np.int64)
-        for ranks, codes in ((self._comm, part.comm_size), (self._message, part.message_size), (self._ppn, part.ppn)):
-            places *= len(ranks)
-            places += ranks[codes]
-        return places
-
-
-def _ranks(values: Sequence[int]) -> tuple[Ints, Ints]:
-    array = np.array(values, dtype=np.int64)
-    order = np.argsort(array)
-    ranks = np.empty(len(array), dtype=np.int64)
-    ranks[order] = np.arange(len(array))
-    return array[order], ranks
 
 
 @dataclass(frozen=True)

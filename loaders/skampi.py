@@ -35,7 +35,7 @@ _COMM_LOOPS = frozenset({"nodes", "procs", "np", "nprocs", "processes", "p", "co
 _SIZE_LOOPS = frozenset({"count", "length", "len", "size", "bytes", "msgsize", "message_size"})
 #: Columns of a parsed block; loop variables may bear any name without a leading blank or sign.
 _FIELDS = ("_size", "_time", "_error", "_count")
-#: Of what else stands in a row: a loop variable of such a name is a parameter of another one.
+#: Columns that the block itself fills: a loop over a variable of such a name becomes a parameter of another name.
 _TAKEN = RESERVED - {"algorithm", "segment_size", "ppn", "library_id", *FACETS.values()}
 _NODE_TIMES = 16
 _MAX_DIGITS = 15
@@ -227,7 +227,7 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
         size_column(collective): table["_size"].to_numpy().astype(np.int64),
     }
     loops = [loop for loop in map(str, table.columns[: -len(_FIELDS)]) if loop.lower() not in _SIZE_LOOPS]
-    # Beside a number of processes that of nodes is what it is called.
+    # Beside processes a number of nodes is no communicator size: it tells the processes per node.
     counts = [loop for loop in loops if loop.lower() in _COMM_LOOPS]
     processes = sorted(counts, key=lambda loop: loop.lower() == "nodes")
     for loop in loops:

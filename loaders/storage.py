@@ -17,11 +17,11 @@ import pandas as pd
 import xarray as xr
 
 from loaders import disk, occ, ragged
+from loaders.axes import MAX_CELLS
 from loaders.columns import PARAMETER
 from loaders.cube import annotate, cube_table
 from loaders.errors import LoadError
 from loaders.names import COLUMNS
-from loaders.pooling import MAX_CELLS
 from loaders.source import Format, Source
 
 if TYPE_CHECKING:

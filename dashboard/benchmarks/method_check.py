@@ -25,8 +25,8 @@ PROCESSES = (2, 3, 4, 5, 8)
 MOST_CASES = 24
 _RANKS = "dashboard.benchmarks.ranks.verify"
 QUIET_S = 60.0
-#: Bytes of a message with its header that Open MPI must be let send ahead.
-_LEAST_EAGER = "80"
+#: The fewest bytes of a message, with its header, that Open MPI must be let send ahead.
+_RENDEZVOUS = {f"OMPI_MCA_btl_{name}_eager_limit": "80" for name in ("sm", "vader")}
 
 
 def check_methods(
@@ -83,8 +83,7 @@ def check_methods(
         order = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         order |= {"native": native, "results": str(results)}
         environment = added(installation.library.environment(one_node=True, graphs=bool(counters))) | preloaded
-        if not eager:
-            environment |= {f"OMPI_MCA_btl_{name}_eager_limit": _LEAST_EAGER for name in ("sm", "vader")}
+        environment |= {} if eager else _RENDEZVOUS
         job = job_of(folder, max(processes), environment, seconds, watched=(results,), quiet=QUIET_S)
         total = len(algorithms) * len(processes)
 

@@ -15,7 +15,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method, default_of
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summarise
-from dashboard.decisions.measured.problem import Slice
+from dashboard.decisions.measured.slice import Slice
 from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS

@@ -20,7 +20,7 @@ VEILS = ((0.9, 0.3), (0.7, 0.5), (0.5, 0.65))
 def tie_boxes(tied: BoolArray, axes: Axes) -> FloatArray:
     """Boxes that cover the tied cells, shape (boxes, 4): left, bottom, right, top; neighbours in a row are joined.
 
-    Where there would be more than about `MOST_BOXES`, every so-manieth row stands for those beside it.
+    Where there would be more than about `MOST_BOXES`, one row in several stands for those beside it.
     """
     row, first, end = runs(tied.T).T
     step = max(1, -(-row.size // MOST_BOXES))

@@ -7,7 +7,8 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.grown.family import Progress
-from dashboard.decisions.measured.problem import Problem, Slice
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.slice import Slice
 from dashboard.domain.units import format_count, format_percent
 from dashboard.models import MODEL_TITLES, MODELS, ModelError, ModelName
 from dashboard.models.deciding import model_penalties, restricted_to_covered

@@ -230,8 +230,9 @@ def _attributes(tree: xr.DataTree) -> Attributes:
 def _read_only(tree: xr.DataTree) -> xr.DataTree:
     for node in tree.children.values():
         for variable in node.to_dataset().variables.values():
-            if isinstance(variable._data, np.ndarray):  # noqa: SLF001 - `.data` would load what is lazy
-                variable._data.flags.writeable = False  # noqa: SLF001
+            # What is lazy comes in chunks.
+            if variable.chunks is None:
+                variable.values.flags.writeable = False
     return tree
 
 

@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from loaders import LoadError, open_results
+from loaders.axes import Axes
 from loaders.cube import combine_attrs, cube_table, make_cube
 from loaders.methods import format_segment
-from loaders.pooling import Axes, unexplained
+from loaders.pooling import unexplained
 from loaders.rows import CollectiveRows
 from tests.files import skampi
 

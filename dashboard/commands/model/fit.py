@@ -164,6 +164,7 @@ def runtime(args: argparse.Namespace) -> None:
     }
 
     def lines() -> list[str]:
+        """A row for each function, and why methods have none."""
         rows = [
             [name, label, f"{each.comm_range[0]} to {each.comm_range[1]}", each.text(), f"{each.error:.1f}"]
             for name, (methods, _) in fitted.items()

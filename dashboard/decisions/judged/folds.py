@@ -11,8 +11,9 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZ
 from dashboard.decisions.judged.gain import default_times
 from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map
-from dashboard.decisions.measured.problem import Problem, Slice, places_of
+from dashboard.decisions.measured.problem import Problem, places_of
 from dashboard.decisions.measured.samples import need_samples, of_repetitions
+from dashboard.decisions.measured.slice import Slice
 from dashboard.decisions.surfaces.counted import Window
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError

@@ -152,10 +152,7 @@ def frontiers(
         if held_out is not None:
             judged = heldout_many(problem, tries.on_parts(name, prepare), held_out, folds, grown=grown)
         for key, decision in grown.items():
-            options = json.dumps(paths[name][key[1]], default=list)
-            row = {"family": name, "options": options, **figures_of(decision, problem.penalties(decision))}
-            row |= _outside(judged.get(key))
-            points[key] = _Point(decision, judged.get(key), row)
+            points[key] = _point(problem, name, paths[name][key[1]], decision, judged.get(key))
         if number + 1 < len(order):
             yield _frontier(points, value, skipped, held_out, order[number + 1 :])
     if not points:
@@ -169,6 +166,13 @@ class _Point(NamedTuple):
     decision: DecisionFunction
     held: HeldOut | None
     row: dict[str, Any]
+
+
+def _point(
+    problem: Problem, family: str, options: Mapping[str, Any], decision: DecisionFunction, held: HeldOut | None
+) -> _Point:
+    tried = {"family": family, "options": json.dumps(options, default=list)}
+    return _Point(decision, held, {**tried, **figures_of(decision, problem.penalties(decision)), **_outside(held)})
 
 
 def _frontier(

@@ -9,6 +9,7 @@ __all__ = [
     "problem",
     "selection",
     "simplest",
+    "slice",
     "trust",
     "workload",
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
@@ -15,7 +14,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZ
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.flat import FlatTree
 from dashboard.decisions.function.nodes import Method, Node
-from dashboard.decisions.grown.quadtree import QuadtreeBuilder, provenance
+from dashboard.decisions.grown.quadtree import provenance
 from dashboard.decisions.judged.penalty import (
     PenaltySummary,
     checked_weights,
@@ -25,11 +24,10 @@ from dashboard.decisions.judged.penalty import (
 )
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.cases import Cases
-from dashboard.decisions.measured.doubles import as_run, is_double
-from dashboard.decisions.measured.map import DIMS, decision_map, methods_of, select_ppn
+from dashboard.decisions.measured.map import decision_map, methods_of, select_ppn
 from dashboard.decisions.measured.selection import WITHOUT
-from dashboard.decisions.surfaces.counted import Counted, Window
-from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
+from dashboard.decisions.measured.slice import Slice
+from dashboard.domain.arrays import BoolArray, IntArray
 from dashboard.domain.errors import DecisionError, NothingMeasuredError, OptionError
 
 #: Attributes that do not follow from the sizes, by which tables are told apart: in words, and how one is chosen: the
@@ -38,77 +36,6 @@ APART = {
     "ppn": ("processes per node", "--ppn N", "One tree for all of them"),
     "collective": ("collectives", "-c NAME", "Decided together with"),
 }
-#: Larger than rounding, smaller than anything that is shown.
-_TRACE = 1 + 1e-9
-
-
-@dataclass(frozen=True, eq=False)
-class Slice:
-    """The sizes of one collective at one number of processes per node.
-
-    Attributes
-    ----------
-    cube
-        Its measurements, over ``method``, ``comm_size`` and ``message_size``.
-    dmap
-        Its decision map; ``best`` are the labels that trees learn.
-    given
-        Attributes that do not follow from the sizes: ``ppn``, ``collective``.
-    weights
-        Workload, ``(comm_size, message_size)``; None without.
-    methods
-        For each method of the cube its position in the problem's methods.
-    window
-        Where this is a part that is judged by only: what methods count where they were not measured, known of
-        more than this part. None: it is known of this one.
-    measured
-        Of a table with predicted times between its sizes that without them. None: there are none.
-    """
-
-    cube: xr.Dataset
-    dmap: xr.Dataset
-    given: dict[str, Any]
-    weights: FloatArray | None
-    methods: IntArray
-    window: Window | None = None
-    measured: Slice | None = None
-
-    @cached_property
-    def labels(self) -> IntArray:
-        """``(comm_size, message_size)``: the best method's position in the problem's methods, -1 = none."""
-        best = np.asarray(self.dmap["best"].transpose(*SIZES).values)
-        return np.asarray(np.where(best >= 0, self.methods[best], -1), dtype=np.int64)
-
-    @cached_property
-    def builder(self) -> QuadtreeBuilder:
-        """Builds quadtrees over the map."""
-        return QuadtreeBuilder(self.dmap)
-
-    def times(self) -> FloatArray:
-        """Times in seconds, ``(method of the cube, comm_size, message_size)``, NaN where not measured.
-
-        A method that ran as another one has the time of that one, and a trace more: where both would do, the one that
-        ran is taken.
-        """
-        times = np.asarray(as_run(self.cube)["time"].transpose(*DIMS).values, dtype=np.float64)
-        double = is_double(self.cube)
-        return times if double is None else times * np.where(double.transpose(*DIMS).values, _TRACE, 1.0)
-
-    @cached_property
-    def known(self) -> Counted | Window:
-        """What methods count where they were not measured."""
-        return self.window or Counted(self.cube)
-
-    def counted(self) -> FloatArray:
-        """Times as `times`, by which decisions are judged: NaN only where nothing was measured at all."""
-        times = self.times()
-        missing = np.isnan(times) & (self.labels >= 0)
-        if not missing.any():
-            return times
-        methods = np.flatnonzero(missing.any(axis=(1, 2)))
-        filled = times.copy()
-        filled[methods] = np.where(missing[methods], self.known.times(methods), times[methods])
-        return filled
 
 
 @dataclass(frozen=True, eq=False)
@@ -185,16 +112,7 @@ class Problem:
             for name, full_cube in named.items()
             for cube, given in _each_ppn(full_cube.assign_attrs(collective=name) if several else full_cube, ppn)
         ]
-        if dmap is not None and len(parts) > 1:
-            raise DecisionError(f"one decision map is given for {len(parts)} tables")
-        maps = [decision_map(cube) if dmap is None else dmap for cube, _, _ in parts]
-        measured = [int((decisions["best"].values >= 0).sum()) for decisions in maps]
-        if not any(measured):
-            untrusted = any(trust.LEFT_OUT in cube.attrs for cube, _, _ in parts)
-            missing = "nothing is measured: every time is missing, or every method is left out"
-            raise NothingMeasuredError("no time can be trusted" if untrusted else missing)
-        for decisions in maps:
-            _check_times(decisions)
+        maps, measured = _maps_of([cube for cube, _, _ in parts], dmap)
         methods = _joined(methods_of(cube) for cube, _, _ in parts)
         slices = tuple(
             Slice(
@@ -385,6 +303,21 @@ def _weights_by_name(weights: Any, named: Mapping[str, xr.Dataset]) -> dict[str,
     if strangers:
         raise DecisionError(f"weights of {', '.join(strangers)}, but the results are of {', '.join(named)}")
     return {name: given.get(name, 0.0) for name in named} if given else {}
+
+
+def _maps_of(cubes: Sequence[xr.Dataset], dmap: xr.Dataset | None) -> tuple[list[xr.Dataset], list[int]]:
+    """The decision map of each table, and how many cells of it are measured."""
+    if dmap is not None and len(cubes) > 1:
+        raise DecisionError(f"one decision map is given for {len(cubes)} tables")
+    maps = [decision_map(cube) if dmap is None else dmap for cube in cubes]
+    measured = [int((each["best"].values >= 0).sum()) for each in maps]
+    if not any(measured):
+        untrusted = any(trust.LEFT_OUT in cube.attrs for cube in cubes)
+        missing = "nothing is measured: every time is missing, or every method is left out"
+        raise NothingMeasuredError("no time can be trusted" if untrusted else missing)
+    for each in maps:
+        _check_times(each)
+    return maps, measured
 
 
 def _check_times(dmap: xr.Dataset) -> None:

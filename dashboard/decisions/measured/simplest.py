@@ -21,7 +21,8 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.measured.doubles import competing
 from dashboard.decisions.measured.fill import fill_missing
 from dashboard.decisions.measured.map import DIMS, time_blocks
-from dashboard.decisions.measured.problem import Problem, Slice
+from dashboard.decisions.measured.problem import Problem
+from dashboard.decisions.measured.slice import Slice
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 

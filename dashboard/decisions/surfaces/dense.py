@@ -6,7 +6,7 @@ import xarray as xr
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import DIMS
-from dashboard.decisions.measured.problem import Slice
+from dashboard.decisions.measured.slice import Slice
 from dashboard.decisions.surfaces.along import Slicing
 from dashboard.decisions.surfaces.grid import comm_sizes_between, message_sizes_between, weights_between
 from dashboard.domain.arrays import FloatArray

@@ -11,7 +11,8 @@ from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test, default_of
 from dashboard.decisions.grown.family import Family, Progress
-from dashboard.decisions.measured.problem import APART, Problem, Slice
+from dashboard.decisions.measured.problem import APART, Problem
+from dashboard.decisions.measured.slice import Slice
 from dashboard.decisions.surfaces.folding import folding_of
 from dashboard.decisions.surfaces.grid import comm_sizes_between
 from dashboard.decisions.surfaces.grow import OF_SCATTER, SLACK, Growing, Table

@@ -112,7 +112,7 @@ def expression(part: Expression | float) -> Expression:
     return Expression(lambda _: float(part), number(float(part)), lambda: NONE)
 
 
-def made(
+def composed(
     work: Callable[..., Any], written: Written, unit: Callable[..., Unit], *parts: Expression, rank: int = ATOM
 ) -> Expression:
     """Make an expression of parts.
@@ -129,18 +129,18 @@ def made(
 
 def _sum(left: Expression, right: Expression) -> Expression:
     written = left.written + sign("+") + right.written
-    return made(operator.add, written, partial(same, written.latex), left, right, rank=SUM)
+    return composed(operator.add, written, partial(same, written.latex), left, right, rank=SUM)
 
 
 def _difference(left: Expression, right: Expression) -> Expression:
     written = left.written + sign("-") + right.within(PRODUCT)
-    return made(operator.sub, written, partial(same, written.latex), left, right, rank=SUM)
+    return composed(operator.sub, written, partial(same, written.latex), left, right, rank=SUM)
 
 
 def _product(left: Expression, right: Expression) -> Expression:
     written = joined([part.within(PRODUCT) for part in (left, right) if not part.silent], "⋅")
-    return made(operator.mul, written, Unit.times, left, right, rank=PRODUCT)
+    return composed(operator.mul, written, Unit.times, left, right, rank=PRODUCT)
 
 
 def _quotient(above: Expression, below: Expression) -> Expression:
-    return made(operator.truediv, fraction(above.written, below.written), Unit.per, above, below)
+    return composed(operator.truediv, fraction(above.written, below.written), Unit.per, above, below)

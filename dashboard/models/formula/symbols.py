@@ -7,7 +7,7 @@ import numpy as np
 
 from dashboard.domain.arrays import FloatArray
 from dashboard.models.formula import written as mathematics
-from dashboard.models.formula.expressions import PRODUCT, Expression, Scope, expression, made
+from dashboard.models.formula.expressions import PRODUCT, Expression, Scope, composed, expression
 from dashboard.models.formula.units import BYTES, NONE, TIME, TIME_PER_BYTE, Unit, same
 from dashboard.models.formula.written import Written, fenced, fraction, joined, name, number, scripts, sign, words
 
@@ -68,30 +68,30 @@ def receive(size: Expression) -> Expression:
 
 def ceil(part: Expression) -> Expression:
     """Round up; bytes to whole bytes."""
-    return made(np.ceil, fenced("⌈", part.written), lambda unit: unit, part)
+    return composed(np.ceil, fenced("⌈", part.written), lambda unit: unit, part)
 
 
 def floor(part: Expression) -> Expression:
     """Round down."""
-    return made(np.floor, fenced("⌊", part.written), lambda unit: unit, part)
+    return composed(np.floor, fenced("⌊", part.written), lambda unit: unit, part)
 
 
 def log2(part: Expression) -> Expression:
     """Binary logarithm, exact for powers of two."""
     written = scripts(name("log"), number(2)) + fenced("(", part.written)
-    return made(exact_log2, written, partial(same, written.latex, NONE), part)
+    return composed(exact_log2, written, partial(same, written.latex, NONE), part)
 
 
 def two_to(part: Expression) -> Expression:
     """Power of two."""
     written = scripts(number(2), above=part.written)
-    return made(np.exp2, written, partial(same, written.latex, NONE), part)
+    return composed(np.exp2, written, partial(same, written.latex, NONE), part)
 
 
 def root(part: Expression) -> Expression:
     """Square root; `UnitError` where that has no unit."""
     written = mathematics.root(part.written)
-    return made(np.sqrt, written, lambda unit: unit.root(written.latex), part)
+    return composed(np.sqrt, written, lambda unit: unit.root(written.latex), part)
 
 
 def largest(*parts: Expression) -> Expression:
@@ -106,7 +106,7 @@ def smallest(*parts: Expression) -> Expression:
 
 def _extreme(called: str, pick: np.ufunc, parts: tuple[Expression, ...]) -> Expression:
     written = name(called) + fenced("{", joined([part.written for part in parts], ","))
-    return made(lambda *values: reduce(pick, values), written, partial(same, written.latex), *parts)
+    return composed(lambda *values: reduce(pick, values), written, partial(same, written.latex), *parts)
 
 
 def series(low: int, high: Expression | float, body: Expression) -> Expression:
@@ -117,8 +117,8 @@ def series(low: int, high: Expression | float, body: Expression) -> Expression:
     def value(scope: Scope) -> Any:
         ends = scope.of(last)
         added: Any = np.zeros(np.shape(ends))
-        for number_of in range(low, int(np.max(ends, initial=0)) + 1):
-            added = added + np.where(ends >= number_of, body.value(scope.inside("k", float(number_of))), 0.0)
+        for index in range(low, int(np.max(ends, initial=0)) + 1):
+            added = added + np.where(ends >= index, body.value(scope.inside("k", float(index))), 0.0)
         return added
 
     def unit() -> Unit:
@@ -131,20 +131,20 @@ def series(low: int, high: Expression | float, body: Expression) -> Expression:
 def less(left: Expression, right: Expression) -> Expression:
     """Whether one part is smaller than another."""
     written = left.written + sign("<") + right.written
-    return made(np.less, written, partial(same, written.latex), left, right)
+    return composed(np.less, written, partial(same, written.latex), left, right)
 
 
 def power_of_two(count: Expression) -> Expression:
     """Whether a count is a power of two."""
     written = count.written + sign("=") + scripts(number(2), above=name("k"))
-    return made(is_power_of_two, written, partial(same, written.latex, NONE), count)
+    return composed(is_power_of_two, written, partial(same, written.latex, NONE), count)
 
 
 def cases(condition: Expression, then: Expression, otherwise: Expression) -> Expression:
     """One part where a condition holds, another elsewhere."""
     where = then.written, words("if ") + condition.written
     written = mathematics.cases(where, (otherwise.written, words("otherwise")))
-    return made(np.where, written, lambda _, *units: same("cases", *units), condition, then, otherwise)
+    return composed(np.where, written, lambda _, *units: same("cases", *units), condition, then, otherwise)
 
 
 def exact_log2(count: Any) -> FloatArray:

@@ -11,7 +11,7 @@ import numpy as np
 
 from dashboard.decisions.function.attributes import SIZES
 from dashboard.decisions.grown.optimal.rectangles import Rectangles
-from dashboard.decisions.measured.problem import Slice
+from dashboard.decisions.measured.slice import Slice
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import NothingMeasuredError
 

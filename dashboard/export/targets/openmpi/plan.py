@@ -333,9 +333,6 @@ def _only_two(plan: Plan) -> Plan:
         safe = tuple((size, choices.index(NOTHING) if method in twos else method) for size, method in band.rules)
         safe_bands += [band] if band.start < 3 else []
         safe_bands.append(Band(max(band.start, 3), safe))
-        notes = (
-            *notes,
-            "The algorithm for two processes is written for two only; beyond, the library decides by itself.",
-        )
+        notes = (*notes, _TWO_ONLY)
     bands = replace(plan.bands, bands=tuple(safe_bands))
     return replace(plan, bands=bands, choices=choices, methods=methods, notes=notes)
