@@ -309,7 +309,7 @@ def test_without_results_the_page_says_what_to_do() -> None:
     page.state.error = "x_1.txt: not a <b>result</b> file"
     assert (page.message.severity, page.message.object) == ("error", plain(page.state.error))
     page.state.param.update(error="", busy="Loading, 40 %")
-    assert page.message.object == "Loading, 40 %"
+    assert page.message.object == plain("Loading, 40 %")
 
 
 def test_in_the_dashboard_what_stands_above_every_page_says_so_alone() -> None:

@@ -16,7 +16,7 @@ from dashboard.pages.data.overview import FILES, Overview
 from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.loading import fail, load
 from dashboard.pages.parts.reports import headline, needed, plain, usable, without_folders
-from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.pages.parts.widgets import Button, Message
 from dashboard.session.registry import Results
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import ResultsOrState, State
@@ -54,7 +54,7 @@ class DataPage(Viewer):
         self.load_usable = Button(label="", visible=False, variant="outlined", on_click=self.load_the_usable)
         self.progress = pn.indicators.Progress(visible=False, sizing_mode="stretch_width", margin=(0, 10))
         self.under_way = pn.pane.Markdown("", visible=False, margin=(0, 10))
-        self.error = Alert(severity="error", visible=False, sizing_mode="stretch_width")
+        self.error = Message()
         # Far down, and in sight wherever the page is scrolled to; with the buttons, which it would cover.
         buttons = pn.Row(self.load_button, self.load_usable, margin=0)
         self._foot = pn.Column(buttons, self.error, sizing_mode="stretch_width", margin=0)
@@ -172,7 +172,7 @@ class DataPage(Viewer):
     def _show_error(self, *events: param.parameterized.Event) -> None:
         text = "\n".join(filter(None, (self.chooser.refusal, self.state.error)))
         text = without_folders(text, self.chooser.folders)
-        self.error.param.update(object=plain(text), visible=bool(text))
+        self.error.say(text, "error")
         self._foot.styles = _IN_SIGHT if text else {}
 
     def _show_busy(self, *events: param.parameterized.Event) -> None:

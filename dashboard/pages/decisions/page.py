@@ -20,7 +20,7 @@ from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.pages.parts.widgets import Button, Message
 from dashboard.plots.maps import HEIGHT
 from dashboard.plots.sizes import growing
 from dashboard.session.state import DRAWN, ResultsOrState
@@ -53,7 +53,7 @@ class DecisionsPage(Page):
         self.side.objects = [self.unpin, self.maps.pinned, self.tree]
         self.statistics = Statistics(state, self.answer.update)
         self.sweeps, self.between, self.source, self.table = Sweeps(state), Between(state), Source(state), Table(state)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.keep = Button(label="Decide by these times all the same", variant="outlined", size="small", visible=False)
         self.keep.on_click(lambda _: state.ask(keep_doubtful=True))
         self.rules, self.noise = RulesTable(state), Noise(state)
@@ -159,14 +159,14 @@ class DecisionsPage(Page):
             # What stands above every page then says how to begin, or how far the loading is.
             message, severity = "", "info"
         elif self.state.busy:
-            message, severity = self.state.busy, "info"
+            message, severity = plain(self.state.busy), "info"
         elif self._fault:
             message, severity = plain(self._fault), "error"
         elif self.maps.scene is None:
             message, severity = NO_RESULTS, "info"
         else:
             message, severity = self._said()
-        self.message.param.update(object=message, severity=severity, visible=bool(message))
+        self.message.say(message, severity, linked=True)
 
     def _said(self) -> tuple[str, str]:
         """What is said of the maps, and how grave it is."""

@@ -11,7 +11,7 @@ from dashboard.export import TARGETS
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.links import NO_RESULTS
 from dashboard.pages.parts.views import Section
-from dashboard.pages.parts.widgets import Alert, Button, FileDownload, MultiChoice, Select, Switch
+from dashboard.pages.parts.widgets import Button, FileDownload, Message, MultiChoice, Select, Switch
 from dashboard.report import Contents, to_html, to_story
 from dashboard.session.recipes import of_report
 from dashboard.session.state import DATA, TREE, State
@@ -69,7 +69,7 @@ class Report(Section):
         self.draw = Button(label="Pictures for a paper", variant="outlined", on_click=self._draw)
         self._last: Callable[[], None] = self._write
         self.background = Background(again=self._again)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.download = FileDownload(lambda: self._content, label="Download", filename=REPORT, visible=False)
         self.frontier.param.watch(self._follow, "value")
         for choice in (self.collectives, self.frontier, self.models, self.held_out):
@@ -103,14 +103,14 @@ class Report(Section):
         self.held_out.disabled = not self.frontier.value
         self.write.disabled = self.draw.disabled = not names
         if not names:
-            self._tell(NO_RESULTS)
+            self.message.say(NO_RESULTS, linked=True)
         elif self.message.object == NO_RESULTS:
-            self._tell("")
+            self.message.say("")
 
     def _stale(self, *_: Any) -> None:
         # What was written is of the view as it was then.
         if self.background.running or self.download.visible:
-            self._tell("What is asked for has changed since; write the report again.")
+            self.message.say("What is asked for has changed since; write the report again.")
         self.background.stop()
         self._content, self.download.visible = b"", False
         self._follow()
@@ -139,7 +139,7 @@ class Report(Section):
         self._start(PICTURES, lambda progress: to_story(asked, collectives, progress=progress))
 
     def _start(self, name: str, work: Callable[[Progress], bytes]) -> None:
-        self._tell("")
+        self.message.say("")
         self._content, self.download.visible = b"", False
         self.background.start(f"Writing {name}", work, lambda content: self._take(name, content))
 
@@ -149,7 +149,4 @@ class Report(Section):
     def _take(self, name: str, content: bytes) -> None:
         self._content = content
         self.download.param.update(filename=name, label=f"Download {name}", visible=True)
-        self._tell(f"Written: {len(content) / 1e6:.1f} MB.", "success")
-
-    def _tell(self, text: str, severity: str = "info") -> None:
-        self.message.param.update(object=text, severity=severity, visible=bool(text))
+        self.message.say(f"Written: {len(content) / 1e6:.1f} MB.", "success")

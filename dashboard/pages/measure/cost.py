@@ -12,7 +12,7 @@ from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import NAME_RULE
 from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.parts.fold import Fold
-from dashboard.pages.parts.widgets import Alert, Button, TextInput
+from dashboard.pages.parts.widgets import Button, Message, TextInput
 
 _STYLE = """
 table { border-collapse: collapse; font-size: 13px; }
@@ -36,7 +36,7 @@ class Cost(Viewer):
     def __init__(self, start: Any) -> None:
         super().__init__()
         self.estimate = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10), stylesheets=[_STYLE])
-        self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
+        self.fault = Message(WIDTH)
         self.named = TextInput(
             label="Name of the campaign",
             description=f"Of its folder: {NAME_RULE}. Results, log and plan are kept there.",
@@ -73,7 +73,7 @@ class Cost(Viewer):
             Time limit.
         """
         self.estimate.object = "" if offered is None else _sentence(offered, seconds)
-        self.fault.param.update(object=escape(fault), visible=bool(fault))
+        self.fault.say(fault, "warning")
         self.fold.disclosure.visible = bool(script)
         if script:
             self.script.object = f"<pre tabindex='0'>{escape(script)}</pre>"

@@ -15,7 +15,7 @@ from dashboard.domain.units import format_count, format_duration
 from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.measure.form import TITLES
 from dashboard.pages.parts.options import titled
-from dashboard.pages.parts.widgets import Alert, Button, LinearProgress
+from dashboard.pages.parts.widgets import Button, LinearProgress, Message
 
 LOG_STYLE = """
 div.log { display: flex; flex-direction: column-reverse; max-height: 220px; overflow: auto;
@@ -44,7 +44,7 @@ class Watch(Viewer):
         self.title = pn.pane.HTML("", sizing_mode="stretch_width", margin=(4, 10, 0, 10))
         self.bar = LinearProgress(value=0, sizing_mode="stretch_width", margin=(6, 10), sx={"height": "8px"})
         self.text = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10), stylesheets=[LOG_STYLE])
-        self.reason = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False, margin=(6, 10))
+        self.reason = Message(margin=(6, 10))
         small: dict[str, Any] = {"size": "small", "margin": (6, 4)}
         self.cancel = Button(label="Cancel", color="error", variant="outlined", on_click=actions["cancel"], **small)
         self.resume = Button(label="Resume", variant="contained", on_click=actions["resume"], **small)
@@ -80,8 +80,7 @@ class Watch(Viewer):
         self.bar.visible = done < now["points"] or state in UNDER_WAY
         self.text.object = f"<p>{escape(_progress(now))}</p>"
         reason = titled(_reason(now), TITLES)
-        severity = _SEVERITY.get(state, "info")
-        self.reason.param.update(object=escape(reason), severity=severity, visible=bool(reason))
+        self.reason.say(reason, _SEVERITY.get(state, "info"))
         missing = done < now["points"]
         self.cancel.param.update(visible=state in UNDER_WAY, disabled=busy or not allowed)
         again = "Start" if state == "planned" else "Resume"

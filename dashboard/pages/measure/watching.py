@@ -19,9 +19,8 @@ from dashboard.pages.measure.map import FillingMap, Measured
 from dashboard.pages.measure.rhythm import Rhythm
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.loading import load
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page, once_loaded
-from dashboard.pages.parts.widgets import Alert, Button
+from dashboard.pages.parts.widgets import Button, Message
 from dashboard.server.permission import may_launch
 from dashboard.session.state import ResultsOrState
 
@@ -71,7 +70,7 @@ class Watching(Page, ParameterizedABC):
         self.around: Surroundings | None = None
         self.again = Button(label="Look again", variant="outlined", size="small", on_click=self._search_again)
         self.again.visible = False
-        self.standing = Alert(object="", severity="info", width=WIDTH, visible=False, margin=(4, 10))
+        self.standing = Message(WIDTH)
         self._anew = False
         self._written = ""
         self._search = Rested(self._take_surroundings, 0.0, lambda: look_around(again=self._anew))
@@ -102,7 +101,7 @@ class Watching(Page, ParameterizedABC):
         reason, severity = around.no_mpi, "error"
         if not reason and not self.doing.allowed:
             reason, severity = f"{self.MAY_LOOK} {self.doing.allowed.reason}", "warning"
-        self.standing.param.update(object=plain(reason), severity=severity, visible=bool(reason))
+        self.standing.say(reason, severity)
         self._changed()
 
     @abstractmethod

@@ -27,7 +27,7 @@ from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.menus import ppn_menu
 from dashboard.pages.parts.views import Page
-from dashboard.pages.parts.widgets import Alert, MultiChoice, Select, Switch
+from dashboard.pages.parts.widgets import Message, MultiChoice, Select, Switch
 from dashboard.plots.models.chart import MOST_METHODS
 from dashboard.session.recipes import said
 from dashboard.session.state import DRAWN, ResultsOrState
@@ -63,7 +63,7 @@ class ModelsPage(Page):
         self._data: Any = None
         self.ppn = ppn_menu(state)
         self._make_menus(choice)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.panel = ParameterPanel(choice)
         self.parts = (
             Curves(choice),
@@ -255,7 +255,7 @@ class ModelsPage(Page):
                 self.models.value = list(choice.models)
         with hold(pn.state.curdoc):
             curves = self.tabs.active < _CURVES
-            self.message.param.update(object=obstacle, visible=bool(obstacle) and curves)
+            self.message.say(obstacle if curves else "")
             if not (obstacle and curves):
                 self.parts[self.tabs.active].update()
         if (given := choice.own) and self.tabs.active == choice.tab:

@@ -20,9 +20,8 @@ from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.knobs import KNOBS, Knob
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import LAG, Newest, Rested
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Filling
-from dashboard.pages.parts.widgets import Alert, Button, FileDownload, FileInput, LiveFloatSlider, Select, TextInput
+from dashboard.pages.parts.widgets import Button, FileDownload, FileInput, LiveFloatSlider, Message, Select, TextInput
 
 WIDTH = 300
 #: Seconds after which the figures beside the sliders follow; the slider that moves has its own at once.
@@ -66,7 +65,7 @@ class ParameterPanel(Filling):
         self.fit = Button(label="Fit to the measurements", variant="outlined", size="small", on_click=self._fit)
         self.pingpong = Button(label="Take the ping-pong", variant="outlined", size="small", on_click=self._pingpong)
         self.fitting = Background(again=self._fit)
-        self.message = Alert(object="", severity="error", width=WIDTH, visible=False)
+        self.message = Message(WIDTH)
         self.sliders = {(knob.model, knob.name): self._slider(knob) for knob in KNOBS}
         self.stretch = LiveFloatSlider(
             label="Stretch",
@@ -200,7 +199,7 @@ class ParameterPanel(Filling):
         try:
             work()
         except ModelError as error:
-            self.message.param.update(object=plain(str(error)), visible=True)
+            self.message.say(str(error), "error")
         else:
             self.message.visible = False
 

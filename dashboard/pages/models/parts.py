@@ -16,7 +16,7 @@ from dashboard.models.undetermined import Predict, resting, warning
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.parts.fold import outline
 from dashboard.pages.parts.views import Filling
-from dashboard.pages.parts.widgets import Alert, Figure, LiveDiscreteSlider, Select
+from dashboard.pages.parts.widgets import Figure, LiveDiscreteSlider, Message, Select
 from dashboard.plots import legend
 from dashboard.plots.live import LiveSources
 
@@ -38,7 +38,7 @@ class Part(Filling, ParameterizedABC):
         self.chosen: Callable[[], None] = lambda: None
         self.bar = pn.FlexBox(align_items="center", sizing_mode="stretch_width", margin=(8, 0, 0, 0))
         self.message = pn.pane.HTML("", margin=(8, 12), visible=False)
-        self.warning = Alert(object="", severity="warning", sizing_mode="stretch_width", visible=False)
+        self.warning = Message()
         self.results = pn.Column(sizing_mode="stretch_width", margin=0, visible=False)
         self.coming = outline()
 
@@ -96,7 +96,7 @@ class Part(Filling, ParameterizedABC):
             for model, times in predict.items()
             if model in network.models and (text := warning(resting(network, model, times)))
         ]
-        self.warning.param.update(object="<br>".join(map(escape, texts)), visible=bool(texts))
+        self.warning.say("\n".join(texts), "warning")
 
     def menu(self, label: str, width: int, description: str) -> Select:
         """A menu that `offer` fills; what it chooses updates the tab."""

@@ -31,9 +31,8 @@ from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested
 from dashboard.pages.parts.options import OptionFields
-from dashboard.pages.parts.reports import plain
 from dashboard.pages.parts.views import Page, once_loaded
-from dashboard.pages.parts.widgets import Alert, IntInput, MultiChoice, Select, clamped
+from dashboard.pages.parts.widgets import IntInput, Message, MultiChoice, Select, clamped
 from dashboard.session.registry import Bounded, origin_of
 from dashboard.session.state import ResultsOrState
 from loaders import LoadError
@@ -99,7 +98,7 @@ class OnlinePage(Page):
             description="Methods that are taken away, as 'colltune online init --block' does.",
         )
         self.numbers = pn.Row(self.seed, self.iterations, margin=0)
-        self.message = Alert(object="", severity="info", sizing_mode="stretch_width", visible=False)
+        self.message = Message()
         self.background = Background(again=self.compute)
         self.charts = Charts(state, self._picture)
         self.background.bar.param.watch(lambda event: self.charts.expect(coming=event.new), "visible")
@@ -304,7 +303,7 @@ class OnlinePage(Page):
         self._coming = None
         if isinstance(made, _Failed):
             self.charts.hide()
-            self._say(made.why, "warning")
+            self.message.say(made.why, "warning")
             return
         _COURSES.put(key, made)
         if shown.key == self.shown.key:
@@ -314,11 +313,8 @@ class OnlinePage(Page):
                 self.compute()
 
     def _show(self, course: Course) -> None:
-        self._say("" if course.models else _NOTHING, "info")
+        self.message.say("" if course.models else _NOTHING, "info")
         self.charts.show(course, self.shown.kind, self.shown.pictured)
-
-    def _say(self, text: str, severity: str) -> None:
-        self.message.param.update(object=plain(text), severity=severity, visible=bool(text))
 
     def _say_recipe(self, shown: Shown) -> None:
         lines = recipes(shown, self.root, origin_of(self.state.results_id) if shown.name == _NEEDS_RESULTS else None)
@@ -355,7 +351,7 @@ class OnlinePage(Page):
                 self.compute()
 
     def _failed(self, error: Exception) -> None:
-        self._say(f"Looking at the folders failed ({type(error).__name__}: {error}).", "warning")
+        self.message.say(f"Looking at the folders failed ({type(error).__name__}: {error}).", "warning")
 
 
 def folders(root: Any) -> list[str]:

@@ -17,7 +17,10 @@ import param
 from dashboard.pages.parts.reports import plain
 
 #: Without the room of a title and of paragraphs, so that a sentence stands beside the sign.
-_CLOSE = {"margin": (4, 10), "sx": {"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}}}
+_CLOSE: dict[str, Any] = {
+    "margin": (4, 10),
+    "sx": {"& .MuiAlertTitle-root": {"display": "none"}, "& p": {"margin": 0}},
+}
 Alert = partial(pmui.Alert, **_CLOSE)
 Button = pmui.Button
 #: In the dark theme too its signs for more and less are seen.
@@ -52,13 +55,24 @@ def clamped(field: Any) -> int:
 
 
 class Message(pmui.Alert):
-    """What a page has to say, as wide as it is; hidden while there is nothing."""
+    """What a page has to say, hidden while there is nothing; `text` is that, as it was given.
 
-    def __init__(self) -> None:
-        super().__init__(object="", severity="info", sizing_mode="stretch_width", visible=False, **_CLOSE)
+    Parameters
+    ----------
+    width
+        Pixels; None: as wide as the page.
+    **look
+        Options of Panel.
+    """
+
+    def __init__(self, width: int | None = None, **look: Any) -> None:
+        room = {"sizing_mode": "stretch_width"} if width is None else {"width": width}
+        super().__init__(object="", severity="info", visible=False, **_CLOSE | room | look)
+        self.text = ""
 
     def say(self, text: str, severity: str = "info", *, linked: bool = False) -> None:
         """Show a text as it is, since files may decide what stands in it; `linked`: it is Markdown of our own."""
+        self.text = text
         self.param.update(object=text if linked else plain(text), severity=severity, visible=bool(text))
 
 

@@ -25,7 +25,7 @@ from dashboard.pages.measure.form import WIDTH
 from dashboard.pages.measure.where import Where
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import OptionFields, titled, titles_of
-from dashboard.pages.parts.widgets import Alert, Button, TextInput
+from dashboard.pages.parts.widgets import Button, Message, TextInput
 from dashboard.plots.tuning import plan_table
 from dashboard.session.choice import write_options
 from dashboard.tuning import Asked
@@ -85,7 +85,7 @@ class TuneForm(Viewer):
         )
         self.named.param.watch(lambda _: changed(), "value")
         self.summary = pn.pane.HTML("", width=WIDTH - 20, margin=(4, 10))
-        self.fault = Alert(object="", severity="warning", width=WIDTH, visible=False, margin=(4, 10))
+        self.fault = Message(WIDTH)
         self.start = Button(label="Start", color="primary", variant="contained", on_click=start, disabled=True)
         self._suggested = ""
 
@@ -128,7 +128,7 @@ class TuneForm(Viewer):
         if self.named.value in ("", self._suggested) and offered.name:
             self._suggested = self.named.value = offered.name
         self.summary.object = offered.summary
-        self.fault.param.update(object=escape(titled(offered.fault, TITLES)), visible=bool(offered.fault))
+        self.fault.say(titled(offered.fault, TITLES), "warning")
         self.start.disabled = not may_start or offered.asked is None or not self.where.possible
 
 

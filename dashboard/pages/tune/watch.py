@@ -11,7 +11,7 @@ from dashboard.measuring import tunings as kept
 from dashboard.pages.measure.watch import LOG_STYLE
 from dashboard.pages.parts.fold import Fold
 from dashboard.pages.parts.options import titled
-from dashboard.pages.parts.widgets import Alert, Button, Figure, FileDownload
+from dashboard.pages.parts.widgets import Button, Figure, FileDownload, Message
 from dashboard.pages.tune.form import AGAIN, TITLES
 from dashboard.plots import legend, tuning
 from dashboard.tuning.bundled import LIMITS, verdict
@@ -35,7 +35,7 @@ class TuneWatch(Viewer):
         super().__init__()
         wide: dict[str, Any] = {"sizing_mode": "stretch_width"}
         self.title = pn.pane.HTML(_EMPTY, margin=(4, 10, 4, 10), **wide)
-        self.outcome = Alert(object="", severity="info", visible=False, margin=(2, 10, 6, 10), **wide)
+        self.outcome = Message(margin=(2, 10, 6, 10))
         self.stages = pn.pane.HTML("", stylesheets=[tuning.STYLE], margin=(4, 10), **wide)
         small: dict[str, Any] = {"size": "small", "margin": (6, 4), "visible": False}
         self.cancel = Button(label="Cancel", color="error", variant="outlined", on_click=actions["cancel"], **small)
@@ -81,14 +81,7 @@ class TuneWatch(Viewer):
             "" if seen is None else seen.reason or verdict(state, seen.facts["decided"]) or kept.SAID.get(state, "")
         )
         reason = f"{reason} {seen.facts[LIMITS]}".strip() if seen is not None and seen.over else reason
-        said = {
-            "object": escape(titled(reason, TITLES)),
-            "severity": _SEVERITY.get(state, "warning"),
-            "visible": bool(reason),
-        }
-        if self._drawn.get("outcome") != said:
-            self._drawn["outcome"] = said
-            self.outcome.param.update(**said)
+        self.outcome.say(titled(reason, TITLES), _SEVERITY.get(state, "warning"))
         over = seen is not None and seen.over
         self.cancel.visible = running
         self.go_on.param.update(visible=seen is not None and not running and not over)

@@ -75,10 +75,10 @@ def test_a_plan_is_adaptive_when_it_is_switched_on_and_says_when_it_ends(page: M
     asked(page)
     assert page.form._ends.visible
     ends = "needs an end: a time (budget) or an expected loss (until expected loss [%])"
-    assert ends in page.cost.fault.object
+    assert ends in page.cost.fault.text
     assert page.cost.start.disabled
     asked(page, budget="soon")
-    assert "&#x27;soon&#x27;: right would be such as 90 s" in page.cost.fault.object
+    assert "'soon': right would be such as 90 s" in page.cost.fault.text
     asked(page, budget="2h", until=1.0)
     assert not page.cost.fault.visible
     assert "after 2.0 h of measuring, or at 1 % of expected loss" in page.cost.estimate.object
@@ -96,7 +96,7 @@ def test_a_plan_is_adaptive_when_it_is_switched_on_and_says_when_it_ends(page: M
 def test_what_an_adaptive_campaign_cannot_do_is_said(page: MeasurePage, field: str, value: Any) -> None:
     asked(page, budget="60s")
     page.form.widgets[field].value = value
-    assert "adaptive measuring is one job of one launch" in page.cost.fault.object
+    assert "adaptive measuring is one job of one launch" in page.cost.fault.text
     assert page.cost.start.disabled
 
 

@@ -91,7 +91,7 @@ def test_on_several_nodes_the_parts_of_the_library_are_methods(page: MeasurePage
 
 def test_of_the_most_bytes_of_buffers_there_is_one_size(page: MeasurePage) -> None:
     page.form.widgets["memory"].value = "1KiB,2KiB"
-    assert "most bytes of buffers: &#x27;1KiB,2KiB&#x27; is not a size" in page.cost.fault.object
+    assert "most bytes of buffers: '1KiB,2KiB' is not a size" in page.cost.fault.text
 
 
 def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
@@ -128,7 +128,7 @@ def test_the_estimate_follows_every_field(page: MeasurePage) -> None:
         ("message_sizes", "1-4000", "at most 200,000 make one campaign"),
         # Emptied it shows 0.
         ("relative_error", None, "relative standard error is 0, expected"),
-        ("memory", "much", "most bytes of buffers: &#x27;much&#x27; is not a size"),
+        ("memory", "much", "most bytes of buffers: 'much' is not a size"),
     ],
 )
 def test_what_cannot_be_planned_is_said_and_cannot_be_started(
@@ -137,7 +137,7 @@ def test_what_cannot_be_planned_is_said_and_cannot_be_started(
     if "at most" in message:
         page.form.widgets["segment_sizes"].value = "0-4000"
     page.form.widgets[field].value = value
-    assert message in page.cost.fault.object
+    assert message in page.cost.fault.text
     assert page.cost.start.disabled
     press(page.start)
     assert list(page.root.iterdir()) == []
@@ -159,7 +159,7 @@ def test_what_was_not_costed_yet_is_not_started(page: MeasurePage, monkeypatch: 
 @pytest.mark.parametrize("name", ["../away", "a b", "$(reboot)"])
 def test_a_name_that_could_be_a_path_is_refused(page: MeasurePage, name: str) -> None:
     page.cost.named.value = name
-    assert "allowed are letters" in page.cost.fault.object
+    assert "allowed are letters" in page.cost.fault.text
     assert page.cost.start.disabled
 
 
@@ -174,7 +174,7 @@ def test_start_launches_and_shows_why_it_waits(started: MeasurePage, launcher: P
     (job,) = launcher.jobs
     assert (job.ranks, job.folder) == (2, (started.root / "bcast-2-ranks").resolve())
     assert "queued" in started.watch.title.object
-    assert started.watch.reason.object == "waits for resources (Resources)"
+    assert started.watch.reason.text == "waits for resources (Resources)"
     assert started.watch.cancel.visible
     assert not started.watch.resume.visible
     assert started.cost.named.value == "bcast-2-ranks-2"
@@ -198,7 +198,7 @@ def test_without_mpi_it_says_what_to_install(launcher: Played, monkeypatch: pyte
     monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=reason))
     page = page_of()
     assert page.standing.visible
-    assert "pip install" in page.standing.object
+    assert "pip install" in page.standing.text
     assert page.again.visible
     assert page.cost.start.disabled
     press(page.start)
@@ -214,7 +214,7 @@ def test_without_permission_one_may_plan_and_watch_but_not_launch(
 ) -> None:
     monkeypatch.setattr(module, "may_launch", lambda: Permission(allowed=False, reason="You have not logged in."))
     page = page_of()
-    assert "You have not logged in" in page.standing.object
+    assert "You have not logged in" in page.standing.text
     assert page._worked.offered is not None
     assert page.cost.start.disabled
     # Whatever a browser sends, the permission is asked for again.
@@ -266,7 +266,7 @@ def test_slurm_is_asked_for_what_the_fields_say(launcher: Played, monkeypatch: p
     press(page.start)
     assert launcher.jobs[0].ranks == 6
     request["extra"].value = "--comment='a"
-    assert "further lines of sbatch" in page.cost.fault.object
+    assert "further lines of sbatch" in page.cost.fault.text
     assert page.cost.start.disabled
 
 
@@ -276,5 +276,5 @@ def test_a_variable_that_is_given_twice_is_refused_by_its_name(page: MeasurePage
     page.where.widgets["environment"].value = "UCX_TLS=tcp OMPI_MCA_btl=self OMPI_MCA_btl=tcp"
     with pytest.raises(ValueError, match="'OMPI_MCA_btl=tcp': OMPI_MCA_btl is given twice"):
         page.where.place()
-    assert "OMPI_MCA_btl is given twice" in page.cost.fault.object
+    assert "OMPI_MCA_btl is given twice" in page.cost.fault.text
     assert page.cost.start.disabled

@@ -142,7 +142,7 @@ def test_states_are_told_with_their_reasons(started: MeasurePage, launcher: Play
     launcher.now = state
     started.rhythm.now()
     assert f": {state.state}</h3>" in started.watch.title.object
-    assert (started.watch.reason.object, started.watch.reason.visible) == (reason, bool(reason))
+    assert (started.watch.reason.text, started.watch.reason.visible) == (reason, bool(reason))
     assert started.watch.cancel.visible == (state.state == "queued")
     assert started.watch.resume.visible == (state.state != "queued")
 
@@ -153,7 +153,7 @@ def test_a_failed_job_shows_its_log_as_text(started: MeasurePage, launcher: Play
     started.rhythm.now()
     assert "&lt;script&gt;" in started.watch.log.object
     assert "<script>" not in started.watch.log.object
-    assert started.watch.reason.object == "too few ranks; exit code 3"
+    assert started.watch.reason.text == "too few ranks; exit code 3"
 
 
 def test_of_a_failed_job_of_a_scheduler_it_is_said_how_to_ask_for_something_else(
@@ -162,10 +162,10 @@ def test_of_a_failed_job_of_a_scheduler_it_is_said_how_to_ask_for_something_else
     job = {"id": "7", "state": "failed", "reason": "", "nodes": "node[01-02]"}
     launcher.now = Status("failed", "", 15, (job,))
     started.rhythm.now()
-    assert "exit code 15; Resume asks for the same again: &#x27;colltune bench submit " in started.watch.reason.object
+    assert "exit code 15; Resume asks for the same again: 'colltune bench submit " in started.watch.reason.text
     launcher.now = Status("failed", "", 15)
     started.rhythm.now()
-    assert started.watch.reason.object == "exit code 15"
+    assert started.watch.reason.text == "exit code 15"
 
 
 def test_cancel_and_resume(started: MeasurePage, launcher: Played) -> None:
@@ -256,7 +256,7 @@ def test_the_jobs_of_an_array_are_told_each(started: MeasurePage, launcher: Play
     jobs = ({"id": "7_0", "state": "running", "reason": ""}, {"id": "7_1", "state": "queued", "reason": "waits"})
     launcher.now = Status("running", "", None, jobs)
     started.rhythm.now()
-    assert started.watch.reason.object == "job 7_0: running; job 7_1: queued, waits"
+    assert started.watch.reason.text == "job 7_0: running; job 7_1: queued, waits"
 
 
 def test_how_long_is_left_is_told(started: MeasurePage, launcher: Played) -> None:

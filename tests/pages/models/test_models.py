@@ -265,10 +265,10 @@ def test_times_that_rest_on_what_was_not_fitted_are_warned_of(page: ModelsPage, 
     page.models.value = ["hockney", "plogp"]
     parts["Segment size"].algorithm.value = "pipeline"
     page.choice.param.update(comm_size=8, message_size=1 << 20)
-    assert "PLogP: this rests on gap at 32 B" in parts["Segment size"].warning.object
-    assert "Hockney" not in parts["Segment size"].warning.object
+    assert "PLogP: this rests on gap at 32 B" in parts["Segment size"].warning.text
+    assert "Hockney" not in parts["Segment size"].warning.text
     open_tab(page, "Optimal").model.value = "plogp"
-    assert "209 of 209 cells rest on gap at 0 B" in parts["Optimal"].warning.object
+    assert "209 of 209 cells rest on gap at 0 B" in parts["Optimal"].warning.text
     parts["Optimal"].model.value = "hockney"
     assert not parts["Optimal"].warning.visible
 

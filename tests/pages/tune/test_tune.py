@@ -104,7 +104,7 @@ def test_the_outcomes_without_rules_look_like_what_they_are(root: Path) -> None:
         page = open_page()
         assert tunings.OUTCOMES[outcome] in unescape(page.watch.title.object)
         assert page.watch.outcome.severity == severity
-        assert "--" not in page.watch.outcome.object
+        assert "--" not in page.watch.outcome.text
         assert page.watch.bundle.visible
         assert page.watch.again.visible
 
@@ -131,7 +131,7 @@ def test_what_is_started_is_what_the_form_asks_for(root: Path, started: list[tup
 def test_what_cannot_be_asked_for_is_said_beside_the_button(root: Path) -> None:
     page = open_page()
     page.form.fields.widgets["budget"].value = "soon"
-    assert "soon" in page.form.fault.object
+    assert "soon" in page.form.fault.text
     assert page.form.start.disabled
     page.form.fields.widgets["budget"].value = "60s"
     page.form.fields.widgets["message_sizes"].value = "4-"
@@ -146,7 +146,7 @@ def test_who_may_not_launch_sees_all_and_starts_nothing(
     page = open_page()
     assert page.watch.bundle.visible
     assert page.form.start.disabled
-    assert "not logged in" in page.standing.object
+    assert "not logged in" in page.standing.text
     asyncio.run(page.start())
     asyncio.run(page.check_again())
     assert started == []
@@ -159,7 +159,7 @@ def test_an_mpi_that_was_installed_meanwhile_is_found_by_looking_again(
     reason = "no MPI: mpiexec is not on the PATH; install one with: pip install 'colltune[mpi]'"
     monkeypatch.setattr(module, "look_around", lambda again=False: replace(HERE, installation=None, no_mpi=reason))
     page = open_page()
-    assert "pip install" in page.standing.object
+    assert "pip install" in page.standing.text
     assert page.again.visible
     assert page.form.start.disabled
     monkeypatch.setattr(module, "look_around", lambda again=False: HERE if again else None)
