@@ -217,28 +217,25 @@ def colltune(capsys: pytest.CaptureFixture[str]) -> Run:
     return run
 
 
-@pytest.fixture
-def done(colltune: Run) -> Run:
-    """Run it to its success."""
-
+def _to(status: int, colltune: Run) -> Run:
     def run(*arguments: object) -> Answer:
         answer = colltune(*arguments)
-        assert answer.status == 0, answer.err
+        assert answer.status == status, answer.err
         return answer
 
     return run
+
+
+@pytest.fixture
+def done(colltune: Run) -> Run:
+    """Run it to its success."""
+    return _to(0, colltune)
 
 
 @pytest.fixture
 def refused(colltune: Run) -> Run:
     """Run what it refuses."""
-
-    def run(*arguments: object) -> Answer:
-        answer = colltune(*arguments)
-        assert answer.status == 2, answer.err
-        return answer
-
-    return run
+    return _to(2, colltune)
 
 
 def find_chromium() -> str | None:

@@ -15,6 +15,9 @@ from tests.fuzz import DAMAGES
 
 _PRESENT = re.compile(rb"^[ \t]*[^#\s].*$", re.MULTILINE)
 
+#: Collectives of which PICO gives the bytes of all blocks, by its names.
+BLOCKS = {"ALLGATHER", "ALLTOALL", "GATHER", "SCATTER", "REDUCE_SCATTER"}
+
 
 @dataclass
 class Reading:

@@ -10,9 +10,7 @@ import pytest
 from loaders import MissingHintError, open_results, scan
 from loaders.pico import FORMAT
 from loaders.pico_names import parse_nodes, split_algorithm, split_file
-from tests.loaders.printed import damaged_readings, read, read_text
-
-BLOCKS = {"ALLGATHER", "ALLTOALL", "GATHER", "SCATTER", "REDUCE_SCATTER"}
+from tests.loaders.printed import BLOCKS, damaged_readings, read, read_text
 
 
 @pytest.fixture(scope="module")

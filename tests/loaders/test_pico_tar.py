@@ -12,14 +12,7 @@ import pytest
 from loaders import MissingHintError, open_results, scan
 from loaders.pico import FORMAT
 from loaders.pico_names import split_algorithm
-from tests.loaders.printed import damaged_readings, read
-
-BLOCKS = {"ALLGATHER", "ALLTOALL", "GATHER", "SCATTER", "REDUCE_SCATTER"}
-
-
-@pytest.fixture(scope="module")
-def folder(samples: Path) -> Path:
-    return samples / "pico"
+from tests.loaders.printed import BLOCKS, damaged_readings, read
 
 
 @pytest.fixture(scope="module")
@@ -108,8 +101,8 @@ def test_a_list_of_tests_in_the_tarball_names_them(tmp_path: Path) -> None:
     assert reading.source.rows + reading.source.skipped == 34
 
 
-def test_a_tarball_with_only_a_summary_gives_its_rows(folder: Path, tmp_path: Path) -> None:
-    text = (folder / "mare_nostrum_aggregated_results_summary.csv").read_bytes()
+def test_a_tarball_with_only_a_summary_gives_its_rows(samples: Path, tmp_path: Path) -> None:
+    text = (samples / "pico" / "mare_nostrum_aggregated_results_summary.csv").read_bytes()
     path = tar_of(tmp_path / "a.tar.gz", {"t/aggregated_results_summary.csv": text})
     reading = read(FORMAT, path)
     assert (reading.source.rows, reading.source.skipped) == (303, 0)
