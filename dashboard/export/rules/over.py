@@ -92,7 +92,7 @@ def _measured(method: Method, measured: tuple[Method, ...], collective: str, ver
         same = called or [candidate for candidate in measured if _same(method, candidate, collective, library)]
         return next(
             (candidate for candidate in same if candidate.segment_size == method.segment_size),
-            same[0] if same else method,
+            same[0] if len(same) == 1 and not method.segment_size else method,
         )
     wanted_choice = _choice(method, collective, version)
     # What is left to tuned is its own decision, which across nodes is not the library's where HAN answers.

@@ -131,3 +131,11 @@ def test_a_tree_of_mpich_is_the_measured_one_of_its_radix_or_none() -> None:
     tree = Split((Test("message_size", 8),), (Leaf(0), Split((Test("message_size", 64),), (Leaf(1), Leaf(2)))))
     rules = DecisionFunction("bcast", methods, tree, provenance={"library": "MPICH"})
     assert [each.label for each in fitted(rules, cube, "5.0").methods] == ["tree radix=4", "tree radix=2", "tree k=8"]
+
+
+def test_rules_without_a_segment_size_are_of_no_method_that_was_measured_with_several() -> None:
+    cube = named(cube_of(np.array([[[1.0]], [[2.0]]]), [4], [8], collective="bcast"), ["tree", "tree"])
+    cube = cube.assign_coords(method=["tree 1KiB", "tree 8KiB"], segment_size=("method", [1024, 8192]))
+    rules = DecisionFunction("bcast", [Method("tree", "tree")], Leaf(0), provenance={"library": "MPICH"})
+    assert fitted(rules, cube, "5.0").methods[0].label == "tree"
+    assert fitted(rules, cube.isel(method=[1]), "5.0").methods[0].label == "tree 8KiB"
