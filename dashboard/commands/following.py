@@ -10,12 +10,13 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.commands import trees as cli_trees
-from dashboard.commands.load import HINTS
+from dashboard.commands.load import hints_of
 from dashboard.commands.output import say
 from dashboard.commands.treatment import JUDGED_BY
 from dashboard.domain.campaign import BY_NAME as CAMPAIGN_BY_NAME
 from dashboard.domain.campaign import OPTIONS as CAMPAIGN
 from dashboard.domain.options import Option
+from dashboard.session import reading
 from dashboard.session.treatment import OPTIONS
 from loaders.collectives import POINT_TO_POINT
 
@@ -61,14 +62,9 @@ def _say_other_options(after: str) -> None:
 
 def _reading(args: argparse.Namespace) -> list[str]:
     """The files of a command, with what they do not say themselves."""
-    words = _files(list(map(str, args.paths)))
-    for name in ("format", *HINTS):
-        flag, value = f"--{name.removesuffix('_hint').replace('_', '-')}", getattr(args, name, None)
-        if name == "columns":
-            words += [word for ours, theirs in value or () for word in ("--column", f"{ours}={theirs}")]
-        elif value is not None:
-            words += [flag] if value is True else [flag, str(value)]
-    return words
+    hints = {"format": getattr(args, "format", None), **hints_of(args)}
+    hints.pop("collective", None)
+    return [*_files(list(map(str, args.paths))), *reading.words(hints)]
 
 
 def _files(paths: list[str]) -> list[str]:

@@ -11,7 +11,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.commands.info_text import info_lines
-from dashboard.commands.load import file_report, hints_of, load
+from dashboard.commands.load import HELD, file_report, hints_of, load
 from dashboard.commands.output import Loading, say, show
 from dashboard.commands.text import records
 from dashboard.commands.usage import Usage
@@ -91,9 +91,8 @@ def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> Non
         if value == THEIRS:
             args.columns = [*(args.columns or ()), (name, value)]
             continue
-        option = "bytes" if name == "message_size" else name
-        before = getattr(args, option, None)
-        setattr(args, option, f"{before},{value}" if before and name == "select" else value)
+        before = getattr(args, HELD.get(name, name), None)
+        setattr(args, HELD.get(name, name), f"{before},{value}" if before and name == "select" else value)
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

@@ -12,43 +12,25 @@ from typing import TYPE_CHECKING, Any
 from dashboard.commands.output import Loading, say
 from dashboard.commands.usage import Usage
 from dashboard.domain.errors import meant
+from dashboard.session.reading import OPTIONS as READING
 from loaders.collectives import POINT_TO_POINT
 
 if TYPE_CHECKING:
     import xarray as xr
 
-#: Options that are hints to the loaders, by the names that these know; filled only when given.
-HINTS = (
-    "algorithm",
-    "segment_size",
-    "comm_size",
-    "bytes",
-    "ppn_hint",
-    "system",
-    "network",
-    "library",
-    "library_version",
-    "pattern",
-    "statistic",
-    "columns",
-    "recursive",
-    "numbers",
-    "select",
-    "join",
-    "scheduler",
-)
+#: Where the parsed arguments hold each hint to the loaders; filled only when given.
+HELD = {name: name for name in (*(option.name for option in READING), "columns", "recursive")}
+HELD |= {"message_size": "bytes", "ppn": "ppn_hint"}
 _COLLECTIVE_IS_HINT = ("info", "convert", "serve", "view")
 _NAMED = 5
 
 
 def hints_of(args: argparse.Namespace) -> dict[str, Any]:
     """Hints to the loaders, those that were given."""
-    given = ((name, getattr(args, name, None)) for name in HINTS)
-    hints = {name.removesuffix("_hint"): value for name, value in given if value is not None}
+    given = ((name, getattr(args, held, None)) for name, held in HELD.items())
+    hints = {name: value for name, value in given if value is not None}
     if "columns" in hints:
         hints["columns"] = _columns(hints["columns"])
-    if "bytes" in hints:
-        hints["message_size"] = hints.pop("bytes")
     # Where -c is a hint it stands for every file; elsewhere it chooses from what the files say themselves.
     if args.command in _COLLECTIVE_IS_HINT and args.collective is not None:
         hints["collective"] = args.collective

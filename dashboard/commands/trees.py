@@ -188,9 +188,9 @@ def _help(option: Option) -> str:
     return f"{text} ({choices}default {f'{default:g}' if isinstance(default, float) else default})"
 
 
-def add_option(group: Any, option: Option) -> None:
-    """Add an option as it is declared, under its own name; where it is not given, its value is None."""
-    _add(group, option, _help(option).replace("%", "%%"), option.name)
+def add_option(group: Any, option: Option, dest: str = "") -> None:
+    """Add an option as it is declared, under its own name or another; where it is not given, its value is None."""
+    _add(group, option, _help(option).replace("%", "%%"), dest or option.name)
 
 
 def _add(group: Any, option: Option, text: str, dest: str = "") -> None:

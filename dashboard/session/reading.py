@@ -1,10 +1,50 @@
 """What is said when results are read: declared once, for the command's options and the page's widgets."""
 
 from collections.abc import Mapping
+from typing import Any
 
 from dashboard.domain.options import Option
 from loaders.facet_names import FACETS
 
+
+def _hint(name: str, title: str, metavar: str, text: str, flag: str = "") -> Option:
+    return Option(name=name, title=title, help=text, default="", kind="name", metavar=metavar, flag=flag)
+
+
+COLLECTIVE = _hint(
+    "collective",
+    "collective",
+    "NAME",
+    "The operation that was measured, as bcast or MPI_Bcast, for all files that do not say it.",
+    flag="-c",
+)
+PPN = Option(
+    name="ppn",
+    title="processes per node",
+    help="How many processes shared a node, for all files that do not say it.",
+    default=None,
+    kind="int",
+    low=1,
+    unlimited="placed alike",
+)
+PATTERN = _hint(
+    "pattern",
+    "pattern of the file names",
+    "PATTERN",
+    "What the parts of each file's path stand for, such as '{collective}__{algorithm}__seg{segment_size}.sko'; * "
+    "stands for anything.",
+)
+STATISTIC = Option(
+    name="statistic",
+    title="time taken from the file",
+    help="Which of several times of a row counts, such as OSU's average, minimum and maximum over the processes. The "
+    "maximum is when the last process is done, as SKaMPI measures.",
+    default=None,
+    kind="choice",
+    choices=("max", "mean", "median", "min"),
+    titles=("maximum", "mean", "median", "minimum"),
+    unlimited="as suits the format",
+)
 SELECT = Option(
     name="select",
     metavar="FACET=VALUE,…",
@@ -45,7 +85,55 @@ SCHEDULER = Option(
     kind="name",
     unlimited="this machine",
 )
-OPTIONS = (NUMBERS, SELECT, JOIN, SCHEDULER)
+#: What files do not say, what is meant of them, and who computes.
+OPTIONS = (
+    PATTERN,
+    _hint("algorithm", "algorithm", "NAME", "The algorithm that was measured; with the segment size it is the method."),
+    _hint(
+        "segment_size",
+        "segment size",
+        "BYTES",
+        "Bytes that messages were cut into, such as 8192 or 8KiB; 0: they were sent whole.",
+    ),
+    _hint("comm_size", "processes", "P", "Processes that took part; OSU's and other outputs do not say it."),
+    _hint(
+        "message_size",
+        "message size",
+        "BYTES",
+        "Bytes of all rows, where the files print no size, as those of SKaMPI 4 over processes.",
+        flag="--bytes",
+    ),
+    _hint(
+        "system",
+        "system",
+        "NAME",
+        "Name of the machine, for titles and for what is exported; also chooses among the systems in one file.",
+    ),
+    _hint("network", "network", "NAME", "Name of its network, likewise."),
+    _hint("library", "library", "NAME", "The MPI library that was measured, such as Open MPI, for what is exported."),
+    _hint("library_version", "library's version", "VERSION", "Its version, such as 5.0.6."),
+    STATISTIC,
+    NUMBERS,
+    SELECT,
+    JOIN,
+    SCHEDULER,
+)
+
+BY_NAME = {option.name: option for option in (COLLECTIVE, PPN, *OPTIONS)}
+
+
+def words(hints: Mapping[str, Any]) -> list[str]:
+    """Hints of `loaders.open_results` as the commands take them."""
+    typed: list[str] = []
+    for name, value in hints.items():
+        flag = BY_NAME[name].flags[-1] if name in BY_NAME else f"--{name}"
+        if name == "columns":
+            typed += [word for theirs, ours in value.items() for word in ("--column", f"{ours}={theirs}")]
+        elif value is True:
+            typed.append(flag)
+        elif value not in (None, False):
+            typed += [flag, str(value)]
+    return typed
 
 
 def chosen(values: Mapping[str, str | None]) -> dict[str, str]:

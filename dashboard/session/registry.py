@@ -18,7 +18,7 @@ from typing import Any, Generic, TypeVar
 import numpy as np
 import xarray as xr
 
-from dashboard.session import spool
+from dashboard.session import reading, spool
 from dashboard.session.footprint import footprint
 from dashboard.session.samples import is_sample
 from loaders import apart, open_results
@@ -81,8 +81,6 @@ class Bounded(Generic[Value]):
         return value
 
 
-#: What the loaders call hints otherwise than the command.
-_HINT_FLAGS = {"columns": "--column", "message_size": "--bytes"}
 #: Attributes of results that name the places of files.
 _OF_PLACES = ("notes", "notes_when_made", "stored")
 #: Stands for results that no path leads to, such as an upload.
@@ -114,16 +112,7 @@ class Origin:
 
     def words(self) -> list[str]:
         """The paths and hints as the commands take them."""
-        words = list(self.shortened()) or [SOMEWHERE]
-        for name, value in (self.hints or {}).items():
-            flag = _HINT_FLAGS.get(name, f"--{name.replace('_', '-')}")
-            if name == "columns":
-                words += [word for theirs, ours in value.items() for word in (flag, f"{ours}={theirs}")]
-            elif value is True:
-                words.append(flag)
-            elif value not in (None, False):
-                words += [flag, str(value)]
-        return words
+        return [*(self.shortened() or [SOMEWHERE]), *reading.words(self.hints or {})]
 
     def shortened(self) -> Iterable[str]:
         """The paths, with a folder in place of all of its files of one kind."""

@@ -9,6 +9,7 @@ from dashboard.commands import treatment as cli_treatment
 from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import options as cli_bench
+from dashboard.commands.load import HELD
 from dashboard.commands.methods import options as cli_methods
 from dashboard.commands.model import command as cli_model
 from dashboard.commands.online import options as cli_online
@@ -17,6 +18,7 @@ from dashboard.commands.orthogonal import options as cli_orthogonal
 from dashboard.commands.output import answer
 from dashboard.commands.tune_check import options as cli_tune_check
 from dashboard.commands.usage import Usage
+from dashboard.session.reading import COLLECTIVE, PPN
 from dashboard.session.reading import OPTIONS as READING
 from loaders.collectives import COLLECTIVES
 
@@ -92,11 +94,8 @@ def build(argv: Sequence[str] = (), command: str | None = None) -> _Parser:
         return made
 
     as_hint = _Parser(add_help=False)
-    as_hint.add_argument("-c", "--collective", help="the collective, where the files do not say it")
-    as_hint.add_argument(
-        "--ppn", dest="ppn_hint", type=cli_values.count, metavar="N", help="processes per node, likewise"
-    )
-
+    cli_trees.add_option(as_hint, COLLECTIVE)
+    cli_trees.add_option(as_hint, PPN, HELD[PPN.name])
     _add_reading(add, hints, as_hint, chosen)
     _add_deciding(add, hints, argv, command)
     _add_libraries(commands, common, hints)
@@ -198,20 +197,6 @@ def _hints() -> _Parser:
     group = parser.add_argument_group("hints", "what the files do not say themselves")
     group.add_argument("--format", metavar="NAME", help="format of the files, if the content is not to decide")
     group.add_argument(
-        "--pattern", metavar="PATTERN", help="over the path, such as '{collective}__{algorithm}__seg{segment_size}.sko'"
-    )
-    group.add_argument("--algorithm", metavar="NAME")
-    group.add_argument("--segment-size", metavar="BYTES", help="such as 8192 or 8KiB; 0 = none")
-    group.add_argument("--comm-size", metavar="P", help="number of processes")
-    group.add_argument("--bytes", metavar="BYTES", help="message size of all rows, where the file prints none")
-    group.add_argument("--system", metavar="NAME", help="also chooses among the systems in one file")
-    group.add_argument("--network", metavar="NAME")
-    group.add_argument("--library", metavar="NAME")
-    group.add_argument("--library-version", metavar="VERSION")
-    group.add_argument(
-        "--statistic", choices=("max", "mean", "median", "min"), help="which of several columns of times"
-    )
-    group.add_argument(
         "--column",
         dest="columns",
         action="append",
@@ -221,5 +206,5 @@ def _hints() -> _Parser:
     )
     group.add_argument("--recursive", action="store_true", default=None, help="enter sub-folders")
     for option in READING:
-        cli_trees.add_option(group, option)
+        cli_trees.add_option(group, option, HELD[option.name])
     return parser

@@ -11,52 +11,24 @@ from panel.viewable import Viewer
 from dashboard.pages.data.facets import FacetChooser
 from dashboard.pages.parts.reports import pattern_preview
 from dashboard.pages.parts.widgets import Select, TextInput
-from dashboard.session.reading import NUMBERS, SCHEDULER
+from dashboard.session.reading import BY_NAME, SCHEDULER, STATISTIC
 from loaders import FORMATS, LoadError
-from loaders.hints import Hints
+from loaders.hints import OWN_PATTERN, Hints
 
 BY_CONTENT = "by content"
-BY_FORMAT = "as suits the format"
-#: Label, example and help of each hint.
-_FIELDS = {
-    "collective": (
-        "Collective",
-        "bcast",
-        "The operation that was measured, as bcast or MPI_Bcast. It holds for all chosen files that do not say it.",
-    ),
-    "algorithm": (
-        "Algorithm",
-        "binomial",
-        "Names as in the dissertation (chapter 4) are known to the models. With the segment size it is the method.",
-    ),
-    "segment_size": (
-        "Segment size",
-        "8KiB; 0 = none",
-        "Bytes that the messages were cut into, with K, M or KiB, MiB as powers of 1024. 0: they were sent whole.",
-    ),
-    "comm_size": (
-        "Processes",
-        "64",
-        "Size of the communicator: the processes that took part. OSU's and other outputs do not say it.",
-    ),
-    "message_size": (
-        "Message size",
-        "1024",
-        "Bytes of all rows, where the files print no size, as those of SKaMPI 4 over processes.",
-    ),
-    "ppn": (
-        "Processes per node",
-        "4",
-        "How many processes shared a node. Left empty, all files count as placed in the same way.",
-    ),
-    "system": (
-        "System",
-        "name of the machine",
-        "Name of the machine, for titles and for what is exported. Results of two systems are not put into one map.",
-    ),
-    NUMBERS.name: (NUMBERS.title.capitalize(), "openmpi-5.0", NUMBERS.help),
+#: What is typed, with examples.
+_EXAMPLES = {
+    "collective": "bcast",
+    "algorithm": "binomial",
+    "segment_size": "8KiB; 0 = none",
+    "comm_size": "64",
+    "message_size": "1024",
+    "ppn": "4",
+    "system": "name of the machine",
+    "library": "Open MPI",
+    "library_version": "5.0.6",
+    "numbers": "openmpi-5.0",
 }
-_EXAMPLE = "{collective}__{algorithm}__seg{segment_size}.sko"
 
 
 class HintForm(Viewer):
@@ -74,23 +46,14 @@ class HintForm(Viewer):
     def __init__(self, hints: Mapping[str, Any] | None = None, **params: Any) -> None:
         super().__init__(**params)
         given = {name: str(value) for name, value in (hints or {}).items()}
-        self.pattern = TextInput(
-            label="Pattern of the file names",
-            value=given.get("pattern", ""),
-            placeholder=_EXAMPLE,
-            sizing_mode="stretch_width",
-            description="What the parts of each file's name stand for, such as {algorithm} or {comm_size}; * stands "
-            "for anything. What is found in a name goes before the fields below.",
-        )
+        about = {
+            name: {"label": each.title.capitalize(), "description": each.help, "sizing_mode": "stretch_width"}
+            for name, each in BY_NAME.items()
+        }
+        self.pattern = TextInput(value=given.get("pattern", ""), placeholder=OWN_PATTERN, **about["pattern"])
         self.fields = {
-            name: TextInput(
-                label=label,
-                placeholder=example,
-                value=given.get(name, ""),
-                sizing_mode="stretch_width",
-                description=meaning,
-            )
-            for name, (label, example, meaning) in _FIELDS.items()
+            name: TextInput(value=given.get(name, ""), placeholder=example, **about[name])
+            for name, example in _EXAMPLES.items()
         }
         self.facets = FacetChooser(hints)
         # Said by who starts the server: what a scheduler sends is trusted.
@@ -104,14 +67,8 @@ class HintForm(Viewer):
             description="Which benchmark wrote the files. By content: each file is looked into, which is right unless "
             "two formats look the same.",
         )
-        self.statistic = Select(
-            label="Time taken from the file",
-            options={BY_FORMAT: "", "maximum": "max", "mean": "mean", "median": "median", "minimum": "min"},
-            value=given.get("statistic", ""),
-            sizing_mode="stretch_width",
-            description="Which of several times of a row counts, such as OSU's average, minimum and maximum over the "
-            "processes. The maximum is when the last process is done, as SKaMPI measures.",
-        )
+        statistics = {STATISTIC.unlimited: "", **dict(zip(STATISTIC.titles, STATISTIC.choices, strict=True))}
+        self.statistic = Select(options=statistics, value=given.get("statistic", ""), **about["statistic"])
         self.preview = pn.pane.HTML("", sizing_mode="stretch_width", margin=(0, 10))
         self.pattern.param.watch(self._show_preview, "value_input")
         self.pattern.param.watch(self._show_preview, "value")
