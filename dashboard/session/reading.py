@@ -68,7 +68,7 @@ JOIN = Option(
 NUMBERS = Option(
     name="numbers",
     metavar="LIBRARY",
-    title="whose numbers algorithms are",
+    title="algorithm numbers",
     help="The library whose numbers algorithms are, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
     "intel-2019 to intel-2021.",
     default=None,
