@@ -24,7 +24,7 @@ from loaders.pooling import nearest_totals
 from loaders.rows import CollectiveRows
 from loaders.scheduler import connect
 from loaders.source import Progress, Source
-from loaders.storage import complete, is_stored, open_stored
+from loaders.storage import complete, is_stored, lost_chunks, open_stored
 
 
 def open_results(
@@ -370,8 +370,10 @@ def _stored(path: Any, *, lazy: bool) -> xr.DataTree:
     tree = xr.DataTree.from_dict(cubes)
     # What was to be said of the files was said when these results were made of them; what their times are is not.
     made = opened.attrs.get("notes_when_made", opened.attrs.get("notes", "[]"))
-    apart = [cube.attrs["apart"] for cube in cubes.values() if "apart" in cube.attrs]
-    tree.attrs.update({**opened.attrs, "stored": str(path), "notes_when_made": made, "notes": json.dumps(apart)})
+    notes = [cube.attrs["apart"] for cube in cubes.values() if "apart" in cube.attrs]
+    if lost := lost_chunks(path):
+        notes.append(f"{path}: {lost}")
+    tree.attrs.update({**opened.attrs, "stored": str(path), "notes_when_made": made, "notes": json.dumps(notes)})
     tree.attrs.setdefault(
         "sources",
         json.dumps(

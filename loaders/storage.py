@@ -40,6 +40,8 @@ _UNITS = (1e-6, 1e-7, 1e-8, 1e-9, 1e-10)
 _ROUNDED = 4 * np.finfo(np.float64).eps
 _LARGEST, _NOTHING = 2**31, -(2**31)
 _PIECE = 1 << 20
+#: Attribute of a store in which chunks without any time are written, too: one that is not there was lost.
+_ALL_CHUNKS = "all_chunks"
 _NETCDF = (b"\x89HDF\r\n\x1a\n", b"CDF\x01", b"CDF\x02", b"CDF\x05")
 
 
@@ -89,8 +91,9 @@ def _netcdf(tree: xr.DataTree, partial: Path, target: Path) -> None:
 
 def _zarr(tree: xr.DataTree, partial: Path, target: Path) -> None:
     tree, encoding = _compact(tree, {})
+    tree.attrs[_ALL_CHUNKS] = 1
     # Version 2: the string arrays of version 3 have no specification yet.
-    tree.to_zarr(partial, zarr_format=2, consolidated=True, encoding=encoding)
+    tree.to_zarr(partial, zarr_format=2, consolidated=True, encoding=encoding, write_empty_chunks=True)
 
 
 def _compact(tree: xr.DataTree, how: Mapping[str, Any]) -> tuple[xr.DataTree, dict[str, dict[str, Any]]]:
@@ -186,6 +189,7 @@ def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
             tree = xr.open_datatree(path, engine=engine, chunks="auto")
     except Exception as error:  # the engines raise anything on a damaged file
         raise LoadError(f"cannot be opened as results ({engine}): {error}", path=path) from error
+    tree.attrs.pop(_ALL_CHUNKS, None)
     if not tree.children:
         raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
     for name, node in tree.children.items():
@@ -200,6 +204,18 @@ def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
             raise LoadError(f"group {name!r}: {error}", path=path) from error
         node.dataset = _ordered(path, name, cube)
     return _timed(tree) if lazy else tree
+
+
+def lost_chunks(path: Path) -> str:
+    """Say how many chunks a Zarr store lacks that were written; empty where none does, or that cannot be known."""
+    import zarr  # noqa: PLC0415 - read after xarray has found it, and only then
+
+    if not path.is_dir() or _ALL_CHUNKS not in (store := zarr.open_group(path, mode="r")).attrs:
+        return ""
+    arrays = [each for _, each in store.members(max_depth=None) if isinstance(each, zarr.Array)]
+    written, there = sum(each.nchunks for each in arrays), sum(each.nchunks_initialized for each in arrays)
+    lost = f"{written - there:,} of {written:,} chunks are lost; what was in them reads as not measured: copy it again"
+    return lost if there < written else ""
 
 
 def _loaded(path: Path, tree: xr.DataTree) -> xr.DataTree:
@@ -324,6 +340,8 @@ def complete(cube: xr.Dataset, name: str) -> xr.Dataset:
 def _read(source: Source) -> Iterator[pd.DataFrame]:
     """Read saved results as rows, so that they combine with other files."""
     tree = open_stored(source.path)
+    if lost := lost_chunks(source.path):
+        source.note(lost)
     for name, node in tree.children.items():
         cube = complete(node.to_dataset(), name)
         attrs: dict[str, Any] = {k: v for k, v in cube.attrs.items() if k not in ("collective", "digest", "sources")}

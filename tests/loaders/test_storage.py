@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from loaders import LoadError, open_results, save_results, storage
+from loaders import LoadError, open_results, save_results, scan, storage
 from tests.files import skampi
 
 
@@ -189,3 +189,17 @@ def test_whole_numbers_among_the_facts_come_back_as_json_takes_them(results: xr.
     save_results(results, tmp_path / "saved.nc")
     (again, *_) = open_results(tmp_path / "saved.nc").children.values()
     assert json.loads(json.dumps(again.to_dataset().attrs))["ranks"] == 16
+
+
+def test_chunks_that_a_copy_of_a_zarr_store_lost_are_said(results: xr.DataTree, tmp_path: Path) -> None:
+    store = save_results(results, tmp_path / "results.zarr")
+    assert json.loads(open_results(store).attrs["notes"]) == []
+    (chunk,) = (store / "bcast" / "time").glob("[0-9]*")
+    chunk.unlink()
+    lost = open_results(store)
+    (note,) = json.loads(lost.attrs["notes"])
+    assert note.startswith(f"{store}: 1 of ")
+    again = save_results(lost, tmp_path / "again.zarr")
+    assert json.loads(open_results(again).attrs["notes"]) == []
+    (report,) = scan(store)
+    assert report["notes"] == [note.removeprefix(f"{store}: ")]
