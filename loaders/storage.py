@@ -203,7 +203,7 @@ def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
         except ValueError as error:
             raise LoadError(f"group {name!r}: {error}", path=path) from error
         node.dataset = _ordered(path, name, cube)
-    return _timed(tree) if lazy else tree
+    return _timed(tree)
 
 
 def lost_chunks(path: Path) -> str:
@@ -311,13 +311,17 @@ def _check_times(path: Path, name: str, cube: xr.Dataset) -> None:
 
 
 def _timed(tree: xr.DataTree) -> xr.DataTree:
-    """Add the median of the samples where a large file holds samples only, which are read once, piece by piece."""
+    """Add median and number of the samples where a file holds samples only; of a large one they are read once."""
     for name, node in tree.children.items():
         cube = node.to_dataset()
         if "time" not in cube:
             samples = cube["sample"].chunk({"repetition": -1})
-            time, count = samples.median("repetition", skipna=True), samples.count("repetition").astype(np.float64)
-            tree[name] = xr.DataTree(cube.assign(xr.Dataset({"time": time, "repetitions": count}).compute()))
+            time, count = samples.median("repetition", skipna=True), samples.count("repetition")
+            reduced = xr.Dataset({"time": time, "repetitions": count.where(count > 0)})
+            with warnings.catch_warnings():
+                # Cells without samples have no median.
+                warnings.simplefilter("ignore", RuntimeWarning)
+                tree[name] = xr.DataTree(cube.assign(reduced.compute()))
     return tree
 
 
@@ -326,8 +330,6 @@ def complete(cube: xr.Dataset, name: str) -> xr.Dataset:
     # Numbers come back as NumPy's, of which JSON knows nothing.
     attrs = {key: value.item() if isinstance(value, np.generic) else value for key, value in cube.attrs.items()}
     out = cube.assign_attrs({"collective": name, **attrs})
-    if "time" not in out:
-        out["time"] = out["sample"].median("repetition", skipna=True)
     if "repetitions" not in out:
         out["repetitions"] = xr.full_like(out["time"], np.nan)
     if "algorithm" not in out.coords:

@@ -53,17 +53,25 @@ def test_large_results_open_lazily(
     lazy.close()
 
 
-def test_samples_without_times_are_reduced_lazily(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("lazy_bytes", [storage.LAZY_BYTES, 0])
+def test_samples_without_times_give_their_median_and_number(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, lazy_bytes: int
+) -> None:
     samples = np.random.default_rng(0).random((2, 3, 4, 7))
+    samples[1, 2, 3, 4:] = np.nan
+    samples[0, 0, 0] = np.nan
     cube = xr.Dataset(
         {"sample": (("method", "comm_size", "message_size", "repetition"), samples, {"units": "s"})},
         {"method": ["a", "b"], "comm_size": [2, 4, 8], "message_size": [1, 2, 4, 8]},
     )
     xr.DataTree.from_dict({"/bcast": cube}).to_netcdf(tmp_path / "s.nc", engine="h5netcdf")
-    monkeypatch.setattr(storage, "LAZY_BYTES", 0)
-    lazy = open_results(tmp_path / "s.nc")
-    np.testing.assert_allclose(lazy["bcast"]["time"].values, np.median(samples, axis=-1))
-    lazy.close()
+    monkeypatch.setattr(storage, "LAZY_BYTES", lazy_bytes)
+    opened = open_results(tmp_path / "s.nc")["bcast"]
+    medians, numbers = np.median(samples, axis=-1), np.full((2, 3, 4), 7.0)
+    medians[1, 2, 3], numbers[1, 2, 3], numbers[0, 0, 0] = np.median(samples[1, 2, 3, :4]), 4, np.nan
+    np.testing.assert_allclose(opened["time"].values, medians)
+    np.testing.assert_array_equal(opened["repetitions"].values, numbers)
+    opened.close()
 
 
 def test_damaged_and_foreign_files_are_load_errors(results: xr.DataTree, tmp_path: Path) -> None:
