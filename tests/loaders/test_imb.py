@@ -73,6 +73,7 @@ def test_one_file_of_4_1_holds_collectives_and_patterns(samples: Path) -> None:
     reading = read(FORM, file)
     rows = reading.rows
     assert reading.source.attrs["benchmark"] == "Intel MPI Benchmarks 4.1 MPI-1"
+    assert reading.source.attrs["date"] == "Thu Jul 14 12:36:02 2016"
     assert set(rows.loc[rows["collective"] == "pt2pt", "algorithm"]) == {"pingpong", "pingping", "sendrecv", "exchange"}
     assert reading.time(algorithm="pingping", message_size=4194304) == 51657.70
     assert rows["repetitions"].loc[(rows["algorithm"] == "pingpong") & (rows["message_size"] == 65536)].tolist() == [
