@@ -185,7 +185,7 @@ def _typed(name: str, value: Any) -> Any:
             raise LoadError(f"the hint {name} must be a whole number, not {value!r}") from error
         if isinstance(value, bool) or (not isinstance(value, str) and number != value):
             raise LoadError(f"the hint {name} must be a whole number, not {value!r}")
-        lowest = 1 if name in ("comm_size", "ppn") else 0
+        lowest = 1 if name in ("comm_size", "ppn", "nodes") else 0
         if not lowest <= number < 2**62:
             raise LoadError(f"the hint {name} must be at least {lowest}, not {value!r}")
         return number

@@ -185,6 +185,7 @@ def test_totals_of_a_collective_that_is_hinted_become_blocks_too(tmp_path: Path,
         ({"join": 5}, "the hint join must be facets, not 5"),
         ({"join": [1]}, "there is no facet '1'"),
         ({"algorithm": " "}, "the hint algorithm must be a name"),
+        ({"nodes": 0}, "the hint nodes must be at least 1"),
     ],
 )
 def test_hints_of_a_form_that_means_nothing_are_one_line_of_error(hints: dict[str, object], words: str) -> None:
