@@ -1,6 +1,7 @@
 """PICO: real summaries and files of samples; what one of them says is held against the others."""
 
 import csv
+import ctypes
 import json
 import random
 from pathlib import Path
@@ -70,10 +71,15 @@ def test_names_of_files_give_count_segment_and_datatype() -> None:
     assert named is not None
     assert (named.algorithm.name, named.algorithm.segment_size) == ("bine_bdw_remap_segmented_over", 16384)
     assert named.total_size == 2097152 * 4
-    named = split_file("8_ring_ompi_unsigned_char.csv")
-    assert named is not None
-    assert (named.algorithm.name, named.total_size) == ("ring_ompi", 8)
     assert split_file("alloc_64.csv") is None
+
+
+@pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "int", "float", "double", "char", "unsigned_char"])
+def test_elements_are_as_long_as_those_of_c(name: str) -> None:
+    element = getattr(ctypes, f"c_{name}".replace("unsigned_char", "ubyte"))
+    named = split_file(f"8_ring_ompi_{name}.csv")
+    assert named is not None
+    assert (named.algorithm.name, named.total_size) == ("ring_ompi", 8 * ctypes.sizeof(element))
 
 
 def test_nodes_may_be_the_shape_of_a_torus() -> None:
