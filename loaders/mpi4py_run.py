@@ -93,9 +93,7 @@ def _comment(source: Source, state: _State, line: str) -> None:
 
 
 def parse_title(line: str) -> Title:
-    """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``, but for one name those of OSU."""
-    if re.fullmatch(r"# ?MPI pingpong Test", text.single_spaced(line), re.IGNORECASE):
-        return Title(POINT_TO_POINT, "pingpong", 2)
+    """Collective and algorithm of a title such as ``# MPI All-to-All Latency Test``, which are those of OSU."""
     return osu.parse_title(line.replace("MPI", "OSU MPI", 1))
 
 
@@ -117,8 +115,8 @@ def _demo(state: _State, words: list[str], line: text.Line) -> str:
     if state.title is None and state.titles:
         return "below no title"
     title = state.title or Title(state.hinted)
-    if title.refused or state.refused:
-        return title.refused or state.refused
+    if state.refused or title.refused:
+        return state.refused or title.refused
     size, time = text.integer(words[0]), text.positive(words[1])
     if text.cut_off(line):
         return "cut off"

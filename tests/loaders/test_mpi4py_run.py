@@ -72,7 +72,9 @@ def test_pingpong_without_header_or_without_statistics(samples: Path, tmp_path: 
 def test_ringtest_tells_everything(tmp_path: Path) -> None:
     text = "time for 100 loops = 0.00123 seconds (8 processes, 1024 bytes)\n"
     assert FORM.recognises(text.encode(), tmp_path)
-    (row,) = read_text(FORM, tmp_path, text).rows.to_dict("records")
+    reading = read_text(FORM, tmp_path, text + text.replace("100 loops", "0 loops"))
+    assert reading.source.reasons == {"no repetitions": 1}
+    (row,) = reading.rows.to_dict("records")
     assert row["time"] == pytest.approx(1.23e-5)
     del row["time"], row["segment_size"]
     assert row == {"collective": "pt2pt", "algorithm": "ring", "comm_size": 8, "message_size": 1024, "repetitions": 100}

@@ -33,7 +33,8 @@ def test_times_are_out_of_place_in_microseconds_and_ranks_are_counted(tmp_path: 
     assert FORM.recognises(text.encode(), tmp_path / "job.out")
     reading = read_text(FORM, tmp_path, text)
     assert reading.time(collective="allreduce", message_size=16, comm_size=4, repetitions=20) == 22.75
-    assert (reading.source.rows, reading.source.attrs["library"]) == (2, "NCCL")
+    attrs = reading.source.attrs
+    assert (reading.source.rows, attrs["library"], attrs["device"]) == (2, "NCCL", "CUDA")
 
 
 def test_sizes_of_all_ranks_become_the_block_of_each(tmp_path: Path) -> None:
@@ -78,7 +79,8 @@ def test_rows_that_are_no_times_are_counted_with_their_reasons(tmp_path: Path) -
 
 def test_rccl_tests_are_of_rccl(tmp_path: Path) -> None:
     text = printed("all_reduce", row(8, 21.5)).replace("# Using", "rccl-tests: Version develop\n# Using")
-    assert read_text(FORM, tmp_path, text).source.attrs["library"] == "RCCL"
+    attrs = read_text(FORM, tmp_path, text).source.attrs
+    assert (attrs["library"], attrs["device"], attrs["benchmark"]) == ("RCCL", "ROCM", "rccl-tests")
 
 
 def test_damaged_files_end_in_rows_or_a_load_error(tmp_path: Path) -> None:

@@ -97,10 +97,10 @@ def test_sizes_of_reduce_scatter_are_whole_vectors(tmp_path: Path) -> None:
 
 
 def test_lines_at_fault_are_skipped_with_their_numbers(tmp_path: Path) -> None:
-    text = f"Loading module\n{NUMBERED}x 4 1 2 3\n8 4 10.0\n8 4 nan nan nan\n8 y 1 2 3\n"
+    text = f"Loading module\n# of May\n{NUMBERED}x 4 1 2 3\n8 4 10.0\n8 4 nan nan nan\n8 y 1 2 3\n"
     reading = read_text(FORMAT, tmp_path, text)
     assert (reading.source.rows, reading.source.skipped) == (2, 5)
-    assert [s.line for s in reading.source.skips] == [1, 5, 6, 7, 8]
+    assert [s.line for s in reading.source.skips] == [1, 6, 7, 8, 9]
 
 
 def test_a_first_row_on_the_line_of_the_header_is_skipped(tmp_path: Path) -> None:

@@ -72,6 +72,7 @@ def test_names_of_files_give_count_segment_and_datatype() -> None:
     assert (named.algorithm.name, named.algorithm.segment_size) == ("bine_bdw_remap_segmented_over", 16384)
     assert named.total_size == 2097152 * 4
     assert split_file("alloc_64.csv") is None
+    assert split_algorithm("default_mpich").name == "default"
 
 
 @pytest.mark.parametrize("name", ["int8", "int16", "int32", "int64", "int", "float", "double", "char", "unsigned_char"])
