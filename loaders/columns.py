@@ -276,9 +276,7 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     if unit is not None and bare in _TIMES:
         return _SPELLINGS.get(bare, bare), unit, mapped
     known = _SPELLINGS.get(spelling, spelling)
-    if known in TEXTS or known in NUMBERS or known in parameters:
-        return known, None, mapped
-    return (spelling, None, True) if mapped else None
+    return (known, None, mapped) if mapped or known in (*TEXTS, *NUMBERS, *parameters) else None
 
 
 def _without_doubles(

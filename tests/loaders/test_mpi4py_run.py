@@ -53,7 +53,9 @@ def test_bandwidths_headed_latency_are_refused_by_their_title(samples: Path) -> 
 
 
 def test_pingpong_gives_mean_deviation_and_samples_in_seconds(samples: Path) -> None:
-    rows = read(FORM, samples / "mpi4py" / "local__bench_pingpong_np2.txt").rows
+    reading = read(FORM, samples / "mpi4py" / "local__bench_pingpong_np2.txt")
+    assert reading.source.attrs["statistic_kind"] == "mean over processes"
+    rows = reading.rows
     first, last = rows.iloc[0], rows.iloc[-1]
     assert (first["time"], first["time_std"], first["repetitions"]) == (9.4209285e-07, 2.3504e-06, 10000)
     assert (last["message_size"], last["time"], last["repetitions"]) == (1 << 30, 1.3427438e-01, 10)

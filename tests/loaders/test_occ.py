@@ -97,8 +97,9 @@ def test_nothing_usable_is_an_error_that_says_what_would_be_right(tmp_path: Path
     assert "no row" in read_text(FORMAT, tmp_path, f"{HEADER}\n").error
 
 
-def test_a_long_table_without_topology_is_not_occ(tmp_path: Path) -> None:
-    long = b"collective,algorithm,segment_size,comm_size,message_size,time\nbcast,linear,0,4,16,1e-5\n"
+@pytest.mark.parametrize("other", [b"algorithm", b"topology"])
+def test_a_long_table_without_topology_or_algorithm_is_not_occ(tmp_path: Path, other: bytes) -> None:
+    long = b"collective,%b,segment_size,comm_size,message_size,time\nbcast,linear,0,4,16,1e-5\n" % other
     assert not FORMAT.recognises(long, tmp_path / "x.csv")
     assert TABLE.recognises(long, tmp_path / "x.csv")
 

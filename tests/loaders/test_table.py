@@ -102,6 +102,13 @@ def test_a_byte_order_mark_and_quotes_are_understood(tmp_path: Path) -> None:
         ("time (ns)", 1e-9),
         ("AvgLatency(us)", 1e-6),
         ("mean time (ms)", 1e-3),
+        ("latency (sec)", 1.0),
+        ("time (seconds)", 1.0),
+        ("time_msec", 1e-3),
+        ("time_usec", 1e-6),
+        ("time_nsec", 1e-9),
+        ("time [\u00b5s]", 1e-6),
+        ("time [\u03bcs]", 1e-6),
     ],
 )
 def test_the_column_names_the_unit_of_the_times(name: str, scale: float, tmp_path: Path) -> None:
@@ -240,6 +247,7 @@ def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
     text, stored = read(FORMAT, tmp_path / "a.csv"), read(FORMAT, path)
     for name in text.rows.columns:
         assert list(text.rows[name]) == list(stored.rows[name]), name
+    assert open_results(path)["bcast"].equals(open_results(tmp_path / "a.csv")["bcast"])
 
 
 def test_parquet_skips_rows_by_number_and_maps_columns(tmp_path: Path) -> None:
