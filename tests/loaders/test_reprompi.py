@@ -127,9 +127,21 @@ def test_counts_are_elements_and_msize_bytes_are_bytes(tmp_path: Path) -> None:
 def test_parameters_stand_in_the_command_line_or_in_settings(folder: Path, tmp_path: Path) -> None:
     rows = read(FORMAT, folder / "local__new_params_summary_np2.txt").rows
     assert (rows["algorithm"][0], rows["library_id"][0], rows["segment_size"][0]) == ("3", 3, 8192)
-    old = f"#Command-line arguments:  bench\n#@alg=5\n#@seg=1024\n#@datatype_extent_bytes=1\n#@nprocs=2\n{RAW}"
-    rows = read_text(FORMAT, tmp_path, f"{old}MPI_Reduce 0 16 0.0000010000\n").rows
-    assert (rows["algorithm"][0], rows["library_id"][0], rows["segment_size"][0]) == ("5", 5, 1024)
+    names = [("alg", "seg"), ("algo", "segsize"), ("algorithm", "segment"), ("alg", "segment_size")]
+    for algorithm, segment in names:
+        settings = f"#@{algorithm}=5\n#@{segment}=1024\n#@datatype_extent_bytes=1\n#@nprocs=2\n"
+        old = f"#Command-line arguments:  bench\n{settings}{RAW}"
+        rows = read_text(FORMAT, tmp_path, f"{old}MPI_Reduce 0 16 0.0000010000\n").rows
+        assert (rows["algorithm"][0], rows["library_id"][0], rows["segment_size"][0]) == ("5", 5, 1024)
+
+
+@pytest.mark.parametrize(
+    ("datatype", "size"), [("MPI_BYTE", 1), ("MPI_CHAR", 1), ("MPI_INT", 4), ("MPI_FLOAT", 4), ("MPI_DOUBLE", 8)]
+)
+def test_elements_of_usual_types_need_no_extent(tmp_path: Path, datatype: str, size: int) -> None:
+    settings = SETTINGS.replace("datatype_extent_bytes=4", f"datatype={datatype}")
+    rows = read_text(FORMAT, tmp_path, f"{settings}{RAW}MPI_Bcast 0 16 0.0000010000\n").rows
+    assert rows["message_size"].tolist() == [16 * size]
 
 
 def test_a_hint_names_the_algorithm_that_the_file_numbers(folder: Path) -> None:
