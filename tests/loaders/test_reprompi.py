@@ -59,6 +59,7 @@ def test_summary_takes_the_median_or_what_is_asked_for(folder: Path) -> None:
     assert read(FORMAT, file).time(**where) == 26.755
     assert read(FORMAT, file, statistic="max").time(**where) == 346.847
     assert read(FORMAT, file, statistic="mean").time(**where) == 48.3738
+    assert read(FORMAT, file, statistic="min").time(**where) == 21.913
     rows = read(FORMAT, file).rows
     assert list(rows["collective"][:3]) == ["bcast", "allreduce", "alltoall"]
     assert rows["time_std"].iloc[-1] == pytest.approx(48.9236e-6)
