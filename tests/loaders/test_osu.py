@@ -61,12 +61,17 @@ def test_a_row_whose_validation_failed_is_skipped_with_its_line(samples: Path) -
     assert source.reasons["not a row of the table"] == 11
 
 
-def test_the_statistic_is_told_and_can_be_chosen(samples: Path) -> None:
+def test_the_statistic_is_told_and_can_be_chosen(samples: Path, tmp_path: Path) -> None:
     file = samples / "osu" / "local__v7.4_allgather_full_tail_np2.txt"
     attrs = read(FORM, file).source.attrs
     assert (attrs["statistic_kind"], attrs["statistic"][:15]) == ("completion", "OSU Max Latency")
     times = {s: read(FORM, file, statistic=s).time(message_size=256) for s in ("max", "mean", "avg", "min", "median")}
     assert times == {"max": 1.91, "mean": 1.36, "avg": 1.36, "min": 0.81, "median": 0.52}
+    file = samples / "osu" / "local__v7.4_iallreduce_full_np2.txt"
+    times = {s: read(FORM, file, statistic=s).time(message_size=4) for s in ("max", "mean", "min")}
+    assert times == {"max": 3.47, "mean": 2.43, "min": 1.38}
+    pair = "# OSU MPI Latency Test v5.6\n# Size          Latency (us)\n8   0.75\n"
+    assert read_text(FORM, tmp_path, pair, statistic="mean").time() == 0.75
     plain = samples / "osu" / "local__v7.4_bcast_plain_np2.txt"
     assert read(FORM, plain).source.attrs["statistic_kind"] == "mean over processes"
     assert "no column for the statistic 'max'" in read(FORM, plain, statistic="max").error
