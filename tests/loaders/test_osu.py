@@ -170,6 +170,12 @@ def test_what_is_no_time_of_a_collective_is_refused(
     assert (reading.source.rows, reading.source.skipped) == (0, 1)
 
 
+def test_sizes_and_repetitions_of_rows_are_whole_numbers(tmp_path: Path) -> None:
+    text = HEADER.replace("v7.4", "v5.6") + "1 6.57\n0.5 7.25\n" + FULL + "4 1.0 0.5 1.5 100.0\n"
+    source = read_text(FORM, tmp_path, text).source
+    assert (source.rows, dict(source.reasons)) == (1, {"not a row of the table": 2})
+
+
 def test_chatter_inside_the_table_and_a_last_number_that_is_cut_are_skipped(tmp_path: Path) -> None:
     """UCX and scheduler lines among the rows; the run was killed while it printed 20.02."""
     text = (
