@@ -43,7 +43,7 @@ _CHOICES: Mapping[str | None, tuple[str, ...]] = {
     "min": ("min latency", "min comm."),
 }
 _STATISTICS = ("max", "mean", "median", "min")
-_INTEGERS = frozenset({"size", "iterations", "transmit size"})
+_INTEGERS = frozenset({"size", "iterations"})
 
 _FOUND = re.compile(rb"^[ \t]*#[ \t]*(?:OSU[ \t]+\S.*Test|Size(?:[ \t]{2,}|\t)\S.*(?:\(us\)|/s))", re.MULTILINE)
 _TITLE = re.compile(

@@ -132,6 +132,8 @@ def test_reduce_scatter_is_a_total_vector(tmp_path: Path) -> None:
         ("# OSU MPI Latency Test v7.4", ("pt2pt", "pingpong", 2)),
         ("# OSU MPI Latency Persistent Test v7.4", ("pt2pt", "pingpong_persistent", 2)),
         ("# OSU MPI Multi Latency Test v7.4", ("pt2pt", "multi_pingpong", None)),
+        ("# OSU MPI Multi-threaded Latency Test v7.4", ("pt2pt", "pingpong_multithreaded", 2)),
+        ("# OSU MPI Multi-process Latency Test v7.4", ("pt2pt", "pingpong_multiprocess", 2)),
     ],
 )
 def test_titles_of_the_source(title: str, expected: tuple[str, str | None, int | None]) -> None:
