@@ -128,6 +128,10 @@ def test_the_statistic_can_be_chosen(samples: Path) -> None:
     assert times == {"max": 1.42, "min": 0.75, "mean": 1.08, "avg": 1.08}
     assert "possible are max, mean, min" in read(FORM, file, statistic="median").error
     assert read(FORM, file, statistic="avg").source.attrs["statistic_kind"] == "mean over processes"
+    overlapped = samples / "imb" / "local__2021_NBC_np2.txt"
+    assert read(FORM, overlapped, statistic="max").time(message_size=16, measurement=None) == 39.46
+    (pairs,) = (samples / "imb").glob("*_PingPong_128nodes_*")
+    assert {read(FORM, pairs, statistic=s).time(message_size=4194304) for s in ("max", "min", "mean")} == {153.59}
 
 
 def test_sizes_that_could_not_be_measured_are_skipped_with_the_reason(samples: Path) -> None:
