@@ -185,11 +185,14 @@ def test_a_section_below_a_garbled_title_is_not_given_to_the_one_before(tmp_path
 
 def test_chatter_and_a_cut_off_end_are_skipped(tmp_path: Path) -> None:
     text = TITLE + section("Bcast", 4, "  4 1000 1.00 2.00 1.50", "srun: warning", "  8 1000 1.00 nan 1.50")
+    text += "  0.5 1000 1.00 2.00 1.50\n  8 1000.5 1.00 2.00 1.50\n"
     source = read_text(FORM, tmp_path, text + "  16 1000 1.00 2.00 1.5").source
     assert [(s.line, s.reason) for s in source.skips] == [
         (8, "not a row of the table"),
         (9, "not a row of the table"),
-        (10, "cut off"),
+        (10, "not a row of the table"),
+        (11, "not a row of the table"),
+        (12, "cut off"),
     ]
     untitled = read_text(FORM, tmp_path, text.removeprefix(TITLE)).source
     assert (untitled.rows, untitled.attrs["benchmark"]) == (1, "Intel MPI Benchmarks")

@@ -119,6 +119,9 @@ def test_a_damaged_file_of_a_run_is_named_and_the_others_are_read(tmp_path: Path
     (tmp_path / "one.0.trace").unlink()
     with pytest.raises(LoadError, match="damaged"):
         open_results(tmp_path / "one.1.trace")
+    (tmp_path / "one.0.trace").write_bytes((tmp_path / "one.1.trace").read_bytes())
+    with pytest.raises(LoadError, match="none of the traces of this run can be read"):
+        open_results(tmp_path / "one.0.trace")
 
 
 @given(st.data())

@@ -119,6 +119,7 @@ def test_samples_and_means_stand_beside_each_other_in_a_run(tmp_path: Path) -> N
 def test_a_launch_that_was_measured_again_counts_from_then_on(tmp_path: Path) -> None:
     with RunWriter(tmp_path / "a.run", {}) as run:
         run.append({**POINT, "launch": 1, "samples": [9.0], "stolen": 1})
+        run.append({**POINT, "launch": 1, "samples": [5e-3], "segment_size": 1024})
         run.append({**POINT, "launch": 2})
         run.append({**POINT, "launch": 1, "samples": [4e-3], "again": "7 starts were late"})
         for comm_size, late in ((4, 3.5), (16, 12)):
@@ -130,7 +131,7 @@ def test_a_launch_that_was_measured_again_counts_from_then_on(tmp_path: Path) ->
     assert (report["reasons"], report["notes"]) == ({"measured again: … starts were late": 3}, [])
     cube = open_results(tmp_path / "a.run")["bcast"]
     here = cube["sample"].sel(comm_size=POINT["comm_size"]).values
-    assert sorted(here[np.isfinite(here)].tolist()) == [1e-3, 2e-3, 3e-3, 4e-3]
+    assert sorted(here[np.isfinite(here)].tolist()) == [1e-3, 2e-3, 3e-3, 4e-3, 5e-3]
     assert DOUBTFUL not in cube.attrs
 
 
