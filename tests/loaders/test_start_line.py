@@ -66,6 +66,11 @@ def test_other_lines_start_nothing(line: str) -> None:
             "-x OMPI_MCA_coll_tuned_use_dynamic_rules=1 -x OMPI_MCA_coll_tuned_allreduce_algorithm=ring",
             {"algorithm": "ring"},
         ),
+        ("-mca coll_tuned_use_dynamic_rules true -mca coll_tuned_allreduce_algorithm 4", {"algorithm": "4"}),
+        ("-gmca coll_tuned_use_dynamic_rules yes --gmca coll_tuned_allreduce_algorithm 4", {"algorithm": "4"}),
+        ("--mca coll_tuned_use_dynamic_rules on --mca coll_tuned_allreduce_algorithm 4", {"algorithm": "4"}),
+        ("--mca coll_tuned_use_dynamic_rules enabled --mca coll_tuned_allreduce_algorithm 4", {"algorithm": "4"}),
+        ("--mca coll_tuned_use_dynamic_rules 0 --mca coll_tuned_allreduce_algorithm 4", {}),
         # Without dynamic rules Open MPI does not read it; and it is another collective's.
         ("--mca coll_tuned_allreduce_algorithm 4", {}),
         ("--mca coll_tuned_use_dynamic_rules 1 --mca coll_tuned_bcast_algorithm 4", {}),
