@@ -99,8 +99,10 @@ def test_summaries_load_whole(folder: Path, system: str, rows: int) -> None:
         assert row.message_size == (total // ranks if line["collective_type"] in BLOCKS else total)
         assert row.time == pytest.approx(float(line["median"]) * 1e-9, rel=1e-12)
         assert (row.comm_size, row.collective) == (ranks, line["collective_type"].lower())
+        assert (row.time_std, row.repetitions) == pytest.approx((float(line["std"]) * 1e-9, int(line["n_iter"])))
     assert reading.source.attrs["benchmark"] == "PICO"
     assert set(reading.rows["library"]) == {"fugaku": {"FJMPI"}, "mare_nostrum": {"OMPI"}}[system]
+    assert set(reading.rows["library_version"]) == {line["mpi_lib_version"] for line in lines_of(path)}
 
 
 def test_spot_values_of_a_summary(folder: Path) -> None:
@@ -116,6 +118,9 @@ def test_the_consolidated_table_loads_whole_for_either_system(consolidated: Path
     reading = read(FORMAT, consolidated)
     lines = lines_of(consolidated)
     assert (reading.source.rows, reading.source.skipped) == (len(lines), 0)
+    rows = reading.rows
+    assert rows["time_std"].tolist() == pytest.approx([float(line["stddev_ns"]) * 1e-9 for line in lines])
+    assert rows["repetitions"].tolist() == [int(line["n_iter"]) for line in lines]
     for system in ("fugaku", "mare_nostrum"):
         cubes = open_results(consolidated, system=system)
         mine = [line for line in lines if line["system"] == system]
