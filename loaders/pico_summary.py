@@ -48,7 +48,6 @@ _COLUMNS: Mapping[str, tuple[str, str]] = {
     "MPI_Op": ("operation", "text"),
     "datatype": ("element_type", "text"),
     "timestamp": ("campaign", "text"),
-    "test_id": ("test_id", "number"),
 }
 #: Columns that tell a facet; what is started at one time is a campaign.
 FACETS = ("system", "library", "library_version", "device", "operation", "element_type", "campaign")

@@ -121,6 +121,8 @@ def test_the_consolidated_table_loads_whole_for_either_system(consolidated: Path
     rows = reading.rows
     assert rows["time_std"].tolist() == pytest.approx([float(line["stddev_ns"]) * 1e-9 for line in lines])
     assert rows["repetitions"].tolist() == [int(line["n_iter"]) for line in lines]
+    assert rows["campaign"][0] == "2025-03-26 19:49:06"
+    assert rows["campaign"].nunique() == len({line["timestamp"] for line in lines})
     for system in ("fugaku", "mare_nostrum"):
         cubes = open_results(consolidated, system=system)
         mine = [line for line in lines if line["system"] == system]
