@@ -79,6 +79,14 @@ def test_a_loop_variable_of_a_name_that_rows_have_is_a_parameter(tmp_path: Path)
     assert cube["method"].values.tolist() == ["x loop_time=3", "x loop_time=4"]
 
 
+@pytest.mark.parametrize("name", ["nodes", "procs", "np", "nprocs", "processes", "P", "comm_size", "ranks"])
+@pytest.mark.parametrize("size", ["count", "length", "len", "size", "bytes", "msgsize", "message_size", "Count"])
+def test_loops_over_processes_and_sizes_are_no_parameters(tmp_path: Path, name: str, size: str) -> None:
+    file = write(tmp_path / "a.sko", f"{HEADER}{name}= 5 {size}= 3 12 67.3 1.4 9 11.3 67.3\n")
+    cube = open_results(file, algorithm="x")["bcast"]
+    assert (cube["comm_size"].item(), cube["message_size"].item(), cube["method"].item()) == (5, 12, "x")
+
+
 @pytest.mark.parametrize("loops", ["nodes= 2 procs= {}", "procs= {} nodes= 2"])
 def test_nodes_beside_processes_are_nodes(tmp_path: Path, loops: str) -> None:
     rows = "".join(f"{loops.format(procs)} count= 1 4 {procs}.0 1.4 9 11.3\n" for procs in (8, 16))
