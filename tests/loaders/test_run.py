@@ -135,6 +135,16 @@ def test_a_launch_that_was_measured_again_counts_from_then_on(tmp_path: Path) ->
     assert DOUBTFUL not in cube.attrs
 
 
+def test_points_whose_launches_are_more_than_three_times_apart_are_doubtful(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {}) as run:
+        for message_size, second in ((8, 2.9e-3), (16, 3.25e-3)):
+            for launch, time in ((1, 1e-3), (2, second)):
+                run.append({**POINT, "message_size": message_size, "launch": launch, "samples": [time] * 3})
+    (doubt,) = json.loads(open_results(tmp_path / "a.run")["bcast"].attrs[DOUBTFUL])
+    assert (doubt["method"], doubt["comm_size"], doubt["message_size"]) == ("pipeline 8KiB", 8, 16)
+    assert "the longest takes 3.2 times the shortest" in doubt["reason"]
+
+
 def test_what_is_known_of_the_cores_is_that_of_the_last_measurement(tmp_path: Path) -> None:
     waited = {"rank": 3, "node": "n1", "seconds": 0.5, "of": 2.0}
     with RunWriter(tmp_path / "a.run", {}) as run:

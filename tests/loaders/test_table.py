@@ -13,6 +13,7 @@ import xarray as xr
 
 from loaders import open_results, save_results
 from loaders.errors import LoadError, MissingHintError
+from loaders.source import KEPT_SKIPS
 from loaders.table import FORMAT
 from tests.cubes import synthetic_cube
 from tests.loaders.printed import damaged_readings, read, read_text
@@ -236,6 +237,12 @@ def test_one_bad_line_in_many_costs_only_itself(tmp_path: Path) -> None:
     expected = reading.rows["comm_size"] * reading.rows["message_size"] * 1e-9
     assert np.allclose(reading.rows["time"], expected, rtol=1e-12)
     assert reading.rows["comm_size"].is_monotonic_increasing
+
+
+def test_each_of_many_rows_at_fault_is_counted_with_its_reason(tmp_path: Path) -> None:
+    rows = "bcast,linear,0,4,8,0\n" * (KEPT_SKIPS + 500)
+    source = read_text(FORMAT, tmp_path, LONG + ROWS + rows).source
+    assert (source.reasons, len(source.skips)) == ({"the time is not a positive number": 1500}, KEPT_SKIPS)
 
 
 def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
