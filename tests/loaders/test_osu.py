@@ -178,6 +178,15 @@ def test_sizes_and_repetitions_of_rows_are_whole_numbers(tmp_path: Path) -> None
     assert (source.rows, dict(source.reasons)) == (1, {"not a row of the table": 2})
 
 
+@pytest.mark.parametrize(
+    ("before", "known"), [("job starts\nstep 1\nwaiting\n", True), ("host,port\nn,1\n", False), ('{"n": 1}\n', False)]
+)
+def test_a_title_behind_64_kib_is_seen_but_not_in_another_format(tmp_path: Path, before: str, *, known: bool) -> None:
+    path = tmp_path / "job.out"
+    path.write_text(before + before.splitlines(keepends=True)[-1] * 20_000 + HEADER + "1 6.57\n")
+    assert FORM.recognises(path.read_bytes()[: 1 << 16], path) == known
+
+
 def test_chatter_inside_the_table_and_a_last_number_that_is_cut_are_skipped(tmp_path: Path) -> None:
     """UCX and scheduler lines among the rows; the run was killed while it printed 20.02."""
     text = (
