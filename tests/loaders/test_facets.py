@@ -229,6 +229,33 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     assert "apart" not in pooled.attrs
 
 
+@pytest.mark.parametrize(
+    ("cells", "ratio", "spread", "asked"),
+    [
+        (2, 4.9, 0, False),
+        (3, 1.6, 0, True),
+        (3, 1.4, 0, False),
+        (1, 5.1, 0, True),
+        (20, 2, 2.6, False),
+        (20, 2, 2.4, True),
+    ],
+)
+def test_campaigns_are_repetitions_unless_more_than_a_tenth_or_some_by_five_times_is_apart(
+    tmp_path: Path, cells: int, ratio: float, spread: float, *, asked: bool
+) -> None:
+    """Of 20 cells; a cell is apart from 1.5 times on, if that is more than four times the spread within a file."""
+    for campaign, factor in (("spring", 1.0), ("autumn", ratio)):
+        (tmp_path / campaign).mkdir()
+        rows = (f"bcast,linear,4,{m},{10 * (factor if m < cells else 1)},{spread},9\n" for m in range(20))
+        (tmp_path / campaign / "r.csv").write_text(f"{TABLE[:-1]},time_std,repetitions\n{''.join(rows)}")
+    folders = [tmp_path / "spring", tmp_path / "autumn"]
+    if asked:
+        with pytest.raises(MissingHintError, match=f"campaign of bcast .* up to {ratio:g} times apart in 20 cells"):
+            open_results(folders)
+    else:
+        assert first(tmp_path, recursive=True) == pytest.approx(5 * (1 + ratio))
+
+
 def test_files_of_one_folder_that_differ_far_are_not_averaged_unasked(tmp_path: Path) -> None:
     for node, time in (("skylake", 1.0), ("milan", 2.5)):
         (tmp_path / f"{node}.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\n")
