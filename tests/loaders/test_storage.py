@@ -99,6 +99,14 @@ def test_an_unknown_ending_is_refused(results: xr.DataTree, tmp_path: Path) -> N
         save_results(results, tmp_path / "r.xlsx")
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+@pytest.mark.parametrize("ending", [".nc", ".csv"])
+def test_a_full_disk_is_named(results: xr.DataTree, tmp_path: Path, ending: str) -> None:
+    (tmp_path / f"r{ending}").symlink_to("/dev/full")
+    with pytest.raises(LoadError, match="cannot be written: No space left on device"):
+        save_results(results, tmp_path / f"r{ending}")
+
+
 @pytest.mark.parametrize("name", ["r.nc", "r.csv", "r.zarr"])
 def test_a_folder_that_is_no_zarr_store_is_not_replaced(results: xr.DataTree, tmp_path: Path, name: str) -> None:
     kept = tmp_path / name / "thesis.tex"
