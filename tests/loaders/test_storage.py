@@ -71,6 +71,7 @@ def test_samples_without_times_give_their_median_and_number(
     medians[1, 2, 3], numbers[1, 2, 3], numbers[0, 0, 0] = np.median(samples[1, 2, 3, :4]), 4, np.nan
     np.testing.assert_allclose(opened["time"].values, medians)
     np.testing.assert_array_equal(opened["repetitions"].values, numbers)
+    assert (opened["segment_size"].dtype, opened["segment_size"].values.tolist()) == (np.int64, [0, 0])
     opened.close()
 
 
