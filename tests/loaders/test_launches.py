@@ -31,6 +31,24 @@ def test_launches_of_equal_speed_do_not_stand_out() -> None:
     assert not any(launch.outlier for launch in compare(medians(dict.fromkeys(range(1, 9), 1.0), noise=0.1)))
 
 
+@pytest.mark.parametrize(
+    ("others", "last", "outlier"),
+    [
+        ([1.0, 1.0, 1.0], 1.045, False),
+        ([1.0, 1.0, 1.0], 1.055, True),
+        ([1.0, 1.0, 1.0], 0.94, True),
+        # The median of the deviations' sizes is 1.5 %: three times 1.4826 of it are 6.67 %, of the logarithms.
+        ([np.exp(-0.03), np.exp(-0.015), 1.0, np.exp(0.015)], np.exp(0.063), False),
+        ([np.exp(-0.03), np.exp(-0.015), 1.0, np.exp(0.015)], np.exp(0.07), True),
+    ],
+)
+def test_a_launch_stands_out_by_five_percent_and_three_deviations(
+    others: list[float], last: float, *, outlier: bool
+) -> None:
+    launches = compare({0: dict(enumerate([*others, last], start=1))})
+    assert [launch.outlier for launch in launches] == [False] * len(others) + [outlier]
+
+
 def test_of_two_launches_none_is_the_outlier() -> None:
     assert [launch.outlier for launch in compare(medians({1: 1.0, 2: 3.0}))] == [False, False]
 

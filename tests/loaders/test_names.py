@@ -4,6 +4,7 @@ import pytest
 
 from loaders.collectives import size_meaning
 from loaders.names import collective_name
+from loaders.numbers import Numbering
 from loaders.openmpi import algorithms, named, series
 
 
@@ -57,3 +58,9 @@ def test_later_versions_of_open_mpi_have_more_algorithms() -> None:
 def test_versions_of_open_mpi_whose_numbers_are_not_known_are_refused(version: str) -> None:
     with pytest.raises(ValueError, match=r"known are the versions 4\.1, 5\.0, 6\.0"):
         series(version)
+
+
+def test_the_numbers_of_intel_mpi_are_known_since_2019() -> None:
+    assert Numbering.of("Intel MPI 2019.9").name("bcast", 3) == "ring"
+    with pytest.raises(ValueError, match=r"Intel MPI '2018\.4': known are the numbers of 2019 to"):
+        Numbering.of("intel-2018.4")
