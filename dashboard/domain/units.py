@@ -69,7 +69,9 @@ def size_parts(size: float) -> tuple[str, str]:
 
 def format_room(size: float) -> str:
     """Write what a file or memory takes, rounded: ``12.4 MiB``."""
-    power = min(int(math.log2(max(size, 1)) // 10), len(_BINARY) - 1)
+    largest = len(_BINARY) - 1
+    # A number that is rounded to 1,024 is said by the next unit.
+    power = next((power for power in range(largest) if round(size / 1024**power, 1) < 1024), largest)
     return f"{size / 1024**power:,.{1 if power else 0}f} {_BINARY[power]}"
 
 

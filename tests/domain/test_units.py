@@ -14,6 +14,7 @@ from dashboard.domain.units import (
     format_percent,
     format_ppn,
     format_ratio,
+    format_room,
     format_share,
     format_time,
 )
@@ -37,6 +38,21 @@ from dashboard.domain.units import (
 )
 def test_sizes_have_binary_units_and_odd_ones_stay_recognisable(size: float, text: str) -> None:
     assert format_bytes(size) == text
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1,023 B"),
+        (1536, "1.5 KiB"),
+        (1048524, "1,023.9 KiB"),
+        (1048575, "1.0 MiB"),
+        (2**30, "1.0 GiB"),
+    ],
+)
+def test_room_is_rounded_and_never_1024_of_a_unit(size: float, text: str) -> None:
+    assert format_room(size) == text
 
 
 @pytest.mark.parametrize(
