@@ -14,6 +14,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import FAULTS, KnownFault, known_fault
 from dashboard.export.library_names import OPEN_MPI, measured_with
+from dashboard.export.rules.mpich_names import called
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -34,8 +35,6 @@ _LIBRARIES = {
 }
 #: Preloaded libraries pass operations that do not commute on, whatever is decided.
 _GUARD_THEMSELVES = ("preload", "preload-mpich")
-#: What is written for an algorithm of another library, as far as it is unsafe in `reduce_scatter`.
-_WRITTEN_AS = {("MPICH", "ring"): "pairwise"}
 _WRONG = "wrong for operations of a program's own that do not commute"
 
 
@@ -224,9 +223,16 @@ def _fault(decision: DecisionFunction, method: Method, target: str, options: Map
         version = str(decision.provenance.get("library_version", "")) if measured == library else ""
     number = method.parameters.get("library_id") if measured == library else None
     names = decision.categories.get("collective", (decision.collective,))
-    algorithm = _WRITTEN_AS.get((library, method.algorithm), method.algorithm)
-    faults = (known_fault(library, version, name, number=number, name=algorithm) for name in names)
+    faults = (
+        known_fault(library, version, name, number=number, name=_written_name(library, name, method.algorithm))
+        for name in names
+    )
     return next(filter(None, faults), None)
+
+
+def _written_name(library: str, collective: str, algorithm: str) -> str:
+    """What a file for a library calls an algorithm of another one."""
+    return (called(collective, algorithm) if library == "MPICH" else None) or algorithm
 
 
 def is_unsafe(target: str, collective: str, algorithm: str, options: Mapping[str, Any] | None = None) -> bool:

@@ -15,9 +15,9 @@ from dashboard.decisions.grown.default import is_default
 from dashboard.export import TARGETS
 from dashboard.export.form import Form
 from dashboard.export.rules.lint import read_text
+from dashboard.export.rules.mpich_names import ALGORITHMS
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base
-from dashboard.export.targets.mpich.selection import NAMES as KNOWN_NAMES
 from dashboard.export.targets.mpich.selection import to_mpich
 from tests.conftest import need, ran
 from tests.export.trees import random_decision, random_sizes
@@ -292,7 +292,7 @@ def test_the_installed_mpich_takes_the_file(
     [
         (collective, algorithm)
         for collective in ("reduce", "allreduce", "reduce_scatter", "reduce_scatter_block")
-        for algorithm in KNOWN_NAMES[collective]
+        for algorithm in ALGORITHMS[collective]
     ],
 )
 def test_the_installed_mpich_reduces_rightly_by_the_file(

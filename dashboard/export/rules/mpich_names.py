@@ -7,6 +7,8 @@ v4.0.3, v4.1.3, v4.2.3, v4.3.2 and v5.0.1; each version has most of them.
 import re
 from collections.abc import Mapping
 
+from dashboard.domain.algorithm_names import normal
+
 #: Versions that have them.
 VERSIONS = "4.0 to 5.0"
 _TABLE = """
@@ -129,3 +131,53 @@ TAKES: Mapping[str, tuple[str, ...]] = {
 }
 #: Shapes of trees; any other word is the first of them.
 TREES = ("kary", "knomial_1", "knomial_2", "topology_aware", "topology_aware_k", "topology_wave")
+
+_SCATTERED = {
+    "recursive_doubling": "recursive_doubling",
+    "recursive_halving": "recursive_halving",
+    "pairwise": "pairwise",
+    "ring": "pairwise",
+}
+_ALGORITHMS: Mapping[str, Mapping[str, str]] = {
+    "bcast": {
+        "binomial": "binomial",
+        "scatter_allgather": "scatter_recursive_doubling_allgather",
+        "scatter_allgather_ring": "scatter_ring_allgather",
+        "smp": "smp",
+        "tree": "tree",
+    },
+    "allreduce": {
+        "recursive_doubling": "recursive_doubling",
+        "rabenseifner": "reduce_scatter_allgather",
+        "ring": "ring",
+        "smp": "smp",
+        "tree": "tree",
+        "recexch": "recexch",
+        "recursive_multiplying": "recursive_multiplying",
+        "k_reduce_scatter_allgather": "k_reduce_scatter_allgather",
+    },
+    "reduce": {"binomial": "binomial", "rabenseifner": "reduce_scatter_gather", "smp": "smp"},
+    "allgather": {
+        "bruck": "brucks",
+        "recursive_doubling": "recursive_doubling",
+        "ring": "ring",
+        "k_brucks": "k_brucks",
+        "recexch_doubling": "recexch_doubling",
+        "recexch_halving": "recexch_halving",
+    },
+    "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered", "k_brucks": "k_brucks"},
+    "gather": {"binomial": "binomial"},
+    "scatter": {"binomial": "binomial"},
+    "reduce_scatter": _SCATTERED,
+    "reduce_scatter_block": _SCATTERED,
+    "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
+}
+#: Its nonblocking algorithm, waited for.
+NONBLOCKING = "nb"
+#: Names of the models (normalised) by what MPICH calls the same algorithm.
+ALGORITHMS = {collective: {**names, NONBLOCKING: NONBLOCKING} for collective, names in _ALGORITHMS.items()}
+
+
+def called(collective: str, algorithm: str) -> str | None:
+    """What MPICH calls an algorithm that another library or a model may have named; None where it has none like it."""
+    return ALGORITHMS.get(collective, {}).get(normal(algorithm, collective))

@@ -22,6 +22,7 @@ from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.mpich import Tree, leaves_of
 from dashboard.export.rules.mpich_calls import ASKED_OF, MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
+from dashboard.export.rules.mpich_names import ALGORITHMS, NONBLOCKING, called
 from dashboard.export.rules.mpich_parameters import PARAMETERS
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
@@ -33,50 +34,6 @@ _COMPARED: Mapping[str, Compared] = {
     "barrier": "nothing",
 }
 _KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
-_SCATTERED = {
-    "recursive_doubling": "recursive_doubling",
-    "recursive_halving": "recursive_halving",
-    "pairwise": "pairwise",
-    "ring": "pairwise",
-}
-_NAMES: Mapping[str, Mapping[str, str]] = {
-    "bcast": {
-        "binomial": "binomial",
-        "scatter_allgather": "scatter_recursive_doubling_allgather",
-        "scatter_allgather_ring": "scatter_ring_allgather",
-        "smp": "smp",
-        "tree": "tree",
-    },
-    "allreduce": {
-        "recursive_doubling": "recursive_doubling",
-        "rabenseifner": "reduce_scatter_allgather",
-        "ring": "ring",
-        "smp": "smp",
-        "tree": "tree",
-        "recexch": "recexch",
-        "recursive_multiplying": "recursive_multiplying",
-        "k_reduce_scatter_allgather": "k_reduce_scatter_allgather",
-    },
-    "reduce": {"binomial": "binomial", "rabenseifner": "reduce_scatter_gather", "smp": "smp"},
-    "allgather": {
-        "bruck": "brucks",
-        "recursive_doubling": "recursive_doubling",
-        "ring": "ring",
-        "k_brucks": "k_brucks",
-        "recexch_doubling": "recexch_doubling",
-        "recexch_halving": "recexch_halving",
-    },
-    "alltoall": {"bruck": "brucks", "pairwise": "pairwise", "linear": "scattered", "k_brucks": "k_brucks"},
-    "gather": {"binomial": "binomial"},
-    "scatter": {"binomial": "binomial"},
-    "reduce_scatter": _SCATTERED,
-    "reduce_scatter_block": _SCATTERED,
-    "barrier": {"bruck": "k_dissemination", "smp": "smp", "recexch": "recexch"},
-}
-#: Its nonblocking algorithm, waited for.
-_NONBLOCKING = "nb"
-#: Names of the models (normalised) by what MPICH calls the same algorithm.
-NAMES = {collective: {**names, _NONBLOCKING: _NONBLOCKING} for collective, names in _NAMES.items()}
 _RADIX = 2
 #: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
 _READ = "library_name"
@@ -197,7 +154,7 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
         return re.sub(_PREFIX, "", full_name) if right else None
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
-    return NAMES.get(decision.collective, {}).get(normal(method.algorithm, decision.collective))
+    return called(decision.collective, method.algorithm)
 
 
 def _full_name(method: Method) -> str:
@@ -207,7 +164,7 @@ def _full_name(method: Method) -> str:
 
 def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:
     if name is None:
-        has = ", ".join(sorted(set(NAMES[decision.collective].values())))
+        has = ", ".join(sorted(set(ALGORITHMS[decision.collective].values())))
         label = decision.methods[method].label
         if words := unwritten(decision.provenance, repr(label)):
             raise ExportError(f"{decision.collective}: {words}; written are {has}")
@@ -221,7 +178,7 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     elif (further := PARAMETERS.get((decision.collective, name))) is not None:
         radix = int(given.get("radix", _RADIX))
         parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
-    kind = "allcomm" if name == _NONBLOCKING else "intra"
+    kind = "allcomm" if name == NONBLOCKING else "intra"
     full_name = full_name or f"MPIR_{decision.collective.capitalize()}_{kind}_{name}"
     word = "composition" if _COMPOSITION in full_name else "algorithm"
     leaf: Tree = {f"{word}={full_name}": parameters}
@@ -244,5 +201,5 @@ TARGET = Target(
     readable=True,
     own_methods=True,
     segments=False,
-    names=lambda collective, _: tuple(NAMES.get(collective, ())),
+    names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
 )

@@ -13,9 +13,10 @@ from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
 from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
+from dashboard.export.rules.mpich_names import ALGORITHMS
 from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
-from dashboard.export.targets.mpich.selection import NAMES, algorithm_name
+from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
 from dashboard.export.targets.preload.own import on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
@@ -91,7 +92,7 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
         return Switches()
     key = (decision.collective, name or "")
     if name is None or key in DEADLY or (key in PIPELINED and not method.segment_size):
-        has = ", ".join(sorted(set(NAMES.get(decision.collective, {}).values())))
+        has = ", ".join(sorted(set(ALGORITHMS.get(decision.collective, {}).values())))
         raise ExportError(f"{decision.collective}: MPICH has no {method.label!r} that can be forced; it has {has}")
     acting: dict[str, int | str] = {f"{decision.collective.upper()}{INTRA}": name, DEVICE: "none"}
     radix = method.parameters.get("radix", method.parameters.get("k"))
@@ -120,5 +121,5 @@ TARGET = Target(
     use=usage.PRELOAD_MPICH,
     own_methods=True,
     runs_own=on_processes,
-    names=lambda collective, _: tuple(NAMES.get(collective, ())),
+    names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
 )
