@@ -123,3 +123,41 @@ def test_mpich_is_told_the_radix_and_its_device_goes_on_to_decide_the_rest() -> 
         ["MPIR_CVAR_BCAST_INTRA_ALGORITHM", "tree"],
         ["MPIR_CVAR_BCAST_TREE_KVAL", "4"],
     ]
+
+
+@pytest.mark.parametrize("facts", [OPEN_MPI, {}, {"library": "MPICH", "library_version": "5.0.2"}])
+def test_mpich_is_not_told_what_stops_its_programs_whatever_was_measured(facts: dict[str, str]) -> None:
+    # The ring of others is MPICH's pairwise, which overlaps memory where it is called in place with other counts.
+    text = to_mpirun(
+        [leaf("reduce_scatter", Method("ring", "ring"), **facts), leaf("gather", Method("binomial", "binomial"))]
+    )
+    commands = section(text, "MPICH")
+    assert "reduce_scatter: left to the library: 'ring' is unsafe, pairwise of MPICH 4.1.3 to 5.0.2: " in commands
+    assert "REDUCE_SCATTER" not in commands
+    assert "-genv MPIR_CVAR_GATHER_INTRA_ALGORITHM binomial" in commands
+    assert "reduce_scatter: ring, as decided, right only for operations that commute." in section(text, "Open MPI")
+
+
+def test_what_is_unsafe_in_a_library_is_not_its_best_single_method() -> None:
+    names = ["sparbit", "bruck"]
+    cube = named(cube_of([[[1.0]], [[2.0]]], [4], [10], collective="allgather"), names)
+    sparbit = leaf("allgather", Method("sparbit", "sparbit"))
+    text = section(to_mpirun(sparbit, cubes={"allgather": cube}), "Open MPI 5.0")
+    assert "allgather: bruck, the best single one of the 1 measured" in text
+    assert "--mca coll_tuned_allgather_algorithm 2" in text
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm", "name"),
+    [
+        ("allreduce", "smp", ""),
+        ("reduce_scatter", "noncommutative", "MPIR_Reduce_scatter_intra_noncommutative"),
+        ("bcast", "intra_composition_alpha", "MPIDI_Bcast_intra_composition_alpha"),
+    ],
+)
+def test_mpich_is_told_no_algorithm_that_ends_the_job_or_is_no_value_of_its_variable(
+    collective: str, algorithm: str, name: str
+) -> None:
+    parameters = {"library_name": name} if name else {}
+    with pytest.raises(ExportError, match="no library can be forced"):
+        to_mpirun(leaf(collective, Method(algorithm, algorithm, 0, parameters), library="MPICH"))

@@ -18,10 +18,11 @@ from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summaris
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import known_ppn, per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.rules.mpich_parameters import INTRA, RADIX
+from dashboard.export.rules.mpich_parameters import DEADLY, INTRA, RADIX
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
@@ -47,12 +48,29 @@ class _Library:
         Settings that are needed whatever is forced.
     options
         Settings of a method; the last argument is the version of Open MPI.
+    algorithm
+        Name of the setting that says the algorithm, from a collective's.
     """
 
     title: str
     option: Callable[[str, str], str]
     always: Mapping[str, str]
     options: Callable[[DecisionFunction, Method, str], Options]
+    algorithm: Callable[[str], str]
+
+    def fault(self, decision: DecisionFunction, said: Mapping[str, str], version: str) -> KnownFault | None:
+        """What is known of the algorithm that settings say, in the version that is written for or was measured."""
+        facts, algorithm = decision.provenance, said.get(self.algorithm(decision.collective), "")
+        if self is not OPEN_MPI:
+            version = str(facts.get("library_version", "")) if facts.get("library") == self.title else ""
+        number = int(algorithm) if algorithm.isdecimal() else None
+        return known_fault(self.title, version, decision.collective, number=number, name=algorithm)
+
+    def safe_options(self, decision: DecisionFunction, method: Method, version: str) -> Options:
+        """Settings of a method that gives right results, if only for operations that commute; None for others."""
+        said = self.options(decision, method, version)
+        fault = self.fault(decision, said or {}, version)
+        return None if fault is not None and not fault.only_commutative else said
 
 
 @dataclass(frozen=True, eq=False)
@@ -116,6 +134,7 @@ def _section(
             continue
         settings |= single.options
         said = f"{name}: {comment_text(single.method.label)}" + ("" if single.options else ", its own decision")
+        why += ", right only for operations that commute" if library.fault(decision, single.options, version) else ""
         notes.append(f"{said}{why}{'' if single.cost is None else f'; penalty {figures(single.cost)}'}.")
     title = f"{library.title} {version}" if library is OPEN_MPI else library.title
     head = hashed([f"{title}:", *(f"  {note}" for note in notes)])
@@ -132,18 +151,19 @@ def _single(
     used = decision.simplified().used
     if len(used) == 1:
         method = decision.methods[used[0]]
-        options = library.options(decision, method, version)
+        options = library.safe_options(decision, method, version)
         cost = None if cube is None else _cost(decision, method, cube, weights)
         if options is not None:
             return _Single(method, options, cost), ", as decided"
     if cube is None:
         if len(used) == 1:
-            return None, f"it has no {decision.methods[used[0]].label!r}"
+            fault = library.fault(decision, library.options(decision, method, version) or {}, version)
+            return None, f"it has no {method.label!r}" if fault is None else f"{method.label!r} is unsafe, {fault}"
         raise ExportError(
             f"{decision.collective}: {len(used)} methods are decided, one can be forced; the best single one is found "
             "from the measurements only"
         )
-    offered = {method: library.options(decision, method, version) for method in methods_of(cube)}
+    offered = {method: library.safe_options(decision, method, version) for method in methods_of(cube)}
     costs = {method: _cost(decision, method, cube, weights) for method, said in offered.items() if said is not None}
     if not costs:
         return None, "it has none of the measured methods"
@@ -191,6 +211,9 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
         return None
     if not name:
         return {}
+    # What a file that was read calls a composition or is for calls between groups is none of a group's algorithms.
+    if (decision.collective, name) in DEADLY or not name.islower():
+        return None
     base, radix = f"MPIR_CVAR_{decision.collective.upper()}", method.parameters.get("k", radix_of(method))
     said = {f"{base}_DEVICE_COLLECTIVE": "0", f"{base}{INTRA}": name}
     variable = RADIX.get((decision.collective, name))
@@ -212,9 +235,16 @@ OPEN_MPI = _Library(
     # HAN is asked before `tuned`, and its dynamic rules must be on for anything to be forced.
     {"coll": "^han", "coll_tuned_use_dynamic_rules": "1"},
     _open_mpi,
+    "coll_tuned_{}_algorithm".format,
 )
-MPICH = _Library("MPICH", "-genv {} {}".format, {"MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"}, _mpich)
-INTEL = _Library("Intel MPI", "-genv {} {}".format, {}, _intel)
+MPICH = _Library(
+    "MPICH",
+    "-genv {} {}".format,
+    {"MPIR_CVAR_DEVICE_COLLECTIVES": "percoll"},
+    _mpich,
+    lambda collective: f"MPIR_CVAR_{collective.upper()}{INTRA}",
+)
+INTEL = _Library("Intel MPI", "-genv {} {}".format, {}, _intel, lambda collective: f"I_MPI_ADJUST_{collective.upper()}")
 _LIBRARIES = (OPEN_MPI, MPICH, INTEL)
 
 
