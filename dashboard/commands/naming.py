@@ -12,6 +12,7 @@ from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction, Method
 from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import meant
+from dashboard.domain.units import format_names
 from dashboard.export import TARGETS
 from dashboard.export.library_names import measured_series, unwritten
 from dashboard.export.naming import known, lacking, near, renamed, renamed_rules
@@ -52,14 +53,17 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
             methods, facts = methods_of(cubes[name]), cubes[name].attrs
             without = lacking(target, name, methods, facts, options)
             _check_renamed(args, name, [method.algorithm for method in without], version)
-            unnamed = without if target.segments else lacking(target, name, methods, facts, options, segments=False)
+            unnamed = [
+                each for each in lacking(target, name, methods, facts, options, segments=False) if each in without
+            ]
             unknown = dict.fromkeys(method.algorithm for method in unnamed)
             if args.to == "mpich" and unknown and (words := unwritten(facts, ", ".join(unknown))):
                 say(f"note: {name}: {words}")
             else:
                 _say(args, name, unknown, version)
             if without and not args.only:
-                what = "they" if unnamed else f"{args.to} cuts no messages into segments: methods that do"
+                cut = format_names([method.label for method in without])
+                what = "they" if unnamed else f"{args.to} does not cut messages into segments in {cut}: they"
                 say(f"note: {name}: {what} are replaced where they are chosen; --only target decides among what it has")
             if args.only and len(without) == len(methods):
                 none = f"{args.to} has none of the methods of {name} under a name that is sure"

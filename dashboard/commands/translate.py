@@ -54,9 +54,9 @@ def _text(target: Target, args: argparse.Namespace, rules: dict[str, DecisionFun
     for line in kept.left_out("--section", most=_TOLD):
         say(f"note: left out: {line}")
     for collective, decision in kept.decisions.items():
-        cut = [each.label for place in decision.used if (each := decision.methods[place]).segment_size]
-        if cut and not target.segments:
-            say(f"note: {collective}: {args.to} cuts no messages into segments, written without: {', '.join(cut)}")
+        cut = [each for place in decision.used if (each := decision.methods[place]).segment_size]
+        if uncut := ", ".join(method.label for method in cut if not target.segments(collective, method)):
+            say(f"note: {collective}: {args.to} does not cut messages into segments in {uncut}: written without")
     for part in written.parts:
         for note in part.notes:
             say(f"note: {part.source.collective}: {note}")

@@ -64,7 +64,7 @@ def lacking(
 
 def said(target: Target, collective: str, method: Method, facts: Mapping[str, Any], options: Mapping[str, Any]) -> bool:
     """Whether the target writes a file in which this method is all that is decided, or needs none for it."""
-    if method.segment_size and not target.segments:
+    if method.segment_size and not target.segments(collective, method):
         return False
     if target.runs_own and not is_of_library(method):
         method = target.runs_own(method)

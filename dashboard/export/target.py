@@ -37,6 +37,16 @@ def series_of(version: str) -> str:
         raise ExportError(str(error)) from None
 
 
+def all_segments(_collective: str, _method: Method) -> bool:
+    """A target says the segment size of every method."""
+    return True
+
+
+def no_segments(_collective: str, _method: Method) -> bool:
+    """A target says that of none."""
+    return False
+
+
 @dataclass(frozen=True)
 class Target:
     """Something that decision functions can be written as.
@@ -73,7 +83,8 @@ class Target:
         Of a target that runs methods of this project over the library, by schedules for the measured numbers of
         processes: the same method for some such number, to find out whether it can be run.
     segments
-        Whether a method's segment size can be said; a segmented method is one that the target lacks otherwise.
+        ``segments(collective, method)``: whether the segment size of a method that has one can be said; it is one that
+        the target lacks otherwise.
     names
         ``names(collective, version)``: what its library calls the algorithms of a collective; None where it takes any.
     once
@@ -90,7 +101,7 @@ class Target:
     readable: bool = False
     own_methods: bool = False
     runs_own: Callable[[Any], Any] | None = None
-    segments: bool = True
+    segments: Callable[[str, Method], bool] = all_segments
     says: tuple[str, ...] = ()
     names: Callable[[str, str | None], Sequence[str]] | None = None
     once: Callable[[str, Method], tuple[str, str]] | None = None

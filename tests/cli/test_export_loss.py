@@ -242,7 +242,10 @@ def test_intel_s_settings_have_no_segments(export: Export, foreign: Path) -> Non
     rows = foreign.read_text(encoding="utf-8").replace("bin_tree_of_ours,0", "binomial,1024")
     foreign.write_text(rows, encoding="utf-8")
     answer, script = export("--name", "binomial=binomial", to="intel")
-    assert "intel cuts no messages into segments: methods that do are replaced where they are chosen" in answer.err
+    assert (
+        "intel does not cut messages into segments in binomial 1KiB: they are replaced where they are chosen"
+        in answer.err
+    )
     assert "It has no 'binomial 1KiB'; written instead, what costs least there: binomial" in answer.err
     assert script.read_text(encoding="utf-8").endswith('export I_MPI_ADJUST_BCAST="1"\n')
     only, _ = export("--name", "binomial=binomial", "--only", "target", to="intel")
@@ -290,16 +293,23 @@ def test_what_files_for_mpich_are_written_without_though_it_has_it_is_said_to_be
     run = tmp_path / "run.jsonl"
     with RunWriter(run, {"library": "MPICH", "library_version": "5.0.2"}) as writer:
         for collective, algorithm, segment, seconds in (
-            *(("bcast", "binomial", 0, 2e-6), ("bcast", "pipelined_tree", 8192, 1e-6)),
+            *(("alltoall", "bruck", 0, 2e-6), ("alltoall", "pairwise_sendrecv_replace", 0, 1e-6)),
+            *(("bcast", "pipelined_tree", 1024, 2e-6), ("bcast", "pipelined_tree", 8192, 1e-6)),
             *(("reduce_scatter", "recursive_doubling", 0, 1e-6), ("reduce_scatter", "recursive_halving", 0, 2e-6)),
         ):
             sizes = {"segment_size": segment, "comm_size": 4, "message_size": 65536, "samples": [seconds]}
             writer.append({"collective": collective, "algorithm": algorithm, **sizes})
     order = ("export", run, "--tree", "exact", "--to", "mpich")
-    said = colltune(*order, "-c", "bcast", "-o", tmp_path / "bcast.json").err
-    assert "bcast: files for MPICH are written without pipelined_tree, which --to preload-mpich forces" in said
+    said = colltune(*order, "-c", "alltoall", "-o", tmp_path / "alltoall.json").err
+    without = "alltoall: files for MPICH are written without pairwise_sendrecv_replace, which --to preload-mpich forces"
+    assert without in said
     assert "nothing like" not in said
     assert colltune(*order, "-c", "reduce_scatter", "-o", tmp_path / "scattered.json").status == 0
     assert "MPIR_Reduce_scatter_intra_recursive_doubling" in (tmp_path / "scattered.json").read_text()
-    forced = colltune("export", run, "-c", "bcast", "--tree", "exact", "--to", "preload-mpich")
-    assert '"pipelined_tree 8KiB"' in forced.out
+    forced = colltune("export", run, "-c", "alltoall", "--tree", "exact", "--to", "preload-mpich")
+    assert '"pairwise_sendrecv_replace"' in forced.out
+    # What it does cut into segments is written and read back with their size.
+    pipelined = colltune(*order, "-c", "bcast", "-o", tmp_path / "bcast.json")
+    assert "replaced" not in pipelined.err
+    judged = colltune("lint", tmp_path / "bcast.json", "--over", run)
+    assert "penalty as the library acts: mean 0 %" in judged.out

@@ -114,14 +114,15 @@ def test_what_one_method_costs_is_said_where_it_was_measured() -> None:
     assert "bcast: linear, as decided; penalty mean 50 %, max 100 %." in section(text, "Open MPI")
 
 
-def test_mpich_is_told_the_radix_and_its_device_goes_on_to_decide_the_rest() -> None:
-    tree = Method("tree radix=4", "tree", 0, {"radix": 4, "library_id": 7})
+def test_mpich_is_told_radix_and_segments_and_its_device_goes_on_to_decide_the_rest() -> None:
+    tree = Method("pipelined_tree 8KiB radix=4", "pipelined_tree", 8192, {"radix": 4, "library_id": 7})
     commands = section(to_mpirun(leaf("bcast", tree, library="MPICH")), "MPICH")
     assert [line.split()[1:3] for line in commands.splitlines() if "-genv" in line] == [
         ["MPIR_CVAR_DEVICE_COLLECTIVES", "percoll"],
         ["MPIR_CVAR_BCAST_DEVICE_COLLECTIVE", "0"],
-        ["MPIR_CVAR_BCAST_INTRA_ALGORITHM", "tree"],
+        ["MPIR_CVAR_BCAST_INTRA_ALGORITHM", "pipelined_tree"],
         ["MPIR_CVAR_BCAST_TREE_KVAL", "4"],
+        ["MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE", "8192"],
     ]
 
 
@@ -153,11 +154,13 @@ def test_what_is_unsafe_in_a_library_is_not_its_best_single_method() -> None:
         ("allreduce", "smp", ""),
         ("reduce_scatter", "noncommutative", "MPIR_Reduce_scatter_intra_noncommutative"),
         ("bcast", "intra_composition_alpha", "MPIDI_Bcast_intra_composition_alpha"),
+        # Its variables would make it another tree.
+        ("bcast", "tree", "MPIR_Bcast_intra_tree"),
     ],
 )
 def test_mpich_is_told_no_algorithm_that_ends_the_job_or_is_no_value_of_its_variable(
     collective: str, algorithm: str, name: str
 ) -> None:
-    parameters = {"library_name": name} if name else {}
+    parameters = {"library_name": name, "tree_type": "knomial_2"} if name else {}
     with pytest.raises(ExportError, match="no library can be forced"):
         to_mpirun(leaf(collective, Method(algorithm, algorithm, 0, parameters), library="MPICH"))

@@ -177,6 +177,7 @@ def test_only_what_needs_an_element_for_each_process_is_kept_from_fewer(
     ("collective", "algorithm", "said"),
     [
         ("bcast", "tree", "tree_type=kary"),
+        ("allreduce", "tree", "chunk_size=0"),
         ("allreduce", "recexch", "single_phase_recv=0"),
         ("allreduce", "recursive_multiplying", "k=4"),
         ("allreduce", "k_reduce_scatter_allgather", "single_phase_recv=0"),
@@ -192,10 +193,33 @@ def test_algorithms_with_a_radix_are_written_with_all_that_they_take(
     method = Method(f"{algorithm} radix=4", algorithm, 0, {"radix": 4})
     text = to_mpich(DecisionFunction(collective, [method], Leaf(0)), base=generic)
     at = text.index(f"MPIR_{collective.capitalize()}_intra_{algorithm}")
-    leaf = text[at : at + 400]
+    leaf = text[at : at + 800]
     assert '"k=4": {}' in leaf
     assert f'"{said}": {{}}' in leaf
     assert [fault for fault in read_text(text).faults if fault.severity == "error"] == []
+
+
+@pytest.mark.parametrize(
+    ("collective", "algorithm"), [("bcast", "pipelined_tree"), ("allreduce", "tree")], ids=["bcast", "allreduce"]
+)
+def test_trees_that_cut_messages_are_written_and_read_back_with_their_segments(
+    collective: str, algorithm: str, generic: str
+) -> None:
+    # csel_container.c of 4.1.3 to 5.0.2, each of which broadcasts rightly by it.
+    methods = [Method(f"{algorithm} {size}", algorithm, size, {"radix": 3}) for size in (1024, 8192)]
+    decision = DecisionFunction(collective, methods, Split((Test("message_size", 65536),), (Leaf(0), Leaf(1))))
+    read = read_text(to_mpich(decision, base=generic))
+    assert not read.errors
+    taken = read.decisions[collective]
+    cut = [taken.methods[place] for place in taken.predict([8, 8], [65536, 65537])]
+    assert [(each.label, each.segment_size) for each in cut] == [
+        (f"{algorithm} 1KiB k=3", 1024),
+        (f"{algorithm} 8KiB k=3", 8192),
+    ]
+    assert {f"{each.parameters['chunk_size']}" for each in cut} == {"1024", "8192"}
+    # A broadcast without segments is the tree.
+    with pytest.raises(ExportError, match="MPICH has no 'pipelined'"):
+        to_mpich(DecisionFunction("bcast", [Method("pipelined", "pipelined_tree")], Leaf(0)), base=generic)
 
 
 def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -214,7 +238,7 @@ def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, mon
 def test_lacking_methods_are_named(generic: str) -> None:
     methods = [Method("pipeline 8KiB", "pipeline", 8192), Method("binomial", "binomial")]
     decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(1), Leaf(0))))
-    with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, nb, scatter"):
+    with pytest.raises(ExportError, match="MPICH has no 'pipeline 8KiB'; it has binomial, nb, pipelined_tree, scatter"):
         to_mpich(decision, base=generic)
 
 

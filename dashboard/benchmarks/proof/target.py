@@ -18,7 +18,7 @@ from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
 from dashboard.export.components import TUNED, named, parameters
 from dashboard.export.library_names import takes_fan_out
-from dashboard.export.rules.mpich_parameters import PARAMETERS
+from dashboard.export.rules.mpich_parameters import is_forced
 from dashboard.export.usage import MPICH_FILE
 
 if TYPE_CHECKING:
@@ -283,18 +283,12 @@ class OnMpich(Target):
     def forced(self, collective: str, method: Decided) -> Call | None:
         """See `Target`."""
         # Forced, an algorithm has the values of its variables, which are those that are written with it.
-        usual = PARAMETERS.get((collective, method.algorithm), ())
-        texts = {key: str(text) for key, text in method.parameters.items() if key != "library_name"}
-        asked = {key: text for key, text in texts.items() if f"{key}={text}" not in usual}
         numbers = {name: number for number, name in self.library.algorithms.get(collective, {}).items()}
-        if method.algorithm not in numbers or set(asked) - {"k"} or not asked.get("k", "2").isdecimal():
+        if method.algorithm not in numbers or not is_forced(collective, method.algorithm, method.parameters):
             return None
-        number = numbers[method.algorithm]
-        plain = self._settings(collective, Method(method.algorithm, 0, (), number))
-        if "k" not in asked:
-            return Call(method.label, plain)
-        settings = self._settings(collective, Method(method.algorithm, 0, (("radix", int(asked["k"])),), number))
-        return Call(method.label, settings)
+        radix = (("radix", int(method.parameters["k"])),) if "k" in method.parameters else ()
+        forced = Method(method.algorithm, method.segment_size, radix, numbers[method.algorithm])
+        return Call(method.label, self._settings(collective, forced))
 
     def others(self, collective: str) -> Sequence[Call]:
         """See `Target`."""

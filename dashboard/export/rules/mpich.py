@@ -24,8 +24,9 @@ from dashboard.export.rules import mpich_calls
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
 from dashboard.export.rules.mpich_names import NAMES, TAKES, TOPOLOGY, TREES, VERSIONS
-from dashboard.export.rules.mpich_parameters import PARAMETERS
+from dashboard.export.rules.mpich_parameters import CHUNK, PARAMETERS, READ, SEGMENT
 from loaders.collectives import COLLECTIVES
+from loaders.methods import format_segment
 
 Tree = dict[str, Any]
 
@@ -158,7 +159,9 @@ def _is_leaf(key: str) -> bool:
 
 def _decision(reading: _Reading, root: Node) -> DecisionFunction:
     methods = [
-        LEFT_ALONE if name == LEFT_ALONE.label else Method(name, name.split(" ")[0], 0, reading.parameters[name])
+        LEFT_ALONE
+        if name == LEFT_ALONE.label
+        else Method(name, name.split(" ")[0], _segment_size(reading.parameters[name]), reading.parameters[name])
         for name in reading.methods
     ]
     facts = {"library": "MPICH"}
@@ -223,13 +226,20 @@ def _leaf_name(pair: Pair, reading: _Reading) -> str:
         settings[key] = value
     reading.faults += _parameters(name, settings, pair.line)
     short = re.sub("^((intra|allcomm)_)?(sched_)?", "", plain.removeprefix(f"{reading.collective}_"))
-    terms = [f"{key}={value}" for key, value in settings.items()]
+    size = _segment_size(settings)
+    terms = [f"{key}={value}" for key, value in settings.items() if key != CHUNK or not (size or value == "0")]
     usual = PARAMETERS.get((reading.collective, short), ())
     # What an algorithm is always given says nothing; that some of it is lacking does.
-    lacking = [] if set(usual) <= set(terms) else ["and no more"]
-    label = " ".join([short, *(terms + lacking if lacking else (term for term in terms if term not in usual))])
-    reading.parameters[label] = {**settings, "library_name": name}
+    complete = set(usual) <= set(terms) and (CHUNK in settings or (reading.collective, short) not in SEGMENT)
+    said = [term for term in terms if term not in usual] if complete else [*terms, "and no more"]
+    label = " ".join([short, *([format_segment(size)] if size else []), *said])
+    reading.parameters[label] = {**settings, READ: name}
     return label
+
+
+def _segment_size(settings: Mapping[str, str]) -> int:
+    chunk = settings.get(CHUNK, "")
+    return int(chunk) if chunk.isdecimal() else 0
 
 
 def _parameters(name: str, settings: Mapping[str, str], line: int) -> Iterator[Fault]:

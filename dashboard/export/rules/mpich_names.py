@@ -145,6 +145,7 @@ _ALGORITHMS: Mapping[str, Mapping[str, str]] = {
         "scatter_allgather_ring": "scatter_ring_allgather",
         "smp": "smp",
         "tree": "tree",
+        "pipelined": "pipelined_tree",
     },
     "allreduce": {
         "recursive_doubling": "recursive_doubling",

@@ -1,13 +1,15 @@
-"""What MPICH's algorithms take: the control variables that force them, and parameters beside their radix."""
+"""What MPICH's algorithms take: control variables that force them, and parameters beside their radix and segments."""
 
 from collections.abc import Mapping
+from typing import Any
 
 #: By collective and algorithm: values of the variables that they are measured with
 #: (``mpivars`` of 5.0.2). Where one is lacking MPICH takes what happens to be in memory.
 _TOPOLOGY = ("topo_overhead=200", "topo_diff_groups=2800", "topo_diff_switches=1900", "topo_same_switches=1600")
 PARAMETERS: Mapping[tuple[str, str], tuple[str, ...]] = {
     ("bcast", "tree"): ("tree_type=kary", "is_non_blocking=1", *_TOPOLOGY),
-    ("allreduce", "tree"): ("tree_type=knomial_1", "chunk_size=0", "buffer_per_child=0", *_TOPOLOGY),
+    ("bcast", "pipelined_tree"): ("tree_type=kary", "is_non_blocking=1", "recv_pre_posted=0"),
+    ("allreduce", "tree"): ("tree_type=knomial_1", "buffer_per_child=0", *_TOPOLOGY),
     ("allreduce", "recexch"): ("single_phase_recv=0",),
     ("allreduce", "recursive_multiplying"): (),
     ("allreduce", "k_reduce_scatter_allgather"): ("single_phase_recv=0",),
@@ -41,6 +43,10 @@ SEGMENT = {
     ("bcast", "pipelined_tree"): "BCAST_TREE_PIPELINE_CHUNK_SIZE",
     ("allreduce", "tree"): "ALLREDUCE_TREE_PIPELINE_CHUNK_SIZE",
 }
+#: A file's parameter for the segment size; that for the radix is k.
+CHUNK = "chunk_size"
+#: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
+READ = "library_name"
 #: Algorithms that are nothing without segments.
 PIPELINED = frozenset({("bcast", "pipelined_tree")})
 
@@ -48,3 +54,10 @@ PIPELINED = frozenset({("bcast", "pipelined_tree")})
 #: What ends or hangs the whole job instead of being refused (5.0.2): smp calls itself where all processes are on one
 #: node, noncommutative stops where their number is no power of two (and is for operations that do not commute).
 DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
+
+
+def is_forced(collective: str, algorithm: str, parameters: Mapping[str, Any]) -> bool:
+    """Whether an algorithm that is forced is that of a file, if it was read from one: all else is as `PARAMETERS`."""
+    usual = PARAMETERS.get((collective, algorithm), ())
+    said = {key: str(value) for key, value in parameters.items() if READ in parameters and key != READ}
+    return all(value.isdecimal() if key in ("k", CHUNK) else f"{key}={value}" in usual for key, value in said.items())

@@ -22,7 +22,7 @@ from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import known_ppn, per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.rules.mpich_parameters import DEADLY, INTRA, RADIX
+from dashboard.export.rules.mpich_parameters import DEADLY, INTRA, RADIX, SEGMENT, is_forced
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
@@ -206,18 +206,19 @@ def _open_mpi(decision: DecisionFunction, method: Method, version: str) -> Optio
 def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
     del version
     name = algorithm_name(decision, method)
-    # Its algorithms do not cut messages as asked: a segmented method is another one.
-    if name is None or method.segment_size or not (name or measured_with(decision.provenance, "mpich")):
+    key = (decision.collective, name or "")
+    # Most of its algorithms do not cut messages as asked: a segmented method is another one.
+    if name is None or (method.segment_size and key not in SEGMENT):
         return None
     if not name:
-        return {}
+        return {} if measured_with(decision.provenance, "mpich") else None
     # What a file that was read calls a composition or is for calls between groups is none of a group's algorithms.
-    if (decision.collective, name) in DEADLY or not name.islower():
+    if key in DEADLY or not name.islower() or not is_forced(*key, method.parameters):
         return None
     base, radix = f"MPIR_CVAR_{decision.collective.upper()}", method.parameters.get("k", radix_of(method))
     said = {f"{base}_DEVICE_COLLECTIVE": "0", f"{base}{INTRA}": name}
-    variable = RADIX.get((decision.collective, name))
-    return said | ({f"MPIR_CVAR_{variable}": str(radix)} if variable and radix else {})
+    values = {RADIX.get(key): radix, SEGMENT.get(key): method.segment_size}
+    return said | {f"MPIR_CVAR_{variable}": str(value) for variable, value in values.items() if variable and value}
 
 
 def _intel(decision: DecisionFunction, method: Method, version: str) -> Options:

@@ -16,7 +16,7 @@ from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules import nccl
 from dashboard.export.rules.nccl import ALGORITHMS, PROTOCOLS
-from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Target
+from dashboard.export.target import Decisions, ExportError, Facts, LeftAloneError, Target, no_segments
 from dashboard.export.usage import Step
 from loaders.collectives import COLLECTIVES
 
@@ -109,4 +109,6 @@ _USE = (
     ),
     Step("Check the file:", "colltune lint {name}"),
 )
-TARGET = Target("nccl", "NCCL tuner configuration (CSV)", ".conf", to_nccl, use=_USE, own_methods=True, segments=False)
+TARGET = Target(
+    "nccl", "NCCL tuner configuration (CSV)", ".conf", to_nccl, use=_USE, own_methods=True, segments=no_segments
+)

@@ -18,7 +18,7 @@ from dashboard.export.bands import Bands, bands_of
 from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, naming_remedy
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
+from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, no_segments
 from dashboard.export.targets.c.text import INT_MAX
 from loaders import intelmpi, ucc
 from loaders.collectives import COLLECTIVES
@@ -280,7 +280,7 @@ INTEL = Target(
     use=usage.INTEL,
     readable=True,
     own_methods=True,
-    segments=False,
+    segments=no_segments,
     names=lambda collective, _: intelmpi.ALGORITHMS.get(collective, ()),
     once=intel_left,
 )
@@ -292,7 +292,7 @@ UCC = Target(
     use=usage.UCC,
     readable=True,
     own_methods=True,
-    segments=False,
+    segments=no_segments,
     says=("device",),
     names=lambda collective, _: (*_ucc_algorithms(collective), *ucc.OF_RADIX_2.get(collective, {}).values()),
     once=ucc_radix,

@@ -17,16 +17,22 @@ ON_MPICH = OnMpich(mpich.parse(MPIVARS, "5.0.2"))
 
 
 def test_mpich_is_told_by_the_order_in_which_it_lists_its_algorithms() -> None:
-    call = ON_MPICH.forced("barrier", Method("k_dissemination k=4", "k_dissemination", 0, {"k": "4"}))
+    named = {"k": "4", "library_name": "MPIR_Barrier_intra_k_dissemination"}
+    call = ON_MPICH.forced("barrier", Method("k_dissemination k=4", "k_dissemination", 0, named))
     assert call is not None
     assert call.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 3, "MPIR_CVAR_BARRIER_DISSEM_KVAL": 4}
+    pipelined = {"tree_type": "kary", "chunk_size": "1024", "library_name": "MPIR_Bcast_intra_pipelined_tree"}
+    call = ON_MPICH.forced("bcast", Method("pipelined_tree 1KiB", "pipelined_tree", 1024, pipelined))
+    assert call is not None
+    assert call.settings["MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE"] == 1024
     rules, _ = ON_MPICH.plain("barrier")
     assert rules.settings == {"MPIR_CVAR_BARRIER_INTRA_ALGORITHM": 0, "MPIR_CVAR_BARRIER_DISSEM_KVAL": 2}
 
 
 def test_what_mpich_cannot_be_forced_to_is_said() -> None:
     assert ON_MPICH.forced("bcast", Method("ring", "ring", 0, {})) is None
-    assert ON_MPICH.forced("bcast", Method("binomial", "binomial", 0, {"tree_type": "kary"})) is None
+    read = {"tree_type": "knomial_1", "library_name": "MPIR_Bcast_intra_tree"}
+    assert ON_MPICH.forced("bcast", Method("tree tree_type=knomial_1", "tree", 0, read)) is None
     # A non-blocking call with a wait is no algorithm of its own.
     assert [call.name for call in ON_MPICH.others("bcast")] == ["binomial", "scatter_ring_allgather", "tree"]
 

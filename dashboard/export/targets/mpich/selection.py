@@ -23,7 +23,7 @@ from dashboard.export.rules.lint import read_text
 from dashboard.export.rules.mpich import Tree, leaves_of
 from dashboard.export.rules.mpich_calls import ASKED_OF, MANY_ELEMENTS, POWERS_ONLY, SPANNING, closed
 from dashboard.export.rules.mpich_names import ALGORITHMS, NONBLOCKING, called
-from dashboard.export.rules.mpich_parameters import PARAMETERS
+from dashboard.export.rules.mpich_parameters import CHUNK, PARAMETERS, PIPELINED, READ, SEGMENT
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.base import KEPT, KNOWN, standing
 
@@ -35,8 +35,6 @@ _COMPARED: Mapping[str, Compared] = {
 }
 _KEY = {"message": "avg_msg_size", "total": "total_msg_size"}
 _RADIX = 2
-#: Parameter of a method that was read from such a file: its whole name, beside those that stand there.
-_READ = "library_name"
 _COMPOSITION = "_composition_"
 _WORD, _NUMBER = re.compile(r"\w+", re.ASCII), re.compile("[0-9]{1,9}", re.ASCII)
 _PREFIX = r"^MPIR_\w+?_(intra|allcomm)_"
@@ -154,12 +152,13 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
         return re.sub(_PREFIX, "", full_name) if right else None
     if normal(method.algorithm) in ("default", "tuned"):
         return ""
-    return called(decision.collective, method.algorithm)
+    name = called(decision.collective, method.algorithm)
+    return None if (decision.collective, name) in PIPELINED and not method.segment_size else name
 
 
 def _full_name(method: Method) -> str:
     """As such a file names the algorithm; empty of methods from elsewhere, and of those that were renamed."""
-    return "" if NAMED in method.parameters else str(method.parameters.get(_READ, ""))
+    return "" if NAMED in method.parameters else str(method.parameters.get(READ, ""))
 
 
 def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) -> Tree:
@@ -174,10 +173,11 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     given, full_name = decision.methods[method].parameters, _full_name(decision.methods[method])
     parameters: Tree = {}
     if full_name:
-        parameters = {f"{key}={value}": {} for key, value in given.items() if key != _READ}
+        parameters = {f"{key}={value}": {} for key, value in given.items() if key != READ}
     elif (further := PARAMETERS.get((decision.collective, name))) is not None:
-        radix = int(given.get("radix", _RADIX))
-        parameters = {parameter: {} for parameter in (f"k={radix}", *further)}
+        radix, segments = int(given.get("radix", _RADIX)), decision.methods[method].segment_size
+        chunk = (f"{CHUNK}={segments}",) if (decision.collective, name) in SEGMENT else ()
+        parameters = {parameter: {} for parameter in (f"k={radix}", *further, *chunk)}
     kind = "allcomm" if name == NONBLOCKING else "intra"
     full_name = full_name or f"MPIR_{decision.collective.capitalize()}_{kind}_{name}"
     word = "composition" if _COMPOSITION in full_name else "algorithm"
@@ -191,6 +191,11 @@ def _leaf(decision: DecisionFunction, name: str | None, method: int, own: Tree) 
     return leaf
 
 
+def _segments(collective: str, method: Method) -> bool:
+    """Whether an algorithm cuts messages, or is written with what a file says of it."""
+    return bool(_full_name(method)) or (collective, called(collective, method.algorithm)) in SEGMENT
+
+
 TARGET = Target(
     "mpich",
     "MPICH collective selection (JSON)",
@@ -200,6 +205,6 @@ TARGET = Target(
     use=usage.MPICH,
     readable=True,
     own_methods=True,
-    segments=False,
+    segments=_segments,
     names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
 )

@@ -14,7 +14,7 @@ from dashboard.export import usage
 from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_names import ALGORITHMS
-from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
+from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT, is_forced
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
@@ -91,7 +91,8 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
     if name == "" or "_inter_" in str(method.parameters.get("library_name", "")):
         return Switches()
     key = (decision.collective, name or "")
-    if name is None or key in DEADLY or (key in PIPELINED and not method.segment_size):
+    right = key not in DEADLY and is_forced(*key, method.parameters)
+    if name is None or not right or (key in PIPELINED and not method.segment_size):
         has = ", ".join(sorted(set(ALGORITHMS.get(decision.collective, {}).values())))
         raise ExportError(f"{decision.collective}: MPICH has no {method.label!r} that can be forced; it has {has}")
     acting: dict[str, int | str] = {f"{decision.collective.upper()}{INTRA}": name, DEVICE: "none"}
