@@ -168,8 +168,8 @@ def _comm_sizes(decision: DecisionFunction, compared: Compared) -> tuple[list[in
     if compared == "total" and _of_totals(decision):
         return [1, *cuts], True
     measured = decision.provenance.get("comm_size")
-    known = measured if isinstance(measured, list | tuple) and len(measured) == 2 else (1, UNMEASURED_COMM_SIZES)
-    highest = max([int(known[1]), *cuts])
+    known = measured[1] if isinstance(measured, list | tuple) and len(measured) == 2 else UNMEASURED_COMM_SIZES
+    highest = max([int(known), *cuts])
     if highest > MOST_COMM_SIZES:
         raise ExportError(
             f"{decision.collective}: the decision tells communicators of up to {highest} processes apart one by one, "

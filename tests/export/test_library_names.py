@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import Method
-from dashboard.export.library_names import COMPARED, Choice, choice_of, unsaid
+from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, unsaid
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms, series
 
@@ -107,3 +107,13 @@ def test_segments_are_at_most_what_an_int_holds() -> None:
     assert choice_of(Method("pipeline", "pipeline", INT_MAX), "bcast") == Choice(3, 0, INT_MAX)
     with pytest.raises(LookupError, match="no segments of 2,147,483,648 bytes; 2,147,483,647 are the most"):
         choice_of(Method("pipeline", "pipeline", INT_MAX + 1), "bcast")
+
+
+def test_what_helps_is_a_name_for_methods_of_a_library_and_a_library_to_preload_for_others() -> None:
+    theirs = [Method("ring 8KiB", "ring", 8192), Method("a tree", "a tree"), Method("ring", "ring")]
+    named = "say what it calls them (--name ring=NAME --name 'a tree=NAME')"
+    assert naming_remedy(theirs) == named
+    own = Method("binomial", "binomial", 0, {"provider": "own"})
+    preload = "export what runs over the library to preload, which calls it"
+    assert naming_remedy([own]) == preload
+    assert naming_remedy([*theirs, own]) == f"{named}, and {preload}"

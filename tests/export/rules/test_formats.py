@@ -42,6 +42,8 @@ def test_samples_that_are_rules_are_read(samples: Path, name: str) -> None:
 def test_samples_that_are_none_are_refused_with_the_reason(samples: Path, name: str) -> None:
     with pytest.raises(RulesError, match=REFUSED[name]):
         read_rules(samples / name)
+    with pytest.raises(RulesError, match=REFUSED[name]):
+        read_text(f"\ufeff{(samples / name).read_text()}")
 
 
 @pytest.mark.parametrize("head", ["collective,algorithm,comm_size,message_size", "\ufeffsystem, collective, kb"])
@@ -217,7 +219,7 @@ def test_any_json_is_read(value: Any, key: str) -> None:
 )
 def test_a_faulty_setting_of_intel_s_is_named_with_what_is_right(value: str, errors: int, text: str) -> None:
     read = read_text(f"I_MPI_ADJUST_BCAST={value}\n")
-    assert (read.errors, [fault.text for fault in read.faults]) == (errors, [text])
+    assert (read.errors, [(fault.line, fault.text) for fault in read.faults]) == (errors, [(1, text)])
     assert len(read.decisions) == 1 - errors
     assert read_text("I_MPI_ADJUST_BCASTS=1\n").errors == 1
 
@@ -258,6 +260,8 @@ def test_of_nccl_s_lines_255_bytes_are_read_at_once_and_the_wrong_way_round_is_n
     assert read_text(f"{line}{'1'.rjust(255 - len(line), ' ')}\n").faults == ()
     (fault,) = read_text("allreduce,9,1,ring,ll,2,1,1\n").faults
     assert (fault.severity, fault.text) == ("warning", "min_bytes 9 is above max_bytes 1")
+    (fault,) = read_text("allreduce,-1,99,ring,ll,2,1,1\nallreduce,0,1,ring,ll,2,1,1\n").faults
+    assert (fault.severity, fault.effect) == ("error", "the line never acts")
 
 
 def test_a_largest_size_below_0_has_no_end_for_nccl_s_plugin() -> None:

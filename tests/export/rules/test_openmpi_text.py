@@ -89,6 +89,8 @@ def test_counts_that_do_not_fit_are_named_by_line() -> None:
     assert choices(read.meant["bcast"], [2, 8], [600, 600]) == [Choice(3, 0, 1024), Choice(9)]
     few = read_text(GOOD.replace("2\n0 6 0 0", "1\n0 6 0 0"))
     assert "1 rules are declared and 2 follow, 1 too few" in texts(few)
+    chain = read_text(GOOD.replace("2\n0 6 0 0", "3\n0 2 8 1024"))
+    assert choices(chain.meant["bcast"], [2], [8]) == [Choice(2, 8, 1024)]
 
 
 def test_a_first_rule_of_another_size_costs_the_whole_file() -> None:
@@ -189,13 +191,17 @@ def test_a_collective_that_comes_twice_counts_the_second_time() -> None:
 
 def test_numbers_are_read_as_fscanf_reads_them() -> None:
     assert numbers("010 0x10 -5 a7b # 12\n 3") == [8, 16, -5, 7, 3]
+    assert numbers("0x1F -0XA") == [31, -10]
     assert numbers("08 +9 - 4 0xg 99999999999999999999") == [0, 8, 9, 4, 0, 2**63 - 1]
     assert "octal" in texts(read_text(GOOD.replace("\n2\n2\n2\n", "\n2\n2\n02\n")))
-    assert "neither number nor comment" in texts(read_text(GOOD.replace("# bcast", "bcast")))
+    (fault,) = read_text(GOOD.replace("# bcast", "bcast")).faults
+    assert "neither number nor comment" in fault.text
 
 
 def test_what_follows_the_declared_collectives_is_never_read() -> None:
-    assert "never read" in texts(read_text(GOOD + "9\n1\n2\n1\n0 1 0 0\n"))
+    end = GOOD.count("\n") + 1
+    (fault,) = read_text(GOOD + "9\n1\n2\n1\n0 1 0 0\n").faults
+    assert (fault.line, fault.effect) == (end, "never read")
 
 
 def test_free_layout_is_read_as_well() -> None:
