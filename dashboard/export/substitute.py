@@ -11,6 +11,7 @@ from dashboard.decisions.function.improve import without
 from dashboard.decisions.function.nodes import OWN_DECISION, Method
 from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
+from dashboard.export.library_names import is_of_library
 from dashboard.export.naming import said
 from dashboard.export.target import Target
 
@@ -118,4 +119,5 @@ def has_substitutes(target: Target, cube: xr.Dataset, options: Mapping[str, Any]
 
 def _key(method: Method) -> tuple[Any, ...]:
     """What a target goes by."""
-    return method.algorithm, bool(method.segment_size), method.parameters.get("library_id")
+    number = method.parameters.get("library_id")
+    return method.algorithm, bool(method.segment_size), number, is_of_library(method)

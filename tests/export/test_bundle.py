@@ -101,6 +101,16 @@ def test_a_substitute_that_was_not_measured_costs_nothing_known() -> None:
     assert has_substitutes(TARGETS["openmpi"], measured, {"version": "5.0"})
 
 
+def test_what_a_target_has_is_no_substitute_where_it_runs_over_the_library() -> None:
+    measured = named(cube_of(np.array([[[9.0]], [[1.0]], [[2.0]]]), [4], [64]), ["binomial", "ours", "sag_knomial"])
+    algorithms, providers = ["binomial", "binomial", "sag_knomial"], ["library", "own", "library"]
+    measured = measured.assign_coords(algorithm=("method", algorithms), provider=("method", providers))
+    decision = DecisionFunction("bcast", [methods_of(measured)[1]], Leaf(0))
+    said, notes = with_substitutes(TARGETS["ucc"], decision, measured)
+    assert notes == ["It has no 'ours'; written instead, what costs least there: sag_knomial."]
+    assert [said.methods[place].label for place in said.used] == ["sag_knomial"]
+
+
 def test_substitutes_follow_the_workload() -> None:
     times = np.array([[[1.0, 1.0]], [[2.0, 9.0]], [[9.0, 2.0]]])
     measured = named(cube_of(times, [4], [1, 1024]), ["linear", "binomial", "sag_knomial"])
@@ -118,6 +128,7 @@ def test_the_only_rule_follows_the_workload(target: str) -> None:
         (part,) = write(order).parts
         assert part.read is not None
         assert [method.label for method in part.read.methods] == [label]
+        assert any("rules over the measured sizes by the workload's calls are written" in note for note in part.notes)
         assert part.after is not None
         penalties = Problem.of(cube(), weights=weights).summary(part.read)
         assert part.after == penalties

@@ -126,7 +126,9 @@ def test_mpich_is_told_radix_and_segments_and_its_device_goes_on_to_decide_the_r
     ]
 
 
-@pytest.mark.parametrize("facts", [OPEN_MPI, {}, {"library": "MPICH", "library_version": "5.0.2"}])
+@pytest.mark.parametrize(
+    "facts", [{**OPEN_MPI, "library_version": "5.0.11"}, {}, {"library": "MPICH", "library_version": "5.0.2"}]
+)
 def test_mpich_is_not_told_what_stops_its_programs_whatever_was_measured(facts: dict[str, str]) -> None:
     # The ring of others is MPICH's pairwise, which overlaps memory where it is called in place with other counts.
     text = to_mpirun(
@@ -137,6 +139,8 @@ def test_mpich_is_not_told_what_stops_its_programs_whatever_was_measured(facts: 
     assert "REDUCE_SCATTER" not in commands
     assert "-genv MPIR_CVAR_GATHER_INTRA_ALGORITHM binomial" in commands
     assert "reduce_scatter: ring, as decided, right only for operations that commute." in section(text, "Open MPI")
+    later = {"library": "MPICH", "library_version": "5.1.0"}
+    assert "REDUCE_SCATTER_INTRA" in to_mpirun(leaf("reduce_scatter", Method("pairwise", "pairwise"), **later))
 
 
 def test_what_is_unsafe_in_a_library_is_not_its_best_single_method() -> None:

@@ -235,6 +235,11 @@ def test_the_file_to_start_from_is_needed_and_must_be_complete(generic: str, mon
         to_mpich(decision, base="1\n7\n0\n")
 
 
+def test_a_collective_whose_selection_takes_no_sizes_is_refused(generic: str) -> None:
+    with pytest.raises(ExportError, match="takes no sizes for scan; it does for allgather, allreduce, alltoall, "):
+        to_mpich(DecisionFunction("scan", [Method("smp", "smp")], Leaf(0)), base=generic)
+
+
 def test_lacking_methods_are_named(generic: str) -> None:
     methods = [Method("pipeline 8KiB", "pipeline", 8192), Method("binomial", "binomial")]
     decision = DecisionFunction("bcast", methods, Split((Test("message_size", 9),), (Leaf(1), Leaf(0))))

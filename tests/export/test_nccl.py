@@ -46,6 +46,7 @@ def test_the_first_line_that_fits_decides_as_the_tree(collective: str, factor: i
             total = size * (ranks if factor else 1)
             method = METHODS[int(decision.predict([ranks], [size])[0])]
             assert acts(text, ranks, total) == method.algorithm, (ranks, size)
+    assert all(words in text for words in (",ring,ll,4,-1,", ",tree,simple,-1,-1,"))
     assert (acts(text, 64, 8) == "ring") == (not factor)
     assert ("NCCL decides by itself" in text) == bool(factor)
 

@@ -234,10 +234,13 @@ def test_mpich_is_told_its_own_name(algorithm: str, segment: int, facts: dict[st
     assert mpich.switches_of(decision, method).acting["MPIR_CVAR_BCAST_INTRA_ALGORITHM"] == name
 
 
-def test_mpich_s_pipeline_without_segments_is_refused() -> None:
-    method = Method("pipelined_tree", "pipelined_tree")
-    decision = DecisionFunction("bcast", [method], Leaf(0), provenance={"library": "MPICH"})
-    with pytest.raises(ExportError, match="MPICH has no 'pipelined_tree' that can be forced"):
+@pytest.mark.parametrize(
+    ("collective", "name", "others"), [("bcast", "pipelined_tree", ".*smp"), ("allreduce", "smp", r"(?!.*\bsmp)")]
+)
+def test_what_mpich_cannot_be_forced_to_is_refused_with_what_it_can(collective: str, name: str, others: str) -> None:
+    method = Method(name, name)
+    decision = DecisionFunction(collective, [method], Leaf(0), provenance={"library": "MPICH"})
+    with pytest.raises(ExportError, match=f"MPICH has no '{name}' that can be forced; it has {others}"):
         mpich.switches_of(decision, method)
 
 

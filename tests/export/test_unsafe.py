@@ -55,6 +55,9 @@ def test_what_another_library_was_measured_with_is_written_in_no_place_where_it_
     other = safe(decision("reduce_scatter", algorithm, 3), "mpich", {})
     assert not_written(other).startswith(f"'{algorithm}', ")
     assert [other.methods[place].algorithm for place in other.used] == ["default"]
+    # Versions of MPICH that lack the fault keep it.
+    mended = decision("reduce_scatter", "pairwise", 3, library="MPICH", library_version="5.1.0")
+    assert not not_written(safe(mended, "mpich", {}))
 
 
 def test_with_measurements_the_best_of_the_others_takes_its_place() -> None:

@@ -93,7 +93,8 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
     key = (decision.collective, name or "")
     right = key not in DEADLY and is_forced(*key, method.parameters)
     if name is None or not right or (key in PIPELINED and not method.segment_size):
-        has = ", ".join(sorted(set(ALGORITHMS.get(decision.collective, {}).values())))
+        names = sorted(set(ALGORITHMS.get(decision.collective, {}).values()))
+        has = ", ".join(name for name in names if (decision.collective, name) not in DEADLY)
         raise ExportError(f"{decision.collective}: MPICH has no {method.label!r} that can be forced; it has {has}")
     acting: dict[str, int | str] = {f"{decision.collective.upper()}{INTRA}": name, DEVICE: "none"}
     radix = method.parameters.get("radix", method.parameters.get("k"))
