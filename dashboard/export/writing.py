@@ -32,6 +32,7 @@ from dashboard.export.rules.over import fitted
 from dashboard.export.substitute import with_substitutes
 from dashboard.export.target import ExportError, LeftAloneError, Target
 from dashboard.export.targets.mpich.base import borrowed, standing
+from dashboard.export.targets.mpich.selection import stands_there
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
 from dashboard.export.targets.settings import intel_bands
@@ -366,6 +367,8 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
         yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
+    elif order.target == "mpich" and stands_there(decision, order.base or standing([decision]) or ""):
+        return
     elif TARGETS[order.target].readable:
         name = decision.collective
         if order.target == "intel":

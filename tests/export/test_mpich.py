@@ -19,6 +19,7 @@ from dashboard.export.rules.mpich_names import ALGORITHMS
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base
 from dashboard.export.targets.mpich.selection import to_mpich
+from dashboard.export.writing import Order, write
 from tests.conftest import need, ran
 from tests.export.trees import random_decision, random_sizes
 
@@ -270,6 +271,8 @@ def test_rules_that_stand_in_the_file_already_leave_all_of_it(samples: Path, nam
     assert json.loads(TARGETS["mpich"].write(rules[:1], None, base=own)) == json.loads(own)
     # Also what takes no sizes, and calls that are not plain, such as those of a hierarchy of nodes.
     assert json.loads(to_mpich(rules, base=own)) == json.loads(own)
+    safe = [each for each in rules if each.collective != "reduce_scatter"]
+    assert not any(part.notes for part in write(Order("mpich", tuple(safe), {}, base=own)).parts)
 
 
 def test_compositions_stand_in_the_file_of_the_device_alone(generic: str, samples: Path) -> None:

@@ -74,6 +74,11 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
     return json.dumps(document, indent=4) + "\n"
 
 
+def stands_there(decision: DecisionFunction, base: str) -> bool:
+    """Whether the file to start from decides so already: of that nothing is written otherwise."""
+    return _alike(decision, _base(base)[1].get(decision.collective))
+
+
 def _alike(decision: DecisionFunction, own: DecisionFunction | None) -> bool:
     """Whether these are rules of MPICH that decide plain calls as the file to start from, which says more of others."""
     if own is None or decision.kind != own.kind or decision.root != own.root:
