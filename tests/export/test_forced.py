@@ -152,6 +152,14 @@ def test_what_is_unsafe_in_a_library_is_not_its_best_single_method() -> None:
     assert "--mca coll_tuned_allgather_algorithm 2" in text
 
 
+def test_a_tree_of_a_file_is_forced_as_it_stands_there() -> None:
+    read = {"tree_type": "kary", "is_non_blocking": "1", "recv_pre_posted": "0", "chunk_size": "1024", "k": "3"}
+    read["library_name"] = "MPIR_Bcast_intra_pipelined_tree"
+    commands = section(to_mpirun(leaf("bcast", Method("p", "pipelined_tree", 1024, read), library="MPICH")), "MPICH")
+    assert "MPIR_CVAR_BCAST_TREE_KVAL 3" in commands
+    assert "MPIR_CVAR_BCAST_TREE_PIPELINE_CHUNK_SIZE 1024" in commands
+
+
 @pytest.mark.parametrize(
     ("collective", "algorithm", "name"),
     [

@@ -128,7 +128,7 @@ def _simulated(text: str) -> _Read:
     try:
         for _ in range(_number(words, "the number of collectives", 1)):
             _collective(words, reading)
-        if (rest := _take(words)).text:
+        if (rest := words.popleft()).text:
             what = f"{rest.text} and what follows are beyond the declared number of collectives"
             reading.faults.append(Fault(rest.line, "warning", what, "never read"))
     except Refused as dropped:
@@ -148,13 +148,8 @@ def _words(text: str) -> _Words:
     return words
 
 
-def _take(words: _Words) -> _Word:
-    """The next word; at the end the empty one, once and again."""
-    return words.popleft() if len(words) > 1 else words[0]
-
-
 def _number(words: _Words, what: str, least: int, most: int | None = None) -> int:
-    word = _take(words)
+    word = words.popleft()
     value = int(word.text) if re.fullmatch(r"\d{1,18}", word.text) else -1
     if value < least or (most is not None and value > most):
         allowed = f"at least {least}" if most is None else f"{least} to {most}"
@@ -164,7 +159,7 @@ def _number(words: _Words, what: str, least: int, most: int | None = None) -> in
 
 
 def _collective(words: _Words, reading: _Read) -> None:
-    word = _take(words)
+    word = words.popleft()
     is_id = word.text.isdecimal() and int(word.text) < len(COLLECTIVE_IDS)
     name = COLLECTIVE_IDS[int(word.text)] if is_id else word.text
     if name not in COLLECTIVE_IDS:
@@ -197,7 +192,7 @@ def _level(words: _Words, reading: _Read, name: str, level: int) -> None:
 
 
 def _component(words: _Words, collective: str) -> str:
-    word = _take(words)
+    word = words.popleft()
     named = {str(number): name for name, number in NUMBERS.items()}
     name = named.get(word.text, word.text)
     if name not in NUMBERS:
@@ -207,7 +202,7 @@ def _component(words: _Words, collective: str) -> str:
 
 def _variant(words: _Words, collective: str) -> str:
     """One of HAN's own algorithms, behind an ``@``; of other components it means nothing, and is read all the same."""
-    word = _take(words)
+    word = words.popleft()
     names = HAN_VARIANTS.get(collective, ())
     numbered = {str(number): name for number, name in enumerate(names, 1)}
     name = numbered.get(word.text[1:], word.text[1:])

@@ -36,6 +36,14 @@ def test_scatter_with_algorithms_that_do_not_understand_each_other_is_warned_of(
     assert warnings(f"1\n9\n1\n2\n2\n{rules}\n") == []
 
 
+@pytest.mark.parametrize(("most", "faults"), [(2, 0), (3, 1)])
+def test_two_processes_of_a_scatter_understand_each_other_by_any_algorithm(most: int, faults: int) -> None:
+    # Either way the root sends the other one its block.
+    rules = '{"msg_size_max": 999, "alg": 1}, {"alg": 2}'
+    text = f'{{"collectives": {{"scatter": [{{"comm_size_min": 2, "comm_size_max": {most}, "rules": [{rules}]}}]}}}}'
+    assert len(warnings(text)) == faults
+
+
 def test_a_segment_that_no_int_holds_is_warned_of() -> None:
     (fault,) = warnings("1\n7\n1\n2\n1\n0 6 0 2147483648\n")
     assert (fault.line, fault.text) == (6, "segment size 2,147,483,648 is more than a C int holds, 2,147,483,647")
