@@ -273,7 +273,10 @@ def test_of_han_s_rules_what_stands_before_a_fault_acts(rules: str, message: str
     assert message in said if message else not han.faults
     assert sum(decision.leaves for decision in han.decisions.values()) == kept
     if "@1" in rules:
-        assert [method.label for method in han.decisions["bcast"].methods] == ["han variant=simple", "han variant=intra"]
+        assert [method.label for method in han.decisions["bcast"].methods] == [
+            "han variant=simple",
+            "han variant=intra",
+        ]
 
 
 def test_the_component_that_was_selected_last_and_can_answers() -> None:

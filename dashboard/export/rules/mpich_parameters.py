@@ -57,7 +57,12 @@ DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
 
 
 def is_forced(collective: str, algorithm: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether an algorithm that is forced is that of a file, if it was read from one: all else is as `PARAMETERS`."""
+    """Whether an algorithm that is forced is that of a file, if it was read from one: all else is as `PARAMETERS`.
+
+    Compositions of the device, whose names begin with its own, are no values of these variables.
+    """
     usual = PARAMETERS.get((collective, algorithm), ())
     said = {key: str(value) for key, value in parameters.items() if READ in parameters and key != READ}
-    return all(value.isdecimal() if key in ("k", CHUNK) else f"{key}={value}" in usual for key, value in said.items())
+    return algorithm.islower() and all(
+        value.isdecimal() if key in ("k", CHUNK) else f"{key}={value}" in usual for key, value in said.items()
+    )

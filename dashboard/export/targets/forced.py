@@ -212,8 +212,7 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
         return None
     if not name:
         return {} if measured_with(decision.provenance, "mpich") else None
-    # What a file that was read calls a composition or is for calls between groups is none of a group's algorithms.
-    if key in DEADLY or not name.islower() or not is_forced(*key, method.parameters):
+    if key in DEADLY or not is_forced(*key, method.parameters):
         return None
     base, radix = f"MPIR_CVAR_{decision.collective.upper()}", method.parameters.get("k", radix_of(method))
     said = {f"{base}_DEVICE_COLLECTIVE": "0", f"{base}{INTRA}": name}

@@ -104,9 +104,7 @@ def test_algorithms_that_end_programs_of_mpich_s_are_named_with_the_key_that_gua
 ) -> None:
     # Seen with 4.3.2 and 5.0.2: assertions of the library fail at the call.
     own = generic[f"collective={collective}"]["comm_type=intra"]
-    wanted = {
-        key: below or (own if key.startswith("comm_size") else {}) for key, below in intra.items()
-    }
+    wanted = {key: below or (own if key.startswith("comm_size") else {}) for key, below in intra.items()}
     generic[f"collective={collective}"]["comm_type=intra"] = wanted
     read = read_text(json.dumps(generic))
     assert text in texts(read)
