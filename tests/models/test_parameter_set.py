@@ -45,7 +45,8 @@ def test_plogp_is_converted_from_loggp_where_there_is_none_and_does_not_vote() -
 
 
 def test_parameters_typed_in() -> None:
-    assert find_parameters("alpha=5e-5, beta=8.5e-8").of("hockney") == Hockney(5e-5, 8.5e-8)
+    for text in ("alpha=5e-5, beta=8.5e-8", "mine: hockney alpha=5e-5, beta=8.5e-8"):
+        assert find_parameters(text).of("hockney") == Hockney(5e-5, 8.5e-8)
     assert find_parameters("latency=1e-5,overhead=1e-6,gap=1e-6", "loggp").models == ("loggp",)
     for wrong, words in {
         "alpha=5e-5,beta=x": "beta is 'x'",

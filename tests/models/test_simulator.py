@@ -21,6 +21,8 @@ def test_one_message_takes_the_message_time() -> None:
         run = simulate([[Send(1, 101)], [Receive(0)]], network)
         assert run.time == pytest.approx(float(network.message_time(101)))
         assert [message[:2] for message in run.messages] == [(0, 1)]
+        # Who did what with whom, as time lines show it.
+        assert [(*event[:2], *event[4:]) for event in run.events] == [(0, "send", 1, 101, 0), (1, "receive", 0, 101, 0)]
 
 
 def test_the_sender_may_go_on_as_in_figures_4_13_to_4_15() -> None:
