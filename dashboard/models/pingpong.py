@@ -134,7 +134,7 @@ def parameters_of_pingpong(measured: PingPong, *, gamma: float = 0.0, name: str 
     provenance = {
         "how": "ping-pong, extremes",
         "sources": list(measured.sources),
-        "assumed": [*assumed, *([] if gamma else [NO_GAMMA])],
+        "assumed": [*assumed, *([] if gamma else [NO_GAMMA]), NO_DELTA],
         "sizes": measured.size.tolist(),
         "hockney_residuals": residuals.tolist(),
     }

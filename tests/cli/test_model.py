@@ -50,7 +50,9 @@ def test_predict_is_the_formula(colltune: Run) -> None:
 
 def test_predict_takes_the_names_of_libraries_and_what_is_printed(colltune: Run) -> None:
     words = split("model predict -c allgather --algorithm neighbor --comm-size 8 --message-size 1024 --json --model")
-    made = json.loads(colltune("model", "parameters", FAST_ETHERNET / "pointtopoint.csv", "--json").out)
+    measured = "model", "parameters", FAST_ETHERNET / "pointtopoint.csv"
+    made = json.loads(colltune(*measured, "--json").out)
+    assert ", 8192, 12288, 16384, " in colltune(*measured).out
     assert colltune(*words, "loggp", "--parameters", "boba").json["algorithm"] == "neighbor_exchange"
     plogp = made["parameters"]["plogp"]
     assert plogp["latency"] == pytest.approx(114.2e-6, abs=1e-7)

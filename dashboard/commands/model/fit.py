@@ -7,6 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import xarray as xr
 
 from dashboard.commands import text as cli_text
@@ -233,6 +234,7 @@ def _network_lines(network: ParameterSet) -> list[str]:
     for model in network.models:
         for name, value in network.of(model).to_dict().items():
             if name not in ("model", "delta"):
-                text = ", ".join(f"{each:.4g}" for each in value) if isinstance(value, list) else f"{value:.4g}"
+                digits = ".12g" if name == "sizes" else ".4g"
+                text = ", ".join(f"{each:{digits}}" for each in np.atleast_1d(value))
                 lines.append(f"{model:8} {parameter_title(name)}: {text}")
     return [*lines, *(f"note: {note}" for note in network.provenance.get("assumed", ()))]
