@@ -301,7 +301,7 @@ def _continued(sizes: FloatArray, times: FloatArray) -> tuple[FloatArray, FloatA
 
 
 def _interpolate(size: Any, sizes: FloatArray, times: FloatArray) -> FloatArray:
-    return np.asarray(np.interp(np.asarray(size, dtype=float), sizes, times))
+    return np.asarray(np.interp(size, sizes, times))
 
 
 PointToPointModel = Hockney | LogGP | PLogP

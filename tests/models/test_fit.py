@@ -209,6 +209,7 @@ def test_residuals_are_of_each_cell() -> None:
     cube["time"][0, 0, 0] *= 2
     table = fit(observe(cube), "hockney").residuals
     assert len(table) == cube["time"].size
+    assert table["predicted"].to_numpy() == pytest.approx(table["measured"] * (1 + table["residual"]))
     worst = table.loc[table["residual"].abs().idxmax()]
     assert (worst["comm_size"], worst["message_size"]) == (P[0], SIZES[0])
     assert worst["residual"] == pytest.approx(-0.5, abs=0.02)
