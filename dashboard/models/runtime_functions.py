@@ -21,6 +21,7 @@ from dashboard.models.errors import ModelError
 Form = Literal["linear", "logarithmic", "floor_logarithmic"]
 FORMS: tuple[Form, ...] = ("linear", "logarithmic", "floor_logarithmic")
 SCALE = 0.1
+LEVEL = 0.95
 TELLING = 3
 """Communicator sizes without which all forms go through the measurements alike."""
 _ROUNDING = 1e-6
@@ -40,7 +41,7 @@ class RuntimeFunction:
     base, growth
         τ and t_c, s/B; either may be negative.
     intervals
-        Confidence interval of each coefficient, 95 %.
+        Confidence interval of each coefficient, of `LEVEL`.
     comm_range, message_range
         Least and greatest size that it was fitted to: processes, bytes.
     error
@@ -226,6 +227,7 @@ def _best(data: _Data) -> tuple[RuntimeFunction, float, int]:
 
 def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFunction, float]:  # noqa: FBT001 - private
     from scipy.optimize import least_squares  # noqa: PLC0415 - takes most of a second to import
+    from scipy.special import stdtrit  # noqa: PLC0415 - as above
 
     growth = of_p(form, data.comm)
     if np.ptp(growth) == 0:
@@ -240,9 +242,9 @@ def _fitted(data: _Data, form: Form | str, startup: bool) -> tuple[RuntimeFuncti
         lambda values: even @ values - 1, begin, jac=lambda _values: even, loss="soft_l1", f_scale=SCALE
     )
     values = solution.x / scale
-    free = max(data.time.size - values.size, 1)
-    spread = 2 * float(solution.cost) / free
-    widths = 1.96 * np.sqrt(spread * np.diag(np.linalg.pinv(solution.jac.T @ solution.jac))) / scale
+    free = data.time.size - values.size
+    variance = 2 * solution.cost / free * np.diag(np.linalg.pinv(solution.jac.T @ solution.jac))
+    widths = stdtrit(free, (1 + LEVEL) / 2) * np.sqrt(variance) / scale
     names = (["startup"] if startup else []) + ["base", "growth"]
     intervals = {
         name: (float(value - width), float(value + width))

@@ -2,8 +2,11 @@
 
 import numpy as np
 import pytest
+import scipy.stats
 import xarray as xr
+from scipy.optimize import curve_fit
 
+from dashboard.domain.arrays import FloatArray
 from dashboard.models.errors import ModelError
 from dashboard.models.runtime_functions import fit_ranges, runtime_functions
 
@@ -57,6 +60,20 @@ def test_reduction_steps_with_the_levels_of_the_tree() -> None:
     (function,) = fit_ranges(P, B, time)
     assert function.form == "floor_logarithmic"
     assert (function.base, function.growth) == pytest.approx((0.141e-6, 0.101e-6), rel=1e-6)
+
+
+def test_intervals_of_few_times_are_those_of_students_distribution() -> None:
+    p, b = np.array([2, 2, 4, 4, 8, 8]), np.array([1e4, 1e5] * 3)
+
+    def time(_: object, base: float, growth: float) -> FloatArray:
+        return np.asarray((base + growth * np.log2(p)) * b)
+
+    measured = time(None, 0.1e-6, 0.5e-6) * np.exp(1e-3 * np.random.default_rng(2).standard_normal(6))
+    (function,) = fit_ranges(p, b, measured)
+    best, covariance = curve_fit(time, None, measured, [1e-7, 5e-7], sigma=measured)
+    half = scipy.stats.t(6 - 2).ppf(0.975) * np.sqrt(np.diag(covariance))
+    for name, middle, wide in zip(("base", "growth"), best, half, strict=True):
+        assert function.intervals[name] == pytest.approx([middle - wide, middle + wide], abs=1e-3 * wide)
 
 
 def test_outliers_do_not_lead_astray() -> None:
