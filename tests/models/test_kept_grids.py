@@ -141,3 +141,6 @@ def test_records_of_ranks_say_which_pairs_of_a_grid_share_a_node(results: dict[s
     smp = results["bcast"].assign_attrs(rank_nodes="a 0-3, b 4-7, c 8-11, d 12-15")
     within = {tuple(row["layout"]): row["within_nodes"] for row in summary(smp, LINEAR, (0, 1e9))}
     assert (within[4, 4], within[8, 2][0], within[8, 2][1]) == ([0, 1], pytest.approx(1 / 7), 1)
+    # Four of each eight.
+    wide = results["bcast"].assign_attrs(rank_nodes="a 0-7, b 8-15, c 16-23, d 24-31")
+    assert within == {tuple(row["layout"]): row["within_nodes"] for row in summary(wide, LINEAR, (0, 1e9), 4)}

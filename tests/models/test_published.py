@@ -82,6 +82,13 @@ def test_phases_carry_what_their_members_stand_for() -> None:
     assert first.time == pytest.approx(sum(expected))
 
 
+def test_functions_hold_for_the_machines_processes_and_10_to_500_kb() -> None:
+    bcast = machine("xeon-scampi", "bcast")
+    assert bcast.unfitted(32, 10 * KB) == bcast.unfitted(2, 500 * KB) == {}
+    assert list(bcast.unfitted(33, 9_999)) == ["33 processes", "9,999 B"]
+    assert list(bcast.unfitted(32, 500_001)) == ["500,001 B"]
+
+
 def test_what_is_not_there_is_refused_with_what_is() -> None:
     with pytest.raises(ModelError, match="no machine 'cray', known are clic-lam, xeon-scampi, t3e"):
         machine("cray", "bcast")

@@ -116,7 +116,7 @@ def series(low: int, high: Expression | float, body: Expression) -> Expression:
 
     def value(scope: Scope) -> Any:
         ends = scope.of(last)
-        added: Any = np.zeros(np.shape(ends))
+        added: Any = 0.0
         for index in range(low, int(np.max(ends, initial=0)) + 1):
             added = added + np.where(ends >= index, body.value(scope.inside("k", float(index))), 0.0)
         return added
