@@ -106,6 +106,14 @@ def test_expected_penalties_are_percent_above_the_fastest() -> None:
     assert trees.means.tolist() == [pytest.approx(100), 0]
 
 
+def test_where_nothing_is_known_any_method_costs_the_same_without_a_decision_of_the_library() -> None:
+    table = Table(np.array([[[1, 1], [1, np.nan]], [[2, 2], [0.5, np.nan]]]), np.array([2, 3]), np.array([8, 16]))
+    trees = Growing(table, table.surfaces()).trees("all", 2)
+    assert trees is not None
+    # The first method costs 100 % at one of two times five sizes.
+    assert trees.means.tolist() == [pytest.approx(10), 0]
+
+
 @pytest.mark.parametrize(("unknown", "rows"), [([True, True, False], [0.5, 0.5, 1]), ([True, False, False], [1, 1, 1])])
 def test_sizes_of_an_unknown_kind_count_no_more_than_the_others(unknown: list[bool], rows: list[float]) -> None:
     assert shared(4 * np.ones((3, 2)), np.array(unknown)).tolist() == [[4 * row, 4 * row] for row in rows]

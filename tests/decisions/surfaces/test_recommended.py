@@ -185,6 +185,7 @@ def test_more_leaves_or_more_sizes_never_cost_more_at_left_out_ones_beyond_their
 
 def test_sizes_between_hold_the_measured_ones() -> None:
     assert comm_sizes_between(np.array([2, 5, 8])).tolist() == [2, 3, 4, 5, 6, 7, 8]
+    assert comm_sizes_between(np.array([60, 100, 123])).tolist() == list(range(60, 124))
     assert set(message_sizes_between(MESSAGE)) >= set(MESSAGE)
     wide = np.arange(100, 4100, 130)
     assert wide.size < comm_sizes_between(wide).size <= 64 + wide.size

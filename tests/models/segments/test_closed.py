@@ -98,7 +98,7 @@ def test_a_gap_smaller_than_its_byte_is_never_cut() -> None:
     assert float(optimal_segment("bcast", "pipeline", odd, 16, MB)) == 0
 
 
-@given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1000, 1 << 24))
+@given(rate=st.floats(1e-7, 1e-2), processes=st.integers(2, 500), size=st.integers(1, 1 << 24))
 def test_equation_5_11_solves_its_quadratic(rate: float, processes: int, size: int) -> None:
     best = float(exponential_gap_segment(rate, processes, size))
     inner = math.ceil(math.log2(processes + 1)) - 2
