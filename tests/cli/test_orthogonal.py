@@ -158,6 +158,9 @@ def test_simulated_grids_are_those_of_linear_broadcasts(ask: Ask) -> None:
     assert answer["original"] == pytest.approx(15 * message)
     times = {tuple(each["layout"]): each["time"] for each in answer["layouts"]}
     assert times == pytest.approx({(2, 8): 8 * message, (4, 4): 6 * message, (8, 2): 8 * message})
+    # 15 messages one after the other become 8 or 6.
+    gains = [each["improvement"] for each in answer["layouts"]]
+    assert gains == pytest.approx([100 * 7 / 15, 100 * 9 / 15, 100 * 7 / 15])
     # Four consecutive ranks on a node: the rows of 4x4 cost what a node costs.
     near = ask(f"{words} --within alpha=1e-9,beta=1e-9 --ppn 4")
     times = {tuple(each["layout"]): each["time"] for each in near["layouts"]}

@@ -10,10 +10,12 @@ from dashboard.decisions.grown.families import FAMILIES
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.models import ModelName
 from dashboard.export import TARGETS
+from dashboard.models import deciding
 from dashboard.models.deciding import (
     Ensemble,
     completed_decision,
     decision_of_map,
+    decision_times,
     model_decision,
     model_map,
     model_penalties,
@@ -213,6 +215,12 @@ def test_a_perfect_model_costs_nothing() -> None:
     cube = predicted_cube(known(), P, SIZES, HOCKNEY)
     fair, every = model_penalties(Problem.of(cube), NETWORK)["hockney"]
     assert (fair.max, every.max, fair.unmeasured) == (0.0, 0.0, 0)
+
+
+def test_a_decision_takes_its_part_of_the_quickest_map(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(deciding, "repeat", lambda *_, **__: [3.0, 2.0, 4.0])
+    cube = predicted_cube(known(), P, SIZES, HOCKNEY)
+    assert decision_times(Problem.of(cube), NETWORK) == dict.fromkeys(NETWORKS, 2.0 / (P.size * SIZES.size))
 
 
 def test_penalties_by_hand(fast_ethernet: xr.DataTree, fast_ethernet_parameters: ParameterSet) -> None:
