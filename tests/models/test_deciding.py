@@ -14,6 +14,7 @@ from dashboard.models import deciding
 from dashboard.models.deciding import (
     Ensemble,
     completed_decision,
+    covered_penalty,
     decision_of_map,
     decision_times,
     model_decision,
@@ -240,6 +241,9 @@ def test_penalties_by_hand(fast_ethernet: xr.DataTree, fast_ethernet_parameters:
     assert fair.max == pytest.approx(np.max(penalties))
     assert every.mean > fair.mean
     assert restricted_to_covered(problem).slices[0].cube["method"].values.tolist() == covered
+    assert covered_penalty(problem, decision) == fair
+    # What takes methods that no model covers cannot be judged by those that models cover.
+    assert np.isnan(covered_penalty(problem, FAMILIES["exact"].grow(problem)).mean)
 
 
 # The dissertation's Grig over Fast Ethernet (Tables 6.2 and 6.3): broadcast 86, 5 and 7 %, allgather 8, 4 and 6 %. On

@@ -1,7 +1,9 @@
 """Published runtime functions: the derived numbers of the paper's coefficients to the printed digit."""
 
+import numpy as np
 import pytest
 
+from dashboard.models import grids
 from dashboard.models.errors import ModelError
 from dashboard.models.grids import predict
 from dashboard.models.published import MACHINES, machine
@@ -80,6 +82,18 @@ def test_phases_carry_what_their_members_stand_for() -> None:
     expected = (scatter.seconds(2, 600), scatter.seconds(2, 300), scatter.seconds(3, 100))
     assert first.phases == pytest.approx(expected)
     assert first.time == pytest.approx(sum(expected))
+
+
+def test_predictions_laid_out_as_measurements_gain_as_much() -> None:
+    bcast = machine("clic-lam", "bcast")
+    cube = grids.predicted_cube(bcast, "bcast", [48, 7], [KB, 100 * KB])
+    gained = grids.gains(cube, grids.ORIGINAL).sel(message_size=100 * KB)
+    two = [str(name).count("x") == 1 for name in gained["grid"].values]
+    table = gained.isel(method=two).sel(comm_size=48)
+    assert table.values.round(1).tolist() == gains("clic-lam", "bcast", 48, 100 * KB)
+    # Seven processes have no grid.
+    assert np.isnan(gained.sel(comm_size=7)).all()
+    assert cube["time"].sel({"method": grids.ORIGINAL, "comm_size": 7, "message_size": KB}) == bcast.seconds(7, KB)
 
 
 def test_functions_hold_for_the_machines_processes_and_10_to_500_kb() -> None:

@@ -89,9 +89,6 @@ class Expression:
     def __sub__(self, other: Expression | float) -> Expression:
         return _difference(self, expression(other))
 
-    def __rsub__(self, other: float) -> Expression:
-        return _difference(expression(other), self)
-
     def __mul__(self, other: Expression | float) -> Expression:
         return _product(self, expression(other))
 
