@@ -31,6 +31,15 @@ def test_the_known_suspects_are_among_them() -> None:
         assert suspect in places
 
 
+def test_equation_5_11_is_shown_as_printed_and_with_its_root() -> None:
+    (each,) = (each for each in errata() if "5.11" in each.where)
+    inner = r"\left(\left\lceil \log_2\left(P + 1\right) \right\rceil - 1\right)"
+    root = rf"\sqrt{{m^2 \cdot b_g^2 + 8 \cdot m \cdot b_g \cdot {inner}}}"
+    printed = rf"\frac{{{root} - m \cdot b_g}}{{4 \cdot {inner}}}"
+    assert each.printed.latex == printed
+    assert each.corrected.latex == printed.replace(r"{4 ", r"{4 \cdot b_g ").replace(r"rceil - 1", r"rceil - 2")
+
+
 @pytest.mark.parametrize("name", MODEL_NAMES)
 def test_with_two_processes_one_way_collectives_are_one_message(name: str) -> None:
     network = NETWORKS[name]  # type: ignore[index]
