@@ -216,7 +216,8 @@ def _finish(source: Source, table: pd.DataFrame, name: str) -> pd.DataFrame:
     """Turn loop variables, microseconds and standard errors into the columns of `COLUMNS`."""
     collective, algorithm = block_name(name)
     unit = 1e-6
-    if collective == POINT_TO_POINT:
+    # By MPI_Sendrecv both send at a time, which is no round trip.
+    if collective == POINT_TO_POINT and not str(algorithm).startswith("pingpong_sendrecv"):
         unit /= 2
         source.note("ping-pong: SKaMPI's full round trip was halved, as the other benchmarks report it")
     count = table["_count"].to_numpy()

@@ -112,6 +112,14 @@ def test_block_names(name: str, meaning: tuple[str | None, str | None]) -> None:
     assert block_name(name) == meaning
 
 
+@pytest.mark.parametrize(("pattern", "time"), [("Send_Recv", 5e-6), ("Ssend_Recv", 5e-6), ("Sendrecv", 10e-6)])
+def test_round_trips_are_halved(tmp_path: Path, pattern: str, time: float) -> None:
+    text = f'# SKaMPI Version 6.0.0\n# begin result "Pingpong_{pattern}"\ncount= 1 4 10.0 0.1 8 10.0 9.0\n'
+    cube = open_results(write(tmp_path / "a.sko", text))["pt2pt"]
+    assert cube["time"].item() == pytest.approx(time)
+    assert cube["comm_size"].item() == 2
+
+
 def test_reduce_scatter_total_vector_becomes_the_block_of_a_process(tmp_path: Path) -> None:
     text = (
         '# SKaMPI Version 6.0.0\n# begin result "MPI_Reduce_scatter-procs"\nprocs= 4 4096 10.0 0.1 8 1.0 2.0 3.0 10.0\n'
