@@ -15,6 +15,9 @@ def test_every_erratum_says_where_what_and_why() -> None:
         assert each.where
         assert each.printed != each.corrected
         assert len(each.why) > 40
+        # Of a formula it is told of which.
+        if each.collective:
+            assert model_of(each.collective, each.algorithm).formula(each.model)  # type: ignore[arg-type]
     places = [each.where for each in errata()]
     assert len(set(places)) == len(places)
 
