@@ -31,8 +31,8 @@ def test_a_trace_is_the_same_after_it_was_written() -> None:
 
 
 def test_a_trace_as_a_run_has_waits_and_messages_from_send_to_the_end_of_the_wait() -> None:
-    # Rank 0 sends 100 B and waits for it; rank 1 posts, and waits from second 2 to 3 by its own clock.
-    run = run_of(traced(Call("bcast", 2, 100), "linear"))
+    # Rank 0 sends 25 elements of 4 B and waits for them; rank 1 posts, and waits from second 2 to 3 by its own clock.
+    run = run_of(traced(Call("bcast", 2, 25, 0, 4), "linear"))
     assert [(each.process, each.kind, each.start, each.end, each.peer, each.size) for each in run.events] == [
         (0, "send", 0.0, 1.0, 1, 100),
         (0, "wait", 1.0, 2.0, 1, 100),
