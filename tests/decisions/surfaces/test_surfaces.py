@@ -102,6 +102,12 @@ def test_weights_of_known_sizes_sum_to_one(known: set[int], wanted: set[int]) ->
     assert (openness(sizes, sizes) == 0).all()
 
 
+def test_sizes_are_as_open_as_they_are_far_from_measured_ones() -> None:
+    """Halfway between two, or a gap beyond the last; of a single size all others are as far."""
+    assert openness(np.array([2, 8]), np.array([1, 2, 4, 8, 16, 32])) == pytest.approx([0.5, 0, 1, 0, 0.5, 1])
+    assert openness(np.array([2]), np.array([2, 4, 64])).tolist() == [0, 1, 1]
+
+
 def coverage(cube: xr.Dataset) -> float:
     """Share of the times of left-out lines inside that lie in the bands; every fifth line is left out."""
     times = cube["time"].transpose("method", "comm_size", "message_size").values
