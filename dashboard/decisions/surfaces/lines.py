@@ -73,15 +73,15 @@ def between(known: IntArray, wanted: IntArray, kind: str = ALIKE, *, leave_out: 
     known, wanted
         Sizes, ascending.
     kind
-        Of `KINDS`: only sizes that lie on one curve are joined; where one has none of its kind, all sizes are.
+        Of `KINDS`: only sizes that lie on one curve are joined; where there are not two of a kind, all sizes are.
     leave_out
         Whether `wanted` are `known`, each given by the others.
 
     Returns
     -------
     array (wanted, known)
-        Rows sum to 1. Beyond the range of its kind a size takes all sizes, beyond these the last two: the slope goes
-        on. All are 0 where no size is left. Not to be written to.
+        Rows sum to 1. Beyond the sizes that are joined the slope of the last two goes on. All are 0 where no size is
+        left. Not to be written to.
     """
     if known.size * wanted.size > _MOST_KEPT:
         return _between(known, wanted, kind, leave_out=leave_out)
@@ -104,8 +104,8 @@ def _between(known: IntArray, wanted: IntArray, kind: str, *, leave_out: bool) -
     logs, asked = scale(known), scale(wanted)[:, None]
     others = ~np.eye(known.size, dtype=np.bool_) if leave_out else np.ones(weights.shape, dtype=np.bool_)
     own = others & (kind_of(wanted, kind)[:, None] == kind_of(known, kind))
-    around = (own & (logs <= asked)).any(axis=1) & (own & (logs >= asked)).any(axis=1)
-    joined = np.where((around | (own.sum(axis=1) > 1))[:, None], own, others)
+    measured = (own & (logs == asked)).any(axis=1)
+    joined = np.where((measured | (own.sum(axis=1) > 1))[:, None], own, others)
     count, number = joined.sum(axis=1), np.cumsum(joined, axis=1)
     # Of those joined the number of the one that ends the piece of the line that a size is on.
     upper = np.clip((joined & (logs < asked)).sum(axis=1) + 1, np.minimum(2, count), np.maximum(count, 1))[:, None]

@@ -102,6 +102,20 @@ def test_weights_of_known_sizes_sum_to_one(known: set[int], wanted: set[int]) ->
     assert (openness(sizes, sizes) == 0).all()
 
 
+@pytest.mark.parametrize(
+    ("known", "wanted", "weights"),
+    [
+        ([2, 3, 5, 6], 4, [0, 1 - np.log(4 / 3) / np.log(5 / 3), np.log(4 / 3) / np.log(5 / 3), 0]),
+        ([2, 3, 5, 6], 2, [1, 0, 0, 0]),
+        ([2, 4, 5, 6], 8, [-1, 2, 0, 0]),
+    ],
+)
+def test_a_size_lies_on_the_curve_of_its_kind_where_two_sizes_tell_it(
+    known: list[int], wanted: int, weights: list[float]
+) -> None:
+    assert between(np.array(known), np.array([wanted]), "power_of_two")[0] == pytest.approx(weights)
+
+
 def test_sizes_are_as_open_as_they_are_far_from_measured_ones() -> None:
     """Halfway between two, or a gap beyond the last; of a single size all others are as far."""
     assert openness(np.array([2, 8]), np.array([1, 2, 4, 8, 16, 32])) == pytest.approx([0.5, 0, 1, 0, 0.5, 1])
