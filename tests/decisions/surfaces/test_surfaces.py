@@ -88,6 +88,12 @@ def test_what_most_methods_lack_was_not_asked_of_them(
     assert limited_to(measured, sizes, incumbent).tolist() == [[-1] * 5, limits]
 
 
+def test_methods_of_odd_sizes_alone_run_at_no_even_ones() -> None:
+    measured = np.ones((5, 5, 3), dtype=np.bool_)
+    measured[:2, :3] = False
+    assert limited_to(measured, np.array([2, 4, 6, 7, 9])).tolist() == [[0, 0, -1, -1, -1]] * 2
+
+
 def test_a_gap_inside_a_method_is_filled_from_its_neighbours() -> None:
     times = powers((1.0, 0.5))
     times[4, 3] = np.nan
