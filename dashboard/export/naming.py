@@ -54,8 +54,9 @@ def lacking(
         Whether methods that it has without their segments alone count, too.
     """
     target_options = {name: value for name, value in (options or {}).items() if name in target.options}
-    if not said(target, collective, OWN_DECISION, facts, target_options):
-        # It says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
+    takes_any = target.names is None and not target.own_methods
+    if takes_any or not said(target, collective, OWN_DECISION, facts, target_options):
+        # Else it says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
     named = (method for method in methods if method.algorithm.lower() not in DEFAULT_NAMES)
     wanted = ((method, method if segments else replace(method, segment_size=0)) for method in named)

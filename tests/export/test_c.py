@@ -162,13 +162,13 @@ def test_cuts_at_and_beyond_the_ends_of_the_c_types(compiler: Compiler, attribut
 
 
 def test_names_from_files_can_do_no_harm(compiler: Compiler) -> None:
-    labels = hostile_labels()
+    labels = ["\ud800", *hostile_labels()]
     facts = {"system": "*/ #error", "network": "??/\n", "date": "*/", "library": "\\"}
     source = to_c(labelled("bcast */", labels, facts), provenance=facts)
     loop = f"for (int i = 0; i < {len(labels)}; i++) {{ puts(colltune_bcast____methods[i]); }}"
     program = compiler.build(f"{source}\n#include <stdio.h>\nint main(void) {{ {loop} return 0; }}\n")
     done = subprocess.run([program], capture_output=True, check=True)
-    expected = b"".join(label.split("\0")[0].encode() + b"\n" for label in labels)
+    expected = b"".join(label.split("\0")[0].encode("utf-8", "surrogatepass") + b"\n" for label in labels)
     assert done.stdout == expected
 
 

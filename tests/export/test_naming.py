@@ -1,10 +1,14 @@
 """Names of algorithms that a target does not know: which it has, and which may be meant."""
 
+import math
+
+import numpy as np
 import pytest
 
+from dashboard.decisions import Method
 from dashboard.export import TARGETS
 from dashboard.export.library_names import measured_series
-from dashboard.export.naming import known, near
+from dashboard.export.naming import known, lacking, near
 
 
 @pytest.mark.parametrize(("version", "there"), [("4.1", False), ("5.0", True), (None, True)])
@@ -33,3 +37,6 @@ def test_rules_are_for_the_open_mpi_that_was_measured(measured: list[tuple[str, 
 def test_a_target_that_takes_any_has_none(target: str) -> None:
     assert known(TARGETS[target], "bcast") == ()
     assert near(TARGETS[target], "bcast", "binomial") == []
+    # Attributes that netCDF holds and JSON does not.
+    facts = {"noise": math.nan, "limits": np.array([1.0, 2.0])}
+    assert lacking(TARGETS[target], "bcast", [Method("mine", "mine")], facts) == []
