@@ -112,6 +112,12 @@ def plain_text(text: str) -> str | None:
     return bare if bare and len(bare) <= LONGEST_NAME and bare.isprintable() and "\ufffd" not in bare else None
 
 
+def operation_name(text: str) -> str | None:
+    """``sum`` for ``MPI_SUM``; None for a collective that has none, which PICO writes as ``null``."""
+    plain = text.strip().lower().removeprefix("mpi_")
+    return None if plain in ("", "null", "none") else plain_text(plain)
+
+
 def not_whole(values: npt.NDArray[np.float64] | npt.NDArray[np.int64], low: int = 0) -> Mask:
     """Where values are not whole numbers from `low` to 2^53."""
     if values.dtype == np.int64 and values.min(initial=low) >= low and values.max(initial=low) < LARGEST_WHOLE:

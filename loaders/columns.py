@@ -52,7 +52,7 @@ PARAMETER = "parameter "
 _MEANS = tuple(map("".join, itertools.product(("avg", "average", "mean"), ("_", ""), ("latency", "lat", "time"))))
 #: How others call them, by our names.
 _CALLED: Mapping[str, tuple[str, ...]] = {
-    "collective": ("coll", "operation"),
+    "collective": ("coll",),
     "algorithm": ("alg", "algo", "algorithm_name"),
     "segment_size": ("seg", "segment", "segsize", "seg_size", "segmentsize", "segsize_bytes", "segment_size_bytes"),
     "comm_size": (
@@ -82,7 +82,7 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
 }
 _SPELLINGS = {theirs: ours for ours, each in _CALLED.items() for theirs in each}
 #: What a column means where no other one means it.
-_ELSE = {"cores": "comm_size", "iterations": "repetitions"}
+_ELSE = {"operation": "collective", "cores": "comm_size", "iterations": "repetitions"}
 _TIMES = ("time", "time_std", "std", "latency", "lat", *_MEANS)
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
@@ -290,12 +290,10 @@ def _without_doubles(
 def _else(
     names: Sequence[str], wanted: Mapping[str, str], meanings: Sequence[tuple[str, float | None] | None]
 ) -> list[tuple[str, float | None] | None]:
-    """Read columns by `_ELSE` that are neither known nor spoken of by the user."""
+    """Read columns by `_ELSE` of which the user does not speak."""
     taken = {m[0] for m in meanings if m}
     free = {name: ours for name, ours in _ELSE.items() if ours not in taken and name not in wanted}
-    return [
-        (free[plain(n)], None) if m is None and plain(n) in free else m for n, m in zip(names, meanings, strict=True)
-    ]
+    return [(free[plain(n)], None) if plain(n) in free else m for n, m in zip(names, meanings, strict=True)]
 
 
 def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:

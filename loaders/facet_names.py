@@ -14,8 +14,8 @@ FACETS: Mapping[str, str] = {
     "datatype": "element_type",
     "campaign": "campaign",
 }
-#: Columns of a table that tell a facet row by row; a column "operation" is usually the collective.
-ROW_FACETS = tuple(name for name in FACETS.values() if name != "operation")
+#: Columns of a table that tell a facet row by row.
+ROW_FACETS = tuple(FACETS.values())
 #: Attribute, no facet: JSON of the values of attributes that are not the same at all processes per node, by these.
 BY_PPN = "by_ppn"
 #: Attribute, no facet, that tells how the points of a run were chosen: one after the other, by what those before had

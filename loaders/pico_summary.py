@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from loaders.chunk import Chunk, not_time, not_whole, plain_text, translate
+from loaders.chunk import Chunk, not_time, not_whole, operation_name, plain_text, translate
 from loaders.delimited import Delimited, Field
 from loaders.names import collective_name, counts_blocks
 from loaders.pico_names import parse_nodes, split_algorithm, without_library
@@ -84,13 +84,7 @@ def device(awareness: str) -> str | None:
     return {"": None, "yes": "gpu"}.get(awareness.strip().lower(), "host")
 
 
-def operation(text: str) -> str | None:
-    """``sum`` for ``MPI_SUM``; None for a collective that has none, which PICO writes as ``null``."""
-    plain = text.strip().lower().removeprefix("mpi_")
-    return None if plain in ("", "null", "none") else plain_text(plain)
-
-
-_FACET_WORDS = {"campaign": date, "device": device, "operation": operation}
+_FACET_WORDS = {"campaign": date, "device": device, "operation": operation_name}
 
 
 def facets_of(cells: Mapping[str, str]) -> dict[str, str | None]:

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
-from loaders.chunk import LONGEST_NAME, Chunk, Mask, not_time, not_whole, plain_text, translate
+from loaders.chunk import LONGEST_NAME, Chunk, Mask, not_time, not_whole, operation_name, plain_text, translate
 from loaders.columns import TEXTS, Plan
 from loaders.delimited import Delimited, Finish
 from loaders.facet_names import ROW_FACETS
@@ -83,7 +83,9 @@ class Rows:
         faults: list[tuple[Mask, str]] = []
         for name in sorted(self._columns(), key="collective".__ne__):
             column = frame[name]
-            if name in ROW_FACETS or name == "double_of":
+            if name == "operation":
+                data[name] = translate(column, operation_name)
+            elif name in ROW_FACETS or name == "double_of":
                 data[name] = translate(column, plain_text)
             elif name in TEXTS:
                 words = translate(column, collective_name if name == "collective" else plain_text)

@@ -49,14 +49,22 @@ def test_a_file_that_leaves_its_network_open_is_named_beside_others_that_tell_it
     assert note == "bcast: no network is told by open.csv, which counts as 'ib' like the others"
 
 
-def test_devices_at_processes_per_node_of_their_own_are_said_and_kept_by_them(tmp_path: Path) -> None:
-    rows = "bcast,ring,4,8,9.5,1,host\nbcast,ring,4,8,9.5,2,host\nbcast,ring,16,8,7.5,4,gpu\n"
-    path = tmp_path / "both.csv"
-    path.write_text(f"{TABLE[:-1]},ppn,device\n{rows}")
+@pytest.mark.parametrize(
+    ("facet", "first_value", "second_value"),
+    [("device", "host", "gpu"), ("operation", "sum", "prod"), ("datatype", "MPI_INT", "MPI_FLOAT")],
+)
+def test_devices_and_reductions_at_processes_per_node_of_their_own_are_said_and_kept_by_them(
+    tmp_path: Path, facet: str, first_value: str, second_value: str
+) -> None:
+    rows = "".join(f"reduce,ring,4,8,9.5,{ppn},{first_value}\n" for ppn in (1, 2))
+    path, column = tmp_path / "both.csv", {"datatype": "element_type"}.get(facet, facet)
+    path.write_text(f"{TABLE[:-1]},ppn,{column}\n{rows}reduce,ring,16,8,7.5,4,{second_value}\n")
     results = open_results(path)
-    assert json.loads(results.attrs["notes"]) == ["bcast: device is host at 1, 2 processes per node and gpu at 4"]
-    assert json.loads(results["bcast"].attrs["by_ppn"]) == {"device": {"1": "host", "2": "host", "4": "gpu"}}
-    assert "by_ppn" not in open_results(path, select="device=host")["bcast"].attrs
+    said = f"reduce: {facet} is {first_value} at 1, 2 processes per node and {second_value} at 4"
+    assert json.loads(results.attrs["notes"]) == [said]
+    values = {"1": first_value, "2": first_value, "4": second_value}
+    assert list(json.loads(results["reduce"].attrs["by_ppn"]).values()) == [values]
+    assert "by_ppn" not in open_results(path, select=f"{facet}={first_value}")["reduce"].attrs
 
 
 def test_a_file_of_two_systems_is_not_to_be_loaded_apart_from_itself(tmp_path: Path) -> None:
@@ -227,6 +235,18 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     pooled = open_results([tmp_path / "spring", tmp_path / "again"])["bcast"]
     assert pooled["time"].isel(method=0).item() == pytest.approx(1.05e-6)
     assert "apart" not in pooled.attrs
+
+
+def test_a_column_of_operations_beside_collectives_tells_reductions_apart(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    rows = "reduce,ring,4,8,9.5,MPI_SUM\nreduce,ring,4,8,20,MPI_PROD\nbcast,ring,4,8,3,null\n"
+    path.write_text(f"{TABLE[:-1]},operation\n{rows}")
+    with pytest.raises(MissingHintError, match=r"operation of reduce is 'sum' .* and 'prod'"):
+        open_results(path)
+    assert first(path, "reduce", select="operation=prod") == pytest.approx(20)
+    assert first(path, select="operation=prod") == pytest.approx(3)
+    path.write_text(TABLE.replace("collective", "operation") + "reduce,ring,4,8,9.5\n")
+    assert first(path, "reduce") == pytest.approx(9.5)
 
 
 @pytest.mark.parametrize(

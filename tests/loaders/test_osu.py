@@ -3,10 +3,12 @@
 import re
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
-from loaders import open_results, osu
+from loaders import imb, open_results, osu, text
 from loaders.errors import LoadError, MissingHintError
+from loaders.source import Format
 from tests.loaders.printed import present, read, read_text, samples_of
 
 FORM = osu.FORMAT
@@ -170,6 +172,17 @@ def test_what_is_no_time_of_a_collective_is_refused(
     assert FORM.recognises(text.encode(), tmp_path)
     assert reason in reading.error
     assert (reading.source.rows, reading.source.skipped) == (0, 1)
+
+
+@pytest.mark.parametrize(
+    ("form", "name"), [(FORM, "osu/local__v7.4_bcast_plain_np2.txt"), (imb.FORMAT, "imb/local__2021_np2_double.txt")]
+)
+def test_tables_longer_than_are_held_load_whole(
+    samples: Path, monkeypatch: pytest.MonkeyPatch, form: Format, name: str
+) -> None:
+    rows = read(form, samples / name).rows
+    monkeypatch.setattr(text, "ROWS_HELD", 3)
+    pd.testing.assert_frame_equal(read(form, samples / name).rows, rows)
 
 
 def test_sizes_and_repetitions_of_rows_are_whole_numbers(tmp_path: Path) -> None:
