@@ -92,6 +92,7 @@ def test_facets_are_listed_with_their_values(devices: Path) -> None:
         ("machine=x", "there is no facet 'machine'; possible are system, network"),
         ("device", "write FACET=VALUE"),
         ("network=ib", "network: none is told"),
+        ("campaign=may", "campaign: 'osu_cuda.txt', 'osu_host.txt'"),
     ],
 )
 def test_what_cannot_be_selected_is_said_with_what_can(devices: Path, select: str, words: str) -> None:
@@ -245,6 +246,12 @@ def test_a_column_of_operations_beside_collectives_tells_reductions_apart(tmp_pa
         open_results(path)
     assert first(path, "reduce", select="operation=prod") == pytest.approx(20)
     assert first(path, select="operation=prod") == pytest.approx(3)
+    for name, word in (("MPI_SUM", "MPI_INT"), ("MPI_PROD", "MPI_FLOAT"), ("null", "MPI_CHAR")):
+        rows = rows.replace(name, word)
+    path.write_text(f"{TABLE[:-1]},element_type\n{rows}")
+    assert first(path, "reduce", select="datatype=MPI_FLOAT") == pytest.approx(20)
+    # The type of a broadcast's elements does not choose among its results where all have the same.
+    assert first(path, select="datatype=MPI_FLOAT") == pytest.approx(3)
     path.write_text(TABLE.replace("collective", "operation") + "reduce,ring,4,8,9.5\n")
     assert first(path, "reduce") == pytest.approx(9.5)
 
@@ -270,7 +277,9 @@ def test_campaigns_are_repetitions_unless_more_than_a_tenth_or_some_by_five_time
         (tmp_path / campaign / "r.csv").write_text(f"{TABLE[:-1]},time_std,repetitions\n{''.join(rows)}")
     folders = [tmp_path / "spring", tmp_path / "autumn"]
     if asked:
-        with pytest.raises(MissingHintError, match=f"campaign of bcast .* up to {ratio:g} times apart in 20 cells"):
+        with pytest.raises(
+            MissingHintError, match=f"campaign of bcast is 'spring' .* up to {ratio:g} times apart in 20 cells"
+        ):
             open_results(folders)
     else:
         assert first(tmp_path, recursive=True) == pytest.approx(5 * (1 + ratio))
