@@ -1,7 +1,8 @@
 """Tables: CSV, TSV and Parquet with one measured point (or raw sample) in each row.
 
 The long table of the project needs no hints: ``collective, algorithm, segment_size, comm_size, message_size, time``
-(bytes by the project's convention, seconds), optionally ``ppn, repetition, repetitions, time_std, library_id, system``.
+(bytes by the project's convention, seconds), optionally ``ppn, repetition, repetitions, time_std, library_id`` and the
+facets of `loaders.facet_names`, such as ``system``; ``operation`` is the collective where no other column is that.
 Other headers are mapped with the hint ``columns``, ``{their name: our name}``. The times may be in other units if their
 column says so: ``time_us``, ``time_ms``, ``time_ns``, ``time [us]``; `time_std` is in the unit of the times if it names
 none. A column ``parameter NAME`` is a further parameter of the method, ``double_of`` the method that ran instead.
