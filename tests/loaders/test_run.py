@@ -65,6 +65,16 @@ def test_a_header_that_a_crash_cut_off_is_written_anew(tmp_path: Path) -> None:
     assert open_results(tmp_path / "a.run")["bcast"].attrs["system"] == "grig"
 
 
+def test_sums_and_products_in_one_file_are_not_averaged(tmp_path: Path) -> None:
+    path = tmp_path / "both.jsonl"
+    for operation, time in (("sum", 1e-3), ("prod", 5e-3)):
+        with RunWriter(path, {"operation": operation}) as run:
+            run.append({**POINT, "collective": "reduce", "samples": [time] * 3})
+    with pytest.raises(MissingHintError, match=r"operation of reduce is 'sum' .* and 'prod'"):
+        open_results(path)
+    assert open_results(path, select="operation=prod")["reduce"]["time"].item() == 5e-3
+
+
 def test_runs_of_two_systems_in_one_file_are_not_averaged(tmp_path: Path) -> None:
     path = tmp_path / "both.jsonl"
     graph = {"digest": "d", "programs": {"0": "p"}}
