@@ -1,11 +1,14 @@
 """Names of collectives as files spell them, what their sizes mean, and Open MPI's numbers of algorithms."""
 
+import json
+from pathlib import Path
+
 import pytest
 
 from loaders.collectives import size_meaning
 from loaders.names import collective_name
 from loaders.numbers import Numbering
-from loaders.openmpi import algorithms, named, series
+from loaders.openmpi import COLLECTIVE_IDS, algorithms, named, series
 
 
 @pytest.mark.parametrize(
@@ -51,6 +54,7 @@ def test_later_versions_of_open_mpi_have_more_algorithms() -> None:
     assert (names["5.0.3"][7], names["6.0.0a1"][7], names["6.0.0a1"][8]) == ("sparbit", "sparbit", "direct-messaging")
     assert (names["5.0.3"][2], names["6.0.0a1"][2]) == ("bruck", "bruck-k-fanout")
     assert [named("reduce", 8, version) for version in ("5.0", "6.0")] == [None, "knomial"]
+    assert [named("allreduce", 7, version) for version in ("5.0", "6.0")] == [None, "allgather_reduce"]
     assert named("reduce", 0, "6.0") == "default"
 
 
@@ -64,3 +68,11 @@ def test_the_numbers_of_intel_mpi_are_known_since_2019() -> None:
     assert Numbering.of("Intel MPI 2019.9").name("bcast", 3) == "ring"
     with pytest.raises(ValueError, match=r"Intel MPI '2018\.4': known are the numbers of 2019 to"):
         Numbering.of("intel-2018.4")
+
+
+def test_collectives_have_their_numbers_by_the_order_of_open_mpi_s_schema(samples: Path) -> None:
+    schema = json.loads((samples / "rules_ompi" / "ompi-main__tuned_dynamic_file_schema.json").read_text())
+    listed = schema["$defs"]["collective_identifier"]["enum"]
+    spelled = {"reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
+    # The schema forgets allgatherv.
+    assert ("allgather", "allgatherv", *(spelled.get(name, name) for name in listed[1:])) == COLLECTIVE_IDS
