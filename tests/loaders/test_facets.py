@@ -198,6 +198,15 @@ def test_times_without_a_unit_are_said_to_be_read_as_seconds(tmp_path: Path) -> 
     assert "microseconds" not in open_results(tmp_path, columns={"Avg_Latency": "time_us"}).attrs["notes"]
 
 
+@pytest.mark.parametrize(("times", "doubted"), [((1.0, 61.0, 70.0), True), ((59.0, 59.5, 70.0), False)])
+def test_times_half_of_which_take_more_than_a_minute_are_doubted(
+    tmp_path: Path, times: tuple[float, ...], *, doubted: bool
+) -> None:
+    rows = "".join(f"bcast,ring,4,{size},{time}\n" for size, time in enumerate(times))
+    (tmp_path / "a.csv").write_text(TABLE.replace("time_us", "time") + rows)
+    assert ("half of the times are above 61 s" in open_results(tmp_path).attrs["notes"]) == doubted
+
+
 def test_reductions_by_an_operation_that_does_not_commute_are_not_averaged_with_sums(tmp_path: Path) -> None:
     for name, attrs, time in (("sum", {}, 1e-6), ("first", {"operation": "first"}, 9e-6)):
         with RunWriter(tmp_path / f"{name}.jsonl", {"system": "x", **attrs}) as writer:
