@@ -178,7 +178,7 @@ def _collective_text(name: str, cube: Mapping[str, Any]) -> list[str]:
     ]
     partly = [m for m in cube["methods"] if m["measured"] < m["cells"]]
     if partly:
-        lines.append(f"    {len(partly)} methods are not measured everywhere:")
+        lines.append(f"    {format_count(len(partly), 'method')} not measured everywhere:")
         rows = [[m["method"], f"{m['measured']:,} of {m['cells']:,}"] for m in partly]
         lines += [f"    {line}" for line in table(["method", "cells"], rows)]
     return [line for line in lines if line]
