@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, decision_map, exact, quadtree
-from dashboard.export import ExportError
+from dashboard.export import ExportError, source_lines
 from dashboard.export.decide_time import decide_time, found_compiler, log_uniform, uniform, workload_sizes
 from tests.cubes import synthetic_cube
 from tests.export.compiling import LETTERS, drawn_tree
@@ -27,6 +27,7 @@ def test_every_variant_decides_alike_and_is_timed_over_all_sizes(gcc: str) -> No
     # One test less than leaves, of the tree with equal neighbours merged.
     assert ifs.tests == decision.simplified().leaves - 1
     assert table.tests is None
+    assert ifs.lines == source_lines(decision)
     # Two cuts, the first child and which attributes, for each node.
     assert memory.size is not None
     assert memory.size > decision.nodes * (2 * 8 + 4 + 2)
