@@ -17,6 +17,7 @@ from dashboard.decisions.measured.map import methods_of
 from dashboard.decisions.measured.problem import Problem
 from dashboard.export import TARGETS, ExportError
 from dashboard.export.bundle import bundle, provenance_of, report
+from dashboard.export.provenance import describe
 from dashboard.export.substitute import apart, has_substitutes, with_substitutes
 from dashboard.export.usage import used_in_text
 from dashboard.export.writing import Order, Part, write
@@ -203,6 +204,18 @@ def test_the_report_tells_what_was_lost() -> None:
     assert "Penalty as the file says it: mean 275 %" in text
     assert "It has no 'linear'" in text
     assert "decides 2 of 8 measured cells as decided" in text
+    assert text.startswith("colltune_bcast.sh: UCC tune string\n")
+    assert "Check of the written file:\n  nothing found\n" in text
+    found = report(write(Order("openmpi", (halves("allreduce", ["ring", "linear"], 64),), {})))
+    assert found.startswith("colltune_allreduce.conf: Open MPI rules (version 1, for 4.x and 5.x), for Open MPI 5.0\n")
+    assert "nothing found" not in found
+
+
+def test_heads_tell_files_and_measured_sizes_of_their_collective() -> None:
+    facts = {"comm_size": [2, 8], "message_size": [8, 4096], "cells": 6}
+    decision = DecisionFunction("bcast", [Method("linear", "linear")], Leaf(0), provenance=facts)
+    lines = describe(decision, {"sources": {"bcast": ["a", "b"], "reduce": 5}})
+    assert "Data: 2 sources, 6 measured cells, 2 to 8 processes, 8 to 4096 bytes." in lines
 
 
 @pytest.mark.parametrize("target", list(TARGETS))
@@ -212,6 +225,7 @@ def test_every_target_says_how_it_is_used(target: str) -> None:
     assert all(step.words for step in steps)
     assert any(step.command for step in steps)
     assert "colltune_bcast" in used_in_text(steps)
+    assert ("libcolltune_bcast.so" in used_in_text(steps)) == target.startswith("preload")
 
 
 def test_what_is_left_to_an_mpich_costs_what_it_was_measured_to_take_by_itself() -> None:
