@@ -12,7 +12,7 @@ import pytest
 import xarray as xr
 
 from loaders import open_results, save_results
-from loaders.errors import LoadError, MissingHintError
+from loaders.errors import LoadError
 from loaders.source import KEPT_SKIPS
 from loaders.table import FORMAT
 from tests.cubes import synthetic_cube
@@ -92,42 +92,6 @@ def test_a_byte_order_mark_and_quotes_are_understood(tmp_path: Path) -> None:
     }
 
 
-@pytest.mark.parametrize(
-    ("name", "scale"),
-    [
-        ("time_s", 1.0),
-        ("time_ms", 1e-3),
-        ("time_us", 1e-6),
-        ("time_ns", 1e-9),
-        ("Time [us]", 1e-6),
-        ("time (ns)", 1e-9),
-        ("AvgLatency(us)", 1e-6),
-        ("mean time (ms)", 1e-3),
-        ("latency (sec)", 1.0),
-        ("time (seconds)", 1.0),
-        ("time_msec", 1e-3),
-        ("time_usec", 1e-6),
-        ("time_nsec", 1e-9),
-        ("time [\u00b5s]", 1e-6),
-        ("time [\u03bcs]", 1e-6),
-    ],
-)
-def test_the_column_names_the_unit_of_the_times(name: str, scale: float, tmp_path: Path) -> None:
-    text = f"collective,algorithm,comm_size,message_size,{name},time_std\nbcast,linear,4,8,12.5,0.5\n"
-    (row,) = read_text(FORMAT, tmp_path, text).rows.itertuples()
-    assert (row.time, row.time_std) == pytest.approx((12.5 * scale, 0.5 * scale))
-
-
-def test_columns_are_mapped_and_units_come_with_our_name(tmp_path: Path) -> None:
-    text = "op;alg no;P;bytes;lat;k\nBCAST;3;64;1024;17.5;4\n"
-    columns = {"op": "collective", "alg no": "algorithm", "P": "comm_size", "bytes": "message_size", "lat": "time_us"}
-    reading = read_text(FORMAT, tmp_path, text, columns={**columns, "k": "fanout"})
-    (row,) = reading.rows.itertuples()
-    assert (row.collective, row.algorithm, row.comm_size, row.message_size, row.fanout) == ("bcast", "3", 64, 1024, 4)
-    assert row.time == pytest.approx(17.5e-6)
-    assert "'k'" in read_text(FORMAT, tmp_path, text, columns=columns).source.notes[0]
-
-
 def test_mapping_faults_are_named(tmp_path: Path) -> None:
     assert "no column 'nosuch'" in read_text(FORMAT, tmp_path, LONG + ROWS, columns={"nosuch": "ppn"}).error
     doubled = {"comm_size": "message_size", "segment_size": "message_size"}
@@ -143,12 +107,6 @@ def test_a_column_repetition_makes_raw_samples(tmp_path: Path) -> None:
     cube = open_results(path)["bcast"]
     assert cube["time"].item() == pytest.approx(3e-6)
     assert list(cube["sample"].values.ravel()) == pytest.approx([5e-6, 1e-6, 3e-6])
-
-
-def test_the_micro_sign_of_a_spreadsheet_is_that_of_microseconds(tmp_path: Path) -> None:
-    text = "collective,algorithm,comm_size,message_size,time [µs]\nbcast,ring,4,8,9.5\n"
-    for encoding in ("utf-8", "latin-1"):
-        assert read_text(FORMAT, tmp_path, text.encode(encoding)).time(message_size=8) == 9.5
 
 
 def test_total_sizes_become_blocks(tmp_path: Path) -> None:
@@ -402,49 +360,3 @@ def test_damaged_parquet_ends_in_rows_or_a_load_error(tmp_path: Path) -> None:
     content = (tmp_path / "a.parquet").read_bytes()
     for _, reading in damaged_readings(FORMAT, [content], tmp_path, 4):
         assert reading.error or (reading.rows["time"] > 0).all()
-
-
-def test_a_column_cannot_become_a_parameter_of_a_name_that_is_taken(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text("collective,algorithm,m,comm_size,message_size,time\nbcast,a,x,2,8,1e-5\n")
-    with pytest.raises(LoadError, match=r"'method'.*something else"):
-        open_results(tmp_path / "t.csv", columns={"m": "method"})
-
-
-def test_a_name_that_is_too_long_is_told_from_none(tmp_path: Path) -> None:
-    (tmp_path / "t.csv").write_text(f"collective,algorithm,comm_size,message_size,time\nbcast,{'x' * 201},2,8,1e-5\n")
-    with pytest.raises(LoadError, match="no algorithm of 1 to 200 printable characters"):
-        open_results(tmp_path / "t.csv")
-
-
-@pytest.mark.parametrize(("time", "doubted"), [("47989", True), ("0.5", False)])
-def test_times_too_long_for_seconds_are_doubted(tmp_path: Path, time: str, *, doubted: bool) -> None:
-    (tmp_path / "t.csv").write_text(f"collective,algorithm,comm_size,message_size,time\nbcast,a,2,8,{time}\n")
-    notes = str(open_results(tmp_path / "t.csv").attrs.get("notes", ""))
-    assert ("--column time_us=COLUMN" in notes) == doubted
-
-
-@pytest.mark.parametrize("name", ["Allocation", "Mapping", "mapby", "map by"])
-def test_a_column_of_how_processes_were_placed_keeps_them_apart(name: str, tmp_path: Path) -> None:
-    """As sweeps over ``mpirun --map-by`` are tabulated: each mapping has all methods at all sizes."""
-    (tmp_path / "sweep.csv").write_text(
-        f"algorithm_name,{name},Processes,size_bytes,Latency(us)\n"
-        "chain,core,4,8,1.5\nchain,node,4,8,9.5\nlinear,core,4,8,2.5\nlinear,node,4,8,7.5\n"
-    )
-    with pytest.raises(MissingHintError, match=r"placement of bcast is 'core' .* and 'node'"):
-        open_results(tmp_path / "sweep.csv", collective="bcast")
-    cube = open_results(tmp_path / "sweep.csv", collective="bcast", select="placement=node")["bcast"]
-    assert cube["time"].values.ravel() == pytest.approx([9.5e-6, 7.5e-6])
-    assert cube.attrs["placement"] == "node"
-
-
-def test_cores_are_the_processes_where_no_other_column_tells_them(tmp_path: Path) -> None:
-    rows = "\nring,{},1000,8,1.5\nring,{},1000,8,2.5\n"
-    (tmp_path / "cores.csv").write_text("algorithm,cores,iterations,size,latency_us" + rows.format(2, 4))
-    cube = open_results(tmp_path / "cores.csv", collective="bcast")["bcast"]
-    assert cube["comm_size"].values.tolist() == [2, 4]
-    assert cube["repetitions"].values.ravel().tolist() == [1000, 1000]
-    (tmp_path / "hybrid.csv").write_text(
-        "algorithm,cores,iterations,size,latency_us,processes\nring,8,10,8,1.5,2\nring,16,10,8,2.5,4\n"
-    )
-    hybrid = open_results(tmp_path / "hybrid.csv", collective="bcast")["bcast"]
-    assert hybrid["comm_size"].values.tolist() == [2, 4]
