@@ -91,8 +91,9 @@ def _take_examples(args: argparse.Namespace, examples: Mapping[str, str]) -> Non
         if value == THEIRS:
             args.columns = [*(args.columns or ()), (name, value)]
             continue
-        before = getattr(args, HELD.get(name, name), None)
-        setattr(args, HELD.get(name, name), f"{before},{value}" if before and name == "select" else value)
+        held = HELD.get(name, name)
+        before = getattr(args, held, None)
+        setattr(args, held, f"{before},{value}" if before and name == "select" else value)
 
 
 def coverage(cube: xr.Dataset) -> dict[str, Any]:

@@ -367,7 +367,7 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         tuned = left_to_tuned(decision) if across else decision
         notes = plans([tuned], order.reader_version, order.cubes, order.most_rules, order.weights)[0].notes
         yield from dict.fromkeys((*notes, *(unsaid_of_han(decision) if across else ())))
-    elif order.target == "mpich" and stands_there(decision, order.base or standing([decision]) or ""):
+    elif order.target == "mpich" and stands_there(decision, order.base):
         return
     elif TARGETS[order.target].readable:
         name = decision.collective

@@ -27,13 +27,6 @@ PPN = Option(
     low=1,
     unlimited="placed alike",
 )
-PATTERN = _hint(
-    "pattern",
-    "pattern of the file names",
-    "PATTERN",
-    "What the parts of each file's path stand for, such as '{collective}__{algorithm}__seg{segment_size}.sko'; * "
-    "stands for anything.",
-)
 STATISTIC = Option(
     name="statistic",
     title="time taken from the file",
@@ -87,7 +80,13 @@ SCHEDULER = Option(
 )
 #: What files do not say, what is meant of them, and who computes.
 OPTIONS = (
-    PATTERN,
+    _hint(
+        "pattern",
+        "pattern of the file names",
+        "PATTERN",
+        "What the parts of each file's path stand for, such as '{collective}__{algorithm}__seg{segment_size}.sko'; * "
+        "stands for anything.",
+    ),
     _hint("algorithm", "algorithm", "NAME", "The algorithm that was measured; with the segment size it is the method."),
     _hint(
         "segment_size",

@@ -74,9 +74,10 @@ def to_mpich(decisions: Decisions, *, provenance: Facts = None, base: str | None
     return json.dumps(document, indent=4) + "\n"
 
 
-def stands_there(decision: DecisionFunction, base: str) -> bool:
-    """Whether the file to start from decides so already: of that nothing is written otherwise."""
-    return _alike(decision, _base(base)[1].get(decision.collective))
+def stands_there(decision: DecisionFunction, base: str | None) -> bool:
+    """Whether the file to start from, as of `to_mpich`, decides so already: of that nothing is written otherwise."""
+    own_rules = _base(standing([decision]) if base is None else base)[1]
+    return _alike(decision, own_rules.get(decision.collective))
 
 
 def _alike(decision: DecisionFunction, own: DecisionFunction | None) -> bool:

@@ -14,7 +14,7 @@ from dashboard.export import usage
 from dashboard.export.library_names import is_of_library
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_names import ALGORITHMS
-from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT, is_forced
+from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, READ, SEGMENT, is_forced
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
@@ -88,7 +88,7 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
     """
     name = _name(decision, method)
     # A file that was read decides between groups as well, whose calls are passed on anyway.
-    if name == "" or "_inter_" in str(method.parameters.get("library_name", "")):
+    if name == "" or "_inter_" in str(method.parameters.get(READ, "")):
         return Switches()
     key = (decision.collective, name or "")
     right = key not in DEADLY and is_forced(*key, method.parameters)
@@ -108,7 +108,7 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
 def _name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name: its own where it was measured, which has more than its selection can say."""
     measured = str(decision.provenance.get("library", "")).upper().startswith("MPICH") and is_of_library(method)
-    measured &= "library_name" not in method.parameters
+    measured &= READ not in method.parameters
     if measured and normal(method.algorithm) != "default" and re.fullmatch(r"[a-z]\w*", method.algorithm):
         return method.algorithm
     return algorithm_name(decision, method)
