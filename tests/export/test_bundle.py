@@ -206,9 +206,9 @@ def test_the_report_tells_what_was_lost() -> None:
     assert "decides 2 of 8 measured cells as decided" in text
     assert text.startswith("colltune_bcast.sh: UCC tune string\n")
     assert "Check of the written file:\n  nothing found\n" in text
-    found = report(write(Order("openmpi", (halves("allreduce", ["ring", "linear"], 64),), {})))
-    assert found.startswith("colltune_allreduce.conf: Open MPI rules (version 1, for 4.x and 5.x), for Open MPI 5.0\n")
-    assert "nothing found" not in found
+    faulty = report(write(Order("openmpi", (halves("allreduce", ["ring", "linear"], 64),), {})))
+    assert faulty.startswith("colltune_allreduce.conf: Open MPI rules (version 1, for 4.x and 5.x), for Open MPI 5.0\n")
+    assert "nothing found" not in faulty
 
 
 def test_heads_tell_files_and_measured_sizes_of_their_collective() -> None:
