@@ -79,9 +79,15 @@ def test_a_loop_variable_of_a_name_that_rows_have_is_a_parameter(tmp_path: Path)
     assert cube["method"].values.tolist() == ["x loop_time=3", "x loop_time=4"]
 
 
-@pytest.mark.parametrize("name", ["nodes", "procs", "np", "nprocs", "processes", "P", "comm_size", "ranks"])
-@pytest.mark.parametrize("size", ["count", "length", "len", "size", "bytes", "msgsize", "message_size", "Count"])
-def test_loops_over_processes_and_sizes_are_no_parameters(tmp_path: Path, name: str, size: str) -> None:
+@pytest.mark.parametrize(
+    "loops",
+    [
+        *("nodes count", "procs length", "np len", "nprocs size", "processes bytes", "P msgsize"),
+        *("comm_size message_size", "ranks Count"),
+    ],
+)
+def test_loops_over_processes_and_sizes_are_no_parameters(tmp_path: Path, loops: str) -> None:
+    name, size = loops.split()
     file = write(tmp_path / "a.sko", f"{HEADER}{name}= 5 {size}= 3 12 67.3 1.4 9 11.3 67.3\n")
     cube = open_results(file, algorithm="x")["bcast"]
     assert (cube["comm_size"].item(), cube["message_size"].item(), cube["method"].item()) == (5, 12, "x")
