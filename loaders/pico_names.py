@@ -20,7 +20,7 @@ DATATYPES = {
 _LIBBINE = re.compile(r"(?P<algorithm>.+)-(?P<segment>\d{1,15})-(?P<ports>\d{1,6})", re.ASCII)
 _SEGMENTED = re.compile(r"(?P<algorithm>.+)_(?P<segment>\d{1,15})", re.ASCII)
 #: What libraries take when they are left to themselves.
-_DEFAULTS = ("default_ompi", "default_mpich")
+_DEFAULTS = ("default_ompi", "default_mpich", "default_cray_mpich", "default-default")
 _FILE = re.compile(
     rf"(?P<count>\d{{1,15}})_(?P<algorithm>.+?)_(?P<datatype>{'|'.join(DATATYPES)})\.csv(?:\.gz)?", re.ASCII
 )
