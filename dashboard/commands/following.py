@@ -205,16 +205,16 @@ def _beside(args: argparse.Namespace) -> list[str]:
 
 
 def _after_check(args: argparse.Namespace) -> list[str] | None:
-    if not args.paths or args.han:
+    if not args.rules or args.han:
         return None
     if args.output:
         return ["prove", args.output, *_started(args)]
     if not args.slower:
         return None
-    kept = Path(args.paths[0])
+    kept = Path(args.rules)
     kept = kept.with_suffix(f".kept{kept.suffix or '.conf'}")
     measured = [word for option in CAMPAIGN if option.name != "ppn" for word in _typed(args, option)]
-    words = ["tune-check", *map(str, args.paths), *_collectives(args), *measured, *_launching(args), *_ppn(args)]
+    words = ["tune-check", str(args.rules), *_collectives(args), *measured, *_launching(args), *_ppn(args)]
     return [*words, "--folder", args.folder, "--drop-slower", "-o", str(kept)]
 
 

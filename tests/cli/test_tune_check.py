@@ -96,7 +96,8 @@ def test_results_alone_are_compared_without_rules(colltune: Run, measured: Path)
     [
         (["RULES", "--results", "MEASURED", "--drop-slower"], "--drop-slower and -o FILE go together"),
         ([], "name a rules file or a saved decision function"),
-        (["RULES", "RULES", "--results", "MEASURED"], "one rules file at a time"),
+        (["RULES", "RULES", "--results", "MEASURED"], "unrecognized arguments"),
+        (["RULES", "--results", "MEASURED", "--tree", "optimal"], "unrecognized arguments: --tree"),
         (["nowhere.conf", "--results", "MEASURED"], "nowhere.conf: no such file"),
         (["RULES", "--results", "MEASURED", "-c", "scan"], "-c scan: these results hold bcast"),
         (["RULES", "--results", "MEASURED", "--level", "2"], "--level"),
@@ -110,22 +111,6 @@ def test_what_cannot_be_is_one_clear_line(
     broken.write_text(RULES.replace("0 1 0 0", "5 1 0 0"))
     named = {"RULES": rules, "MEASURED": measured, "BROKEN": broken}
     assert_one_clear_line(colltune("tune-check", *(named.get(word, word) for word in arguments)), words)
-
-
-def test_a_tree_is_grown_exported_and_checked(colltune: Run, measured: Path, results: Path, tmp_path: Path) -> None:
-    kept = tmp_path / "kept.conf"
-    tree = ("--tree", "quadtree:max_depth=1", "-c", "bcast", "--results", measured)
-    answer = colltune("tune-check", results, *tree, "--drop-slower", "-o", kept, "--json")
-    assert answer.status == 0, answer.err
-    rules = answer.json["collectives"]["bcast"]["rules"]
-    assert sum(rule["cells"] for rule in rules) == 2
-    assert answer.json["dropped"]["bcast"] == sum(rule["outcome"] == "slower" for rule in rules)
-    assert colltune("lint", kept).status == 0
-
-
-def test_an_unknown_tree_is_one_clear_line(colltune: Run, measured: Path, results: Path) -> None:
-    answer = colltune("tune-check", results, "--tree", "oak", "-c", "bcast", "--results", measured)
-    assert_one_clear_line(answer, "oak")
 
 
 def test_ranks_are_those_that_the_rules_were_measured_with(tmp_path: Path, colltune: Run, results: Path) -> None:

@@ -173,7 +173,7 @@ def _add_libraries(commands: Any, common: _Parser, hints: _Parser) -> None:
     for each in cli_orthogonal.add_parser(commands, common, hints):
         cli_treatment.add_options(each)
     libraries.check_methods_parser(commands, common)
-    cli_treatment.add_options(cli_tune_check.add_parser(commands, [hints, common]))
+    cli_tune_check.add_parser(commands, common)
     timed = libraries.decide_time_parser(commands, [hints, common])
     results.collectives(timed)
     cli_treatment.add_options(timed)

@@ -3,7 +3,7 @@
 import argparse
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -47,20 +47,18 @@ class _Left:
 
 def tune_check(args: argparse.Namespace) -> None:
     """Measure, compare, judge and drop, as asked."""
-    if args.han and args.tree:
-        raise Usage("--han FILE goes with a rules file, without --tree")
     if args.drop_slower != bool(args.output):
         raise Usage("--drop-slower and -o FILE go together: the rules without the slower ones are written there")
-    if args.decided and not args.paths:
+    if args.decided and not args.rules:
         raise Usage("--decided FILE… goes with the rules file that was decided from these results")
-    if not args.paths and (args.drop_slower or not args.results):
-        raise Usage("name a rules file or a saved decision function; or benchmark files with --tree")
+    if not args.rules and (args.drop_slower or not args.results):
+        raise Usage("name a rules file or a saved decision function")
     _checked(args)
 
 
 def _checked(args: argparse.Namespace) -> None:
     installation = None if args.results else _installation(args)
-    rules = given(args, form_of(args, installation)) if args.paths else None
+    rules = given(args, form_of(args, installation)) if args.rules else None
     files = args.results
     if installation is not None and rules is not None:
         files = [_measured(args, rules, installation)]
@@ -75,7 +73,7 @@ def _checked(args: argparse.Namespace) -> None:
         again = None if installation is None else _once_more(args, left.rules, installation)
     result = {
         "results": [str(file) for file in files],
-        "rules": None if rules is None else args.paths,
+        "rules": None if rules is None else [args.rules],
         "collectives": {
             name: described(improvement, verdicts.get(name, [])) for name, improvement in improvements.items()
         },
@@ -100,7 +98,7 @@ def _installation(args: argparse.Namespace) -> Installation:
 
 def _ranks(args: argparse.Namespace, rules: Given) -> int:
     """Processes to launch: those asked for, those that the rules were measured with, or the cores."""
-    known = max(rules.comm_sizes, default=0) or cli_launching.measured_ranks(rules.text) or len(_cores())
+    known = cli_launching.measured_ranks(rules.text) or len(_cores())
     return int(args.ranks or max(2, known))
 
 
@@ -119,10 +117,6 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
     if cli_launching.spreads(args):
         # Ranks of 5.0.11 crash when HAN has answered while messages are counted.
         otherwise["graphs"] = False
-    if sizes := [size for size in rules.comm_sizes if 2 <= size <= ranks]:
-        otherwise["comm_sizes"] = ",".join(map(str, sizes))
-    if sizes := [size for size in rules.message_sizes if size > 0]:
-        otherwise["message_sizes"] = ",".join(map(str, sizes))
     # That of the plan is how many are measured; here it says how ranks are placed.
     measuring = argparse.Namespace(**{**vars(args), "ppn": None})
     campaign = prepare(folder, rules.text, bench_plan.planned(measuring, installation, **otherwise))
@@ -198,7 +192,7 @@ def _left(
     for name, text in files:
         write(name, text)
     say(f"wrote {' and '.join(name for name, _ in files)}: {what} left to the library's own decision")
-    return _Left(replace(left, comm_sizes=rules.comm_sizes, message_sizes=rules.message_sizes), gone, cut)
+    return _Left(left, gone, cut)
 
 
 def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> DecisionFunction:

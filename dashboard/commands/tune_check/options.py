@@ -1,7 +1,6 @@
 """The options of ``colltune tune-check``."""
 
 import argparse
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,6 +9,7 @@ from dashboard.commands import trees as cli_trees
 from dashboard.commands import values as cli_values
 from dashboard.commands.bench import options as bench_options
 from dashboard.domain.campaign import BY_NAME
+from dashboard.session.treatment import OPTIONS
 
 _FOLDER = "tune-check"
 #: Of each of two methods that cannot be measured in one job.
@@ -17,8 +17,8 @@ LAUNCHES = 3
 #: Options of a campaign that it has, and what differs of them here.
 _MEASURED: dict[str, dict[str, Any]] = {
     "ranks": {"unlimited": "as measured, else those of the allocation or the cores"},
-    "comm_sizes": {"help": "Processes; without it those of PATH…, else powers of two."},
-    "message_sizes": {"help": "Bytes; those of PATH… come before the default."},
+    "comm_sizes": {},
+    "message_sizes": {},
     "datatype": {},
     "memory": {},
     "launches": {"help": f"All is measured so often, ranks anew; {LAUNCHES} where each of both needs its own."},
@@ -31,20 +31,12 @@ _EPILOG = (
 )
 
 
-def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> argparse.ArgumentParser:
-    """Add ``tune-check`` to the subcommands of ``colltune``; the options of measurements are still to come."""
+def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
+    """Add ``tune-check`` to the subcommands of ``colltune``."""
     about = "Measure rules against the library's own decision; point out, or drop, those that are slower."
-    parser = cli_arguments.command(commands, "tune-check", about, *parents, epilog=_EPILOG)
-    parser.add_argument(
-        "paths",
-        nargs="*",
-        metavar="PATH",
-        help="a rules file or a saved decision function; with --tree the benchmark files to decide by",
-    )
+    parser = cli_arguments.command(commands, "tune-check", about, common, epilog=_EPILOG)
+    parser.add_argument("rules", nargs="?", metavar="RULESFILE", help="a rules file or a saved decision function")
     cli_arguments.collectives(parser)
-    parser.add_argument(
-        "--tree", metavar="TREE:OPTION=VALUE,…", help='decide by PATH…, such as "quadtree:max_depth=3", and export that'
-    )
     parser.add_argument("--for", dest="version", metavar="V", help="version of Open MPI (default: the installed one's)")
     where = parser.add_argument_group("where")
     parser.add_argument("--han", metavar="FILE", help="HAN's rules that belong to the rules file (Open MPI, nodes)")
@@ -74,8 +66,8 @@ def add_parser(commands: Any, parents: Sequence[argparse.ArgumentParser]) -> arg
     )
     judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
     cli_arguments.beyond(judged)
+    cli_trees.add_option(judged, next(option for option in OPTIONS if option.name == "keep_doubtful"))
     cli_arguments.json(parser)
-    return parser
 
 
 def _measuring(parser: argparse.ArgumentParser) -> None:
@@ -90,4 +82,3 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
         help="the job is ended then (default: 5 x the estimate, 2min at least)",
     )
     cli_arguments.starting(parser)
-    parser.set_defaults(combined=False)

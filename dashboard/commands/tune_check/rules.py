@@ -1,4 +1,4 @@
-"""The rules that ``colltune tune-check`` measures: read, or grown, in the form that the library at hand takes."""
+"""The rules that ``colltune tune-check`` measures, in the form that the library at hand takes."""
 
 import argparse
 from collections.abc import Mapping, Sequence
@@ -7,34 +7,27 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.commands import trees as cli_trees
-from dashboard.commands.load import load
-from dashboard.commands.output import Working, say
-from dashboard.commands.prepared import as_asked_beyond, preparation
+from dashboard.commands.output import say
+from dashboard.commands.prepared import as_asked_beyond
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.saved import FORMAT
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.grown.families import family
-from dashboard.export import form, writing
+from dashboard.export import form
 from dashboard.export.form import Form
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import notes_alone, read_beside
 from dashboard.export.rules.lint import read_rules
 from loaders import disk
-from loaders.collectives import POINT_TO_POINT
 
 
 @dataclass(frozen=True)
 class Given:
-    """The rules: their form and text, what they decide by collective, and sizes to measure, if anything says."""
+    """The rules: their form and text, and what they decide by collective."""
 
     form: Form
     text: str
     decisions: Mapping[str, DecisionFunction]
-    comm_sizes: Sequence[int] = ()
-    message_sizes: Sequence[int] = ()
 
     @property
     def decided(self) -> tuple[str, ...]:
@@ -47,7 +40,7 @@ def form_of(args: argparse.Namespace, installation: Installation | None) -> Form
     if installation is not None:
         library = installation.library
         return form.form_of(library.name, args.version or library.version, nodes=bool(args.han))
-    mpich = len(args.paths) == 1 and not args.tree and _begins(Path(args.paths[0])).lstrip().startswith('{"collective=')
+    mpich = _begins(Path(args.rules)).startswith('{"collective=')
     return form.form_of("MPICH" if mpich else "Open MPI", args.version or "5.0", nodes=bool(args.han))
 
 
@@ -57,11 +50,7 @@ def _begins(path: Path) -> str:
 
 def given(args: argparse.Namespace, form: Form) -> Given:
     """What is to be checked, as rules of the library."""
-    if args.tree:
-        return _grown(args, form)
-    if len(args.paths) > 1:
-        raise Usage("one rules file at a time; benchmark files need --tree")
-    path = Path(args.paths[0])
+    path = Path(args.rules)
     if not path.is_file():
         raise Usage(f"{path}: no such file")
     if path.suffix == ".json" and f'"{FORMAT}"' in disk.read_text(path, errors="replace")[:4096]:
@@ -96,27 +85,3 @@ def _refuse_faulty(rules: RulesFile, name: str, words: str = "") -> None:
     if rules.errors:
         fault = next(fault for fault in rules.faults if fault.severity == "error")
         raise Usage(f"{name}: {fault} (colltune lint {words or name} lists all faults)")
-
-
-def _grown(args: argparse.Namespace, form: Form) -> Given:
-    """A tree for each collective, exported as ``colltune export`` would."""
-    name, known = cli_trees.read(args.tree)
-    chosen = family(name)
-    names = args.collective or [collective for collective in load(args).children if collective != POINT_TO_POINT]
-    decisions, cubes = [], {}
-    for collective in names:
-        prepared = preparation(argparse.Namespace(**{**vars(args), "collective": [collective]}))
-        with Working() as progress:
-            decisions.append(chosen.grow(prepared.learnt, progress=progress, **known))
-        cubes[collective] = prepared.problem.slices[0].cube
-    bounded = tuple(as_asked_beyond(args, decisions))
-    base = form.base or None
-    made = writing.write(writing.Order(form.target, bounded, cubes=cubes, version=form.version, base=base))
-    notes = [f"not as decided: {part.source.collective}: {note}" for part in made.parts for note in part.notes]
-    for words in (*notes, *(f"{name} is left out: {why}" for name, why in made.left_out.items())):
-        say(f"note: {words}")
-    comm_sizes, message_sizes = (
-        sorted({int(value) for cube in cubes.values() for value in cube[name].values})
-        for name in (COMM_SIZE, MESSAGE_SIZE)
-    )
-    return Given(form, made.text, form.read(made.text).decisions, comm_sizes, message_sizes)
