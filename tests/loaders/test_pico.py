@@ -141,9 +141,8 @@ def test_the_consolidated_table_loads_whole_for_either_system(consolidated: Path
                 size = max(1, (2 * int(line["bytes"]) + int(line["ranks"])) // (2 * int(line["ranks"])))
             else:
                 size = int(line["bytes"])
-            methods = cube["method"].values[
-                (cube["algorithm"] == known_as(line["algorithm"])) & (cube["segment_size"] == int(line["segsize_bytes"]))
-            ]
+            segmented = cube["segment_size"] == int(line["segsize_bytes"])
+            methods = cube["method"].values[(cube["algorithm"] == known_as(line["algorithm"])) & segmented]
             cell = cube["time"].sel({"comm_size": int(line["ranks"]), "message_size": size, "method": methods[0]})
             if "ppn" in cell.dims:
                 cell = cell.sel(ppn=int(line["tasks_per_node"]))
