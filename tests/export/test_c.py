@@ -132,8 +132,9 @@ class TestSeveralCollectives:
         decision = DecisionFunction(
             "bcast+reduce+scan", LETTERS, root, categories={"collective": names}, provenance=facts
         )
-        source = to_c(decision)
-        assert "Decided together: bcast+reduce+scan" in source
+        quality = {"bcast+reduce+scan": {"penalty": {"mean": 1.5, "max": 7.0}}}
+        source = to_c(decision, provenance={"statistics": quality})
+        assert source.count("Decided together: bcast+reduce+scan") == source.count("mean 1.5 %") == 3
         assert "collective" not in "".join(re.findall(r"if \(.*?\)", source))
         parts = [decision.restricted(collective=name) for name in names]
         assert source_lines(decision) == sum(source_lines(part) for part in parts)

@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.decisions import DecisionFunction, Leaf, Method
+from dashboard.export.form import form_of
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich import base as mpich_base
@@ -54,6 +55,7 @@ def test_without_a_base_the_installed_library_s_own_is_changed(
     base = mpich_base.installed()
     assert base is not None
     assert base[0] == path
+    assert form_of("MPICH", "5.0.2").base == base[1] == generic
     decision = DecisionFunction("gather", [Method("binomial", "binomial")], Leaf(0))
     assert len(json.loads(mpich.to_mpich(decision))) == 44
 

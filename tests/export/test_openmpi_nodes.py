@@ -69,7 +69,8 @@ def test_each_file_is_read_by_itself_too() -> None:
     assert han.format == "openmpi-han"
     assert {method.algorithm for method in han.decisions["bcast"].methods} <= {"han", "tuned", "basic", "adapt"}
     assert read_text(joined(first, second)).format == "openmpi-nodes"
-    assert han_name("out/rules.conf") == "out/rules-han.conf"
+    names = [han_name(name) for name in ("out/rules.conf", "out.d/rules", "out.d/v1.2.conf")]
+    assert names == ["out/rules-han.conf", "out.d/rules-han", "out.d/v1.2-han.conf"]
     assert [name for name, _ in files_of("rules.conf", joined(first, second))] == ["rules.conf", "rules-han.conf"]
 
 

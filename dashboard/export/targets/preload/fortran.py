@@ -63,7 +63,7 @@ def _definition(call: Call, last: Sequence[str]) -> list[str]:
         pointer, name = name.startswith("*"), name.lstrip("*")
         names.append(name)
         declared.append(f"void *{name}" if pointer else f"MPI_Fint *{name}")
-        passed.append(_passed(kind.removeprefix("const "), name, pointer=pointer, array=parameter.endswith("[]")))
+        passed.append(_passed(kind, name, pointer=pointer, array=parameter.endswith("[]")))
     names.append("ierror")
     parts = {
         "name": call.name,
