@@ -81,7 +81,8 @@ def format_time(seconds: float) -> str:
         return "not measured"
     if seconds == 0:
         return "0 s"
-    factor, unit = next((pair for pair in _TIMES if abs(seconds) >= pair[0]), _TIMES[-1])
+    # A number that is rounded to 1,000 is said by the next unit.
+    factor, unit = next((pair for pair in _TIMES if round(abs(seconds) / pair[0], 4) >= 1), _TIMES[-1])
     value = seconds / factor
     digits = 3 if abs(value) < 10 else 2 if abs(value) < 100 else 1
     return f"{value:,.{digits}f} {unit}"

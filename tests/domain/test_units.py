@@ -63,6 +63,8 @@ def test_room_is_rounded_and_never_1024_of_a_unit(size: float, text: str) -> Non
         (104.2e-6, "104.2 µs"),
         (52.13e-6, "52.13 µs"),
         (7e-9, "7.000 ns"),
+        (999.96e-6, "1.000 ms"),
+        (0.99994, "999.9 ms"),
         (math.nan, "not measured"),
     ],
 )
