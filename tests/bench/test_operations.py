@@ -10,9 +10,14 @@ from hypothesis import strategies as st
 
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.ranks.operations import Operation, Types, skewed
+from dashboard.domain.campaign import DATATYPES
 from loaders.collectives import COLLECTIVES
 
 TYPES = Types("byte", "float", "sum")
+
+
+def test_elements_are_as_long_as_numpy_has_them() -> None:
+    assert {name: np.dtype(name).itemsize for name in DATATYPES} == DATATYPES
 
 
 class Recorder:

@@ -10,7 +10,6 @@ import numpy as np
 from dashboard.benchmarks.campaigns.protocol import Cell
 from dashboard.benchmarks.ranks.exchange import Exchange, starts_of
 from dashboard.domain.arrays import Array
-from dashboard.domain.campaign import DATATYPES
 from loaders.collectives import COLLECTIVES, Part
 
 #: MPI's names of types of elements.
@@ -42,7 +41,7 @@ class Operation:
     types
         Handles of the MPI library.
     datatype
-        Of reductions, one of `dashboard.benchmarks.campaigns.plan.DATATYPES`.
+        Of reductions, one of `dashboard.domain.campaign.DATATYPES`.
     copies
         Pairs of buffers to rotate through.
     skew
@@ -70,7 +69,7 @@ class Operation:
         self.dtype = np.dtype(datatype) if entry.reduces else np.dtype(np.uint8)
         self.sum, self.commutes, self.copies = types.sum, types.commutes, copies
         self.handle = types.reduced if entry.reduces else types.byte
-        self.count = cell.message_size // (DATATYPES[datatype] if entry.reduces else 1)
+        self.count = cell.message_size // self.dtype.itemsize
         uneven = skew and entry.counts != "equal"
         self.counts = skewed(self.count, self.size) if uneven else [self.count] * self.size
         reduced = partial(reduce, np.add) if types.commutes else _first
