@@ -58,9 +58,7 @@ def prepare() -> None:
                 _idle.append(_Worker())
 
 
-def open_results(
-    paths: Sequence[str], *, size: int, progress: Progress | None = None, limit: float | None = None, **hints: Any
-) -> xr.DataTree:
+def open_results(paths: Sequence[str], *, size: int, progress: Progress | None = None, **hints: Any) -> xr.DataTree:
     """Do as `loaders.open_results`, apart.
 
     Parameters
@@ -69,8 +67,6 @@ def open_results(
         As there.
     size
         Bytes of the files, by which the time limit grows.
-    limit
-        Seconds; default: `LIMIT_S` and `LIMIT_S_PER_MB`.
 
     Raises
     ------
@@ -81,26 +77,22 @@ def open_results(
 
     if not _used:
         return loaders.open_results(paths, progress=progress, **hints)
-    tree = _read("open_results", paths, size, progress, limit, hints)
+    tree = _read("open_results", paths, size, progress, hints)
     # What stays on disk is opened by who will read it.
     return loaders.open_results(paths, progress=progress, **hints) if tree is None else tree
 
 
-def scan(
-    paths: Sequence[str], *, size: int, progress: Progress | None = None, limit: float | None = None, **hints: Any
-) -> list[dict[str, Any]]:
+def scan(paths: Sequence[str], *, size: int, progress: Progress | None = None, **hints: Any) -> list[dict[str, Any]]:
     """Do as `loaders.scan`, apart; parameters and errors as for `open_results`."""
     import loaders  # noqa: PLC0415 - as above
 
     if not _used:
         return loaders.scan(paths, progress=progress, **hints)
-    return list(_read("scan", paths, size, progress, limit, hints))
+    return list(_read("scan", paths, size, progress, hints))
 
 
-def _read(
-    what: str, paths: Sequence[str], size: int, progress: Progress | None, limit: float | None, hints: dict[str, Any]
-) -> Any:
-    limit = LIMIT_S + LIMIT_S_PER_MB * size / 1e6 if limit is None else limit
+def _read(what: str, paths: Sequence[str], size: int, progress: Progress | None, hints: dict[str, Any]) -> Any:
+    limit = LIMIT_S + LIMIT_S_PER_MB * size / 1e6
     with _lock:
         worker = _idle.pop() if _idle else None
     worker = worker or _Worker()

@@ -1,4 +1,4 @@
-"""What PICO's names of algorithms and files say: segment size, ports, element count, data type."""
+"""What PICO's names of algorithms and files say: segment size, element count, data type."""
 
 import math
 import re
@@ -27,11 +27,10 @@ _FILE = re.compile(
 
 
 class Algorithm(NamedTuple):
-    """An algorithm's name without its parameters; segment size in bytes (0 = none); ports (0 = not said)."""
+    """An algorithm's name without its segment size; that in bytes (0 = none)."""
 
     name: str
     segment_size: int
-    ports: int
 
 
 class TestFile(NamedTuple):
@@ -43,21 +42,21 @@ class TestFile(NamedTuple):
 
 
 def split_algorithm(text: str) -> Algorithm:
-    """Split segment size and ports from a name as PICO writes it.
+    """Split the segment size from a name as PICO writes it.
 
     LibBine's ``<family>-<algorithm>-<layer>-<segment size>-<ports>`` keeps the ports in the name as ``-p<ports>``;
     ``<algorithm>_<segment size>`` loses the segment size; the library's own decision is ``default``; any other name
     stays whole.
     """
     if text in _DEFAULTS:
-        return Algorithm(without_library(text), 0, 0)
+        return Algorithm(without_library(text), 0)
     match = _LIBBINE.fullmatch(text)
     if match is not None:
-        return Algorithm(f"{match['algorithm']}-p{match['ports']}", int(match["segment"]), int(match["ports"]))
+        return Algorithm(f"{match['algorithm']}-p{match['ports']}", int(match["segment"]))
     match = _SEGMENTED.fullmatch(text)
     if match is not None:
-        return Algorithm(match["algorithm"], int(match["segment"]), 0)
-    return Algorithm(text, 0, 0)
+        return Algorithm(match["algorithm"], int(match["segment"]))
+    return Algorithm(text, 0)
 
 
 def without_library(name: str) -> str:
