@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.benchmarks.campaigns.wish import make_plan
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed
@@ -49,6 +49,11 @@ def test_an_offer_counts_what_will_be_measured() -> None:
     assert 0 < offered.seconds <= offered.at_most
     assert offered.core_hours == pytest.approx(4 * offered.seconds / 3600)
     assert offered.remarks == ()
+
+
+def test_what_is_usual_is_usual_in_python_too() -> None:
+    sizes = tuple(4 * 4**n for n in range(10))
+    assert Asked.of(collectives=("bcast",), ranks=4).wish() == Wish(4, ("bcast",), (2, 4), sizes)
 
 
 def test_methods_that_have_no_point_are_not_counted() -> None:
