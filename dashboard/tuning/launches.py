@@ -10,8 +10,6 @@ import numpy as np
 from dashboard.benchmarks.campaigns.campaign import points_of, samples_of
 from loaders import disk
 
-#: Median of a chi-squared variable by its degrees of freedom, divided by these.
-_MEDIAN = {1: 0.455, 2: 0.693, 3: 0.789, 4: 0.839}
 _FEWEST = 2
 
 
@@ -34,6 +32,8 @@ def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[
         By collective, of a mean over all launches, as `dashboard.decisions.judged.improvement.improvement` takes it; 0
         where there are no two launches.
     """
+    from scipy.special import chdtri  # noqa: PLC0415 - takes a while to import
+
     medians = _medians(results)
     deviations: dict[str, float] = {}
     for collective in {cell[0] for cell, _ in medians}:
@@ -43,7 +43,9 @@ def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[
             gaps = [np.log(both[0][number] / both[1][number]) for number in both[0] if number in both[1]]
             if len(gaps) >= _FEWEST:
                 launches = max(launches, len(gaps))
-                variances.append(float(np.var(gaps, ddof=1)) / _MEDIAN.get(len(gaps) - 1, 0.9))
+                # The median of variances is that of a chi-squared variable, by its degrees of freedom.
+                freedom = len(gaps) - 1
+                variances.append(float(np.var(gaps, ddof=1)) * freedom / chdtri(freedom, 0.5))
         spread = float(np.median(variances)) if variances else 0.0
         deviations[collective] = 100 * float(np.sqrt(spread / (2 * launches)))
     return deviations
