@@ -1,0 +1,53 @@
+"""What a comparison of rules with the library's own decision says in figures: how much is gained, and how surely."""
+
+import numpy as np
+import pytest
+import xarray as xr
+
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.judged.improvement import Improvement, judge
+from dashboard.tuning.compared import Compared, cells_of
+
+#: Up to 16 B it is left to the library; a rule decides above.
+RULES = DecisionFunction(
+    "bcast",
+    [Method("default", "default"), Method("ring", "ring")],
+    Split((Test("message_size", 16),), (Leaf(0), Leaf(1))),
+)
+
+
+def compared(gains: list[float], deviations: list[float], untrusted: int = 0) -> Compared:
+    """A comparison at 8 B, 64 B, 128 B, … with these logarithms of default over tuned, and that many lost times."""
+    sizes = 8 * 2 ** np.array([0, *range(3, 2 + len(gains))])
+    gain, error = np.array([gains]), np.array([deviations]) ** 2
+    rows = {"gain": gain, "error": error, "improvement": 100 * (1 - np.exp(-gain))}
+    rows |= {"default": np.exp(gain), "tuned": np.ones(gain.shape), "p": np.ones(gain.shape)}
+    rows |= {"outcome": np.ones(gain.shape, dtype=int), "same": np.zeros(gain.shape, dtype=bool)}
+    dims = ("comm_size", "message_size")
+    cells = xr.Dataset({name: (dims, table) for name, table in rows.items()}, {"comm_size": [4], "message_size": sizes})
+    improvement = Improvement("bcast", cells, 0.05)
+    lost = np.arange(sizes.size)[None, :] >= sizes.size - untrusted
+    return Compared(
+        {"bcast": RULES}, {"bcast": improvement}, {"bcast": judge(improvement, RULES)}, None, {"bcast": lost}
+    )
+
+
+def test_what_rules_gain_is_that_of_their_cells_and_its_interval_holds_95_of_100_draws() -> None:
+    gains, deviations = [0.7, 0.1, 0.3], [0.1, 0.02, 0.05]
+    gain = compared(gains, deviations).gain("bcast")
+    drawn = np.random.default_rng(1).normal(gains[1:], deviations[1:], (100_000, 2)).mean(axis=1)
+    ends = 100 * (1 - np.exp(-np.quantile(drawn, [0.5, 0.025, 0.975])))
+    assert [gain[name] for name in ("mean", "low", "high")] == pytest.approx(ends.tolist(), abs=0.05)
+    assert cells_of(gain) == "2 sizes compared (64 B to 128 B)"
+
+
+@pytest.mark.parametrize(
+    ("deviation", "untrusted", "wide"),
+    [(0.048, 0, False), (0.05, 0, True), (0.01, 1, False), (0.01, 2, True)],
+)
+def test_times_scatter_too_much_where_a_tenth_would_not_show_or_most_are_lost(
+    deviation: float, untrusted: int, wide: bool
+) -> None:
+    # A gain of a tenth is one of 0.0953 by its logarithm, 1.96 standard errors of 0.0486.
+    last = compared([0.0, *[0.1] * (1 + untrusted)], [9.0, deviation, *[np.nan] * untrusted], untrusted)
+    assert last.too_wide is wide
