@@ -8,12 +8,18 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.models.parameter_text import find_parameters
+from dashboard.models.programs import programs_of
+from dashboard.models.simulator import simulate as simulated
 from dashboard.online import scenario as scenarios
 from dashboard.online.errors import OnlineError
 from dashboard.online.expressions import evaluate
+from dashboard.online.logics import LOGICS
 from dashboard.online.noise import Noise, Processes
+from dashboard.online.selection import Calls
 from dashboard.online.simulation import Judged, simulate
 from dashboard.online.state import Folder
+from dashboard.online.truth import Simulated
 from loaders import open_results
 from tests.cli.command import Run
 from tests.cubes import cube_of, named
@@ -87,6 +93,34 @@ def test_every_logic_chooses_and_is_learnt_from(logic: str) -> None:
     if logic in ("ucb", "star"):
         # Those that learn from call to call pay less for trying than even choice.
         assert judged[-1].tuning_over_best < judged[0].tuning_over_best
+
+
+@pytest.mark.parametrize(
+    ("logic", "count", "expected"),
+    [
+        # UCB1 by hand: after 1, 2, 1 the bounds are 1 + (2 ln 3 / 2)^½ = 2.05 and 1 / 1.2 + (2 ln 3)^½ = 2.32.
+        ("ucb", 6, [1, 2, 1, 2, 1, 2]),
+        # Five rounds of all, then the best, and the next one at every fiftieth call.
+        ("star", 52, [1, 2, 3] * 5 + [1] * 35 + [2, 1]),
+    ],
+)
+def test_logics_choose_from_call_to_call_as_published(logic: str, count: int, expected: list[int]) -> None:
+    times = [1.0, 1.2, 2.0][: max(expected)]
+    chooser, call, chosen = LOGICS[logic](None), Calls.even([64], [4], [2]), []
+    for _ in range(count):
+        alg = chooser.choose(call, np.array([0.5]), np.ones((1, len(times)), dtype=bool))
+        chooser.observe(call, alg, np.array([times[alg[0] - 1]]))
+        chosen.append(int(alg[0]))
+    assert chosen == expected
+
+
+def test_segments_of_simulated_methods_are_those_of_their_names() -> None:
+    model = find_parameters("grig-mx", "hockney").of("hockney")
+    truth = Simulated("bcast", ["pipeline", "pipeline 8KiB"], model)
+    programs = [programs_of("bcast", "pipeline", 8, 1 << 20, segment) for segment in (0, 8192)]
+    times = truth.times(Calls.even([1 << 20], [4], [2]))
+    assert times.tolist() == [[simulated(each, model).time for each in programs]]
+    assert times[0, 1] < times[0, 0] / 2
 
 
 @pytest.mark.soak

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 
 from dashboard.decisions import DecisionFunction
@@ -13,6 +14,7 @@ from dashboard.online.deciding import decision_of
 from dashboard.online.errors import OnlineError
 from dashboard.online.library import LIBRARY
 from dashboard.online.model_file import load
+from dashboard.online.profile import by_collective
 from dashboard.online.running import Plan, loop, read_plan
 from dashboard.online.selection import Calls
 from dashboard.online.settings import Learning
@@ -317,6 +319,14 @@ def test_a_profile_says_which_calls_it_is_of(folder: Folder, done: Run) -> None:
     answer = done("online", "profile", folder.path, "--json").json
     assert answer["watched"] == {"allreduce": 2, "bcast": 1}
     assert answer["not_watched"] == "other collectives and nonblocking calls"
+
+
+def test_a_profile_tells_shares_of_all_calls_and_of_all_their_time() -> None:
+    calls = pd.DataFrame(
+        {"collective": ["bcast", *["reduce"] * 3], "message_size": [8, 8, 64, 64], "time": [9, 1, 1, 1]}
+    )
+    columns = ["collective", "calls", "time", "sizes", "calls_percent", "time_percent"]
+    assert by_collective(calls)[columns].values.tolist() == [["bcast", 1, 9, 1, 25, 75], ["reduce", 3, 3, 2, 75, 25]]
 
 
 def test_a_profile_of_no_traces_names_the_folder(tmp_path: Path, refused: Run) -> None:
