@@ -193,6 +193,19 @@ def test_the_decision_function_decides_as_the_look_up() -> None:
     assert [decision.methods[place].label for place in predicted] == [labels[alg] for alg in expected]
 
 
+def test_of_what_was_learnt_a_damaged_line_is_named_and_one_that_was_cut_off_is_left_out(folder: Folder) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    folder.collect()
+    folder.train()
+    file, (known,) = folder.path / "progress.jsonl", folder.progress
+    whole = file.read_text()
+    file.write_text(f"{whole}{whole}{whole[:20]}")
+    assert folder.progress == [known, known]
+    file.write_text(f"{whole}{whole[:20]}\n{whole}")
+    with pytest.raises(OnlineError, match=r"progress\.jsonl:2: is damaged .*; remove the line"):
+        _ = folder.progress
+
+
 def test_the_commands_train_show_export_and_profile(folder: Folder, tmp_path: Path, done: Run, refused: Run) -> None:
     write_run(folder.traces, "one", calls(), TABLE)
     assert done("online", "train", folder.path, "--json").json["learnt"] == {"allreduce": 8}
