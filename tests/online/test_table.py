@@ -46,6 +46,11 @@ def test_methods_that_would_fall_back_are_known() -> None:
     assert usable(needs["recursive_doubling"], [8, 12], 8).tolist() == [True, False]
     assert usable(needs["neighbor"], [8, 7], 8).tolist() == [True, False]
     assert usable(needs["ring"], [8, 7], 8).all()
+    # coll/base: with less than an element for each process these hand the call to another algorithm.
+    by_name = {m.algorithm: need_of("allreduce", m) for m in default_table("5.0").methods["allreduce"]}
+    short = {name for name, need in by_name.items() if not usable(need, 8, 7)}
+    assert short == {"ring", "segmented_ring", "rabenseifner"}
+    assert all(usable(need, 8, 8) for need in by_name.values())
 
 
 def test_what_a_method_that_cannot_be_would_have_got_goes_to_the_others_by_their_shares() -> None:
