@@ -56,6 +56,8 @@ def test_what_a_start_found_counts_for_the_next_one_in_the_same_way(tmp_path: Pa
     write_json(campaign.state_file, {"launcher": launcher.record()})
     reach = reach_of(PLAN, launcher, campaign)
     assert {(key[2], key[4]) for key in reach.beyond(PLAN)} == {(4, 1), (4, 2)}
+    needed = "4 points at 2 × 2, 4 × 1 (nodes × processes on each) cannot be measured on 2 nodes"
+    assert why_beyond(reach.beyond(PLAN), reach) == f"{needed} with at most 3 processes on each"
     assert not reach_of(PLAN, SlurmLauncher(), campaign).filled
 
 

@@ -114,6 +114,10 @@ def test_far_from_what_was_seen_the_library_decides() -> None:
     cells = summarise(pd.concat([timings(alg, factor=6 - alg) for alg in range(1, 6)]))
     made = learn(cells, table, Learning(rounds=20, min_samples=50), machine=(64, 32)).choices["allreduce"]
     assert made.tuned(Calls.even([1024], [60], [32])).tolist() == [DEFAULT]
+    # Bins are of 4 nodes and 4 processes on each: one further on all axes is next to what was seen.
+    near = learn(cells, table, Learning(rounds=20, min_samples=50, unseen="default"), machine=(64, 32))
+    next_to, apart = near.choices["allreduce"].tuned(Calls.even([4 * 65536] * 2, [12, 16], [4, 4])).tolist()
+    assert (next_to != DEFAULT, apart) == (True, DEFAULT)
     asked = learn(cells, table, Learning(rounds=20, min_samples=50, unseen="predict"), machine=(64, 32))
     assert asked.choices["allreduce"].tuned(Calls.even([1024], [60], [32])).tolist() != [DEFAULT]
 

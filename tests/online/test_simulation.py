@@ -160,6 +160,12 @@ def test_outliers_are_as_often_as_said() -> None:
     assert (slow.min(), slow.mean(), slow.max()) == pytest.approx((2, 3, 4), abs=0.02)
 
 
+def test_calls_of_a_run_have_a_factor_in_common() -> None:
+    generator = np.random.default_rng(3)
+    assert np.log([Noise(allocation=0.3).of_run(generator) for _ in range(4000)]).std() == pytest.approx(0.3, rel=0.05)
+    assert Noise().of_run(generator) == 1
+
+
 def test_formulas_are_read_and_nothing_else() -> None:
     assert evaluate("2*L*ceil(log2(P)) + max(m, 3)", {"L": 0.5, "P": 9, "m": 1}) == 7
     for bad in ("__import__('os')", "m.real", "m**99", "unknown + 1", "(", "min(m)"):

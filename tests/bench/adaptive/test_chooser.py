@@ -251,6 +251,7 @@ def test_it_ends_at_the_expected_loss_that_is_asked_for(tmp_path: Path) -> None:
         (ENOUGH, 4.0, 0, ENOUGH),
         (NOTHING_LEFT, 4.0, 3, ENOUGH),
         (TIME_UP, 9.0, 3, TIME_UP),
+        (ENOUGH, 9.0, 0, f"by all times {ENOUGH}, by those that decide it is not"),
         (ENOUGH, 9.0, 3, f"by all times {ENOUGH}, by those that decide it is not (3 times that cannot be trusted)"),
         (
             NOTHING_LEFT,

@@ -128,7 +128,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of another machine, beside an MPI that nothing can be started with."""
     monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
     path = tmp_path / "results.jsonl"
-    names = [("basic_linear", 0), ("pipeline", 1024), ("unheard_of", 0)]
+    names = [("basic_linear", 0), ("pipeline", 2048), ("unheard_of", 0)]
     records = [
         record(Method(*name), comm_size, size, time, 1.01 * time, 0.99 * time)
         for row, comm_size in enumerate(COMM)
