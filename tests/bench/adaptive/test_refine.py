@@ -10,13 +10,14 @@ import numpy as np
 import pytest
 import xarray as xr
 
-from dashboard.benchmarks.adaptive.refine import Advice, doubted_of, grid_between, known_of, refined
+from dashboard.benchmarks.adaptive.refine import Advice, doubted_of, grid_between, known_of, refined, wish_of
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.campaigns.plan import missing
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
+from loaders import open_results
 from tests.bench.campaigns import record, write
 from tests.cli.command import Run
 from tests.cubes import cube_of
@@ -128,7 +129,7 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Results of another machine, beside an MPI that nothing can be started with."""
     monkeypatch.setattr(library, "find", lambda: Installation(Path("/nowhere/mpiexec"), OPEN_MPI))
     path = tmp_path / "results.jsonl"
-    names = [("basic_linear", 0), ("pipeline", 2048), ("unheard_of", 0)]
+    names = [("basic_linear", 0), ("pipeline", 1024), ("unheard_of", 0)]
     records = [
         record(Method(*name), comm_size, size, time, 1.01 * time, 0.99 * time)
         for row, comm_size in enumerate(COMM)
@@ -136,6 +137,16 @@ def results(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         for name, time in zip(names, [*(1000 * times()[:2, row, column]).tolist(), 3e-3], strict=True)
     ]
     return write(path, *records, library="test")
+
+
+def test_methods_are_measured_again_with_the_parameters_that_they_had(tmp_path: Path) -> None:
+    methods = Method("chain", 2048, {"fan_out": 3}), Method("knomial", 0, {"radix": 5}), Method("binomial", 512)
+    path = write(tmp_path / "results.jsonl", *(record(method, 4, 64, 1e-5) for method in methods))
+    cube = open_results(path)["bcast"].to_dataset()
+    wish = wish_of({"bcast": known_of(cube)}, {"bcast": cube}, None)
+    variants = wish.variants
+    assert (variants.segment_sizes, variants.fan_outs, variants.radixes) == ((0, 512, 2048), (3, 4), (4, 5))
+    assert (wish.ranks, wish.comm_sizes, wish.message_sizes) == (4, (4,), (64,))
 
 
 def test_components_that_were_measured_are_measured_again(
