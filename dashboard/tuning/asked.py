@@ -160,7 +160,7 @@ class Asked:
         if self.ranks <= _ALL:
             return tuple(range(2, self.ranks + 1))
         powers = [1 << n for n in range(1, self.ranks.bit_length())]
-        halves = [3 * power // 2 for power in powers if power > 1]
+        halves = [3 * power // 2 for power in powers]
         return tuple(sorted({size for size in (*powers, *halves) if size <= self.ranks} | {self.ranks}))
 
     @property
