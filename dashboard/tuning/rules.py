@@ -229,7 +229,7 @@ def export(work: Work) -> Result:
         return Result({"rules": None, **facts, "said": said})
     decided = {name: decision.leaves for name, decision in rules.decisions.items() if not is_default(decision)}
     lost = "; ".join(f"{name} loses {points:.2f} points" for name, points in facts["losses"].items())
-    said = f"{sum(decided.values())} rules for {', '.join(decided)}" + (f"; {lost}" if lost else "")
+    said = f"{format_count(sum(decided.values()), 'rule')} for {', '.join(decided)}" + (f"; {lost}" if lost else "")
     files = [path for path in (file, han_of(work, file)) if path]
     return Result({"rules": str(file.relative_to(work.folder.path)), **facts, "said": said}, files)
 
