@@ -1,4 +1,7 @@
-"""What a comparison of rules with the library's own decision says in figures: how much is gained, and how surely."""
+"""What stages say in figures: how many rules there are, how much they gain by a comparison, and how surely."""
+
+from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -6,6 +9,7 @@ import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.judged.improvement import Improvement, judge
+from dashboard.tuning import rules as module
 from dashboard.tuning.compared import Compared, cells_of
 
 #: Up to 16 B it is left to the library; a rule decides above.
@@ -51,3 +55,15 @@ def test_times_scatter_too_much_where_a_tenth_would_not_show_or_most_are_lost(
     # A gain of a tenth is one of 0.0953 by its logarithm, 1.96 standard errors of 0.0486.
     last = compared([0.0, *[0.1] * (1 + untrusted)], [9.0, deviation, *[np.nan] * untrusted], untrusted)
     assert last.too_wide is wide
+
+
+@pytest.mark.parametrize(("decision", "said"), [(RULES.changed(root=Leaf(1)), "1 rule for"), (RULES, "2 rules for")])
+def test_a_single_rule_is_counted_as_one(
+    decision: DecisionFunction, said: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    facts = {"library": "Open MPI", "library_version": "5.0.11"}
+    work = SimpleNamespace(room=lambda _: tmp_path, folder=SimpleNamespace(path=tmp_path), facts=lambda _: facts)
+    monkeypatch.setattr(module, "decisions_of", lambda _: [decision])
+    written = module.Rules("", {"bcast": decision}), {"losses": {"bcast": 1.25}, "notes": []}
+    monkeypatch.setattr(module, "written", lambda *_: written)
+    assert module.export(work).facts["said"] == f"{said} bcast; bcast loses 1.25 points"
