@@ -85,7 +85,8 @@ class Prepared(Treated):
         """What the library decides by itself, also where that is left out here; None where it was not measured."""
         every = self
         if self.treatment.without:
-            every = Prepared(self.measured, replace(self.treatment, without=()), self.joint)
+            # Without what is left out others may be the processes per node that were measured most.
+            every = Prepared(self.measured, replace(self.treatment, without=(), across=True), self.joint)
         return every.decide(default.FAMILY.name) if default_of(every.problem.methods) is not None else None
 
     def decided(self, choice: Choice, decision: DecisionFunction | None = None) -> Decided:

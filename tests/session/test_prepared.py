@@ -12,7 +12,7 @@ from dashboard.models.parameter_text import find_parameters
 from dashboard.session.choice import Choice
 from dashboard.session.prepared import prepare
 from dashboard.session.treatment import DEFAULTS, Treatment, Workload
-from tests.cubes import cube_of
+from tests.cubes import cube_of, named
 
 #: The first method is 4 % slower than the second at one size, which alone keeps the map from being one region.
 NEARLY = cube_of([[[1.0, 1.04, 1.0]], [[2.0, 1.0, 2.0]]], [4], [1, 8, 64])
@@ -136,3 +136,16 @@ def test_what_is_filled_in_does_not_choose_the_processes_per_node() -> None:
         assert prepared.most_measured == prepared.decision_map.attrs["ppn"] == prepared.tested.attrs["ppn"] == 2
         assert prepared.problem.slices[0].given == {"ppn": 2}
     assert int(prepared.shown["time"].isel(ppn=0).count()) == 6
+
+
+@pytest.mark.parametrize("without", ["third", "default"])
+def test_against_the_library_it_is_judged_at_the_processes_per_node_that_are_left_with_most(without: str) -> None:
+    """At two processes per node another method is measured most, which is left out; at one all take a third less."""
+    times = np.array([3.0, 2.0, 1.0])[:, None, None, None] * np.array([1.0, 10.0]) * np.ones((3, 1, 3, 2))
+    times[2, ..., 0] = times[:2, 0, 2, 1] = np.nan
+    cube = named(cube_of(times, [4], [8, 16, 32]), ["default", "second", "third"])
+    gain = prepare(cube, without=(without,)).decide("quadtree").gain
+    assert gain is not None
+    assert (gain.mean, gain.cells) == {"third": (pytest.approx(100 / 3), 3), "default": (pytest.approx(200 / 3), 2)}[
+        without
+    ]
