@@ -151,11 +151,12 @@ def test_a_campaign_that_finished_has_nothing_left_until_its_plan_is_made_again(
             assert (now["state"], control.progress_words(now)) == (state, words)
 
 
-def test_how_far_it_is_comes_from_disk(launcher: Played, running: Campaign) -> None:
+def test_how_far_it_is_comes_from_disk(launcher: Played, running: Campaign, done: Run) -> None:
     measured(running)
     write_json(running.progress_file, {"done": 1, "points": 4, "elapsed": 2.0, "now": "bcast", "ended": ""})
     now = control.status(running, launcher)
     assert (now["measured"], now["remaining"], now["now"]) == (1, 6.0, "bcast")
+    assert "\nnow: bcast\n" in done("bench", "status", running.folder).out
 
 
 def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, running: Campaign) -> None:

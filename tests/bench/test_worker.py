@@ -117,6 +117,7 @@ def test_only_what_was_measured_again_is_said_to_have_been_and_what_cannot_be_tr
     ranks._once_more(1, SimpleNamespace(append=lines.append))
     assert measured == [(8, math.inf), (32, math.inf)]
     assert [line["again"] for line in lines] == ["late"] * 2
+    assert ranks._progress._now == "measured again: bcast, 2 processes, 32 B"
     (words,) = said
     assert words.startswith("2 points were measured again")
     assert "; 2 cannot be trusted yet" in words

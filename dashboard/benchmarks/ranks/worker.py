@@ -376,7 +376,8 @@ class Worker:
                     break
                 typed = f", {cell.datatype}" if cell.datatype else ""
                 size = format_bytes(cell.message_size)
-                self._progress.say(f"{cell.collective}, {cell.comm_size} processes, {size}{typed}")
+                once_more = "measured again: " if self._again else ""
+                self._progress.say(f"{once_more}{cell.collective}, {cell.comm_size} processes, {size}{typed}")
                 reduced = getattr(mpi, MPI_TYPES[self._plan.datatype_of(cell)])
                 types = Types(mpi.BYTE, reduced, op, commutes=self._plan.operation == SUM)
                 offset = clock_offset(comm, same_clock=self._machines[self.rank] == self._machines[0])

@@ -288,6 +288,7 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     for job in (job for job in now["jobs"] if job["id"]):
         details = ", ".join(word for word in (job["reason"], job["nodes"]) if word)
         lines.append(f"job {job['id']}: {job['state']}" + (f" ({details})" if details else ""))
+    lines += [f"now: {now['now']}"] if now["state"] == "running" and now["now"] else []
     lines += [f"note: {now['note']}"] if now["note"] else []
     if now["state"] == "failed" and now["exit_code"] not in control.WORKER_FAILED and "log" not in now:
         log = [f"log: {line}" for line in last_words(campaign.tail(_LOGGED, of_attempt=True))]
