@@ -124,6 +124,13 @@ def test_a_stopped_campaign_tells_what_is_left_by_its_own_points(stopped: Campai
     assert limits.limit_of(stopped.plan(), done.all, None) == 120
 
 
+def test_the_limit_of_a_job_on_a_cluster_holds_a_network_ten_times_as_slow_as_guessed() -> None:
+    plan = replace(PLAN, message_sizes=tuple(range(8, 4008, 8)))
+    assert limits.limit_of(plan, set(), None) > 10 * plan.estimate().seconds > 120
+    here = plan.estimate(cores=2).seconds
+    assert limits.limit_of(plan, set(), 2) < 6 * here
+
+
 def test_a_running_campaign_tells_what_is_left_by_points_of_these_sizes(
     stopped: Campaign, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,6 +13,8 @@ from dashboard.benchmarks.launchers import launcher_of
 from dashboard.benchmarks.safety.check import order_of_plan
 
 _SHORTEST_LIMIT, _LIMIT_FACTOR = 120.0, 5.0
+#: Instead, of a cluster of which nothing is known: over a slow network its guess is a tenth of what it takes.
+_GUESS_FACTOR = 15.0
 #: Seconds in which a busy machine has called a method in every way at a communicator size.
 _CHECK_S = 2.0
 
@@ -30,7 +32,9 @@ def limit_of(
     quarter of it to measure again what cannot be trusted. What the safety check may take comes on top. The arguments
     are those of `Plan.estimate`, and seconds of points that are measured again since nothing is missing.
     """
-    measuring = max(_SHORTEST_LIMIT, _LIMIT_FACTOR * max(plan.estimate(done, cores, took).seconds, again))
+    estimate = plan.estimate(done, cores, took)
+    factor = _LIMIT_FACTOR if estimate.measured or cores else _GUESS_FACTOR
+    measuring = max(_SHORTEST_LIMIT, factor * estimate.seconds, _LIMIT_FACTOR * again)
     if plan.goal is not None and plan.goal.seconds is not None:
         measuring = _SHORTEST_LIMIT + 1.25 * plan.goal.seconds + _LIMIT_FACTOR * again
     return math.ceil(measuring + check_of(plan, done))

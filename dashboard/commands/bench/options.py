@@ -58,8 +58,8 @@ def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 2min at least, "
-        "and what the safety check may take)",
+        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 15 x where it is "
+        "a guess about a cluster, 2min at least, and what the safety check may take)",
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")
