@@ -20,6 +20,8 @@ from loaders.rows import CollectiveRows
 
 _OF_REDUCTIONS = ("operation", "datatype")
 _OF_MACHINES = ("system", "network", "library")
+#: Means over times that are no further apart than by this ratio need no word.
+_ALIKE = 1.1
 
 
 def chosen(
@@ -80,6 +82,7 @@ def chosen(
     _check_facets(collective, times, kept, choice, on_nodes(rows))
     _check_files(collective, times, kept, choice)
     far = times.between([[place] for place in kept])
+    remarks += [] if far.apart else _put_together(collective, times, kept)
     if far.apart:
         shown = listed(dict.fromkeys(Path(files[place][0]).name for place in far.sources), ", ")
         remarks.append(
@@ -176,6 +179,21 @@ def _check_files(collective: str, times: Means, files: Mapping[int, tuple[str, T
         far = times.between(list(_groups(each, FILE).values()))
         if far.mostly_apart or (collective == POINT_TO_POINT and far.apart):
             raise _differ(collective, "campaign", {files[place][1][FILE]: 1 for place in far.sources}, far.text)
+
+
+def _put_together(collective: str, times: Means, files: Mapping[int, tuple[str, Told]]) -> list[str]:
+    """Remark on cells that files of different facets measured, and not quite the same."""
+    for name in FACETS:
+        groups = _groups(files, name)
+        far = times.between(list(groups.values()))
+        if far.most > _ALIKE:
+            first = shlex.quote(f"{name}={next(iter(groups))}")
+            return [
+                f"{collective}: files that differ in {name} ({listed(groups)}) measured {far.cells:,} cells each, up to "
+                f"{far.most:.3g} times apart: times there are means over them, unless --select {first} (page Data: "
+                f"menu {name.capitalize()}) takes one"
+            ]
+    return []
 
 
 def _groups(files: Mapping[int, tuple[str, Told]], name: str) -> dict[str, list[int]]:

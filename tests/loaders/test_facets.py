@@ -247,6 +247,20 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     assert "apart" not in pooled.attrs
 
 
+def test_what_differs_less_than_that_is_pooled_and_the_means_are_told(tmp_path: Path) -> None:
+    for version, time in (("4.1", 1.0), ("5.0", 1.3)):
+        (tmp_path / version).mkdir()
+        (tmp_path / version / "r.csv").write_text(TABLE + f"bcast,linear,4,8,{time}\nbcast,binomial,4,8,5\n")
+    pooled = open_results(tmp_path)["bcast"]
+    assert pooled["time"].values.ravel() == pytest.approx([1.15e-6, 5e-6])
+    assert pooled.attrs["apart"].startswith("bcast: files that differ in campaign (4.1 and 5.0) measured 2 cells each,")
+    assert "up to 1.3 times apart" in pooled.attrs["apart"]
+    assert "--select campaign=4.1" in pooled.attrs["apart"]
+    joined = open_results(tmp_path, pattern="{library_version}/r.csv", join="version")["bcast"]
+    assert "differ in version (4.1 and 5.0)" in joined.attrs["apart"]
+    assert "apart" not in open_results(tmp_path, select="campaign=4.1")["bcast"].attrs
+
+
 def test_a_column_of_operations_beside_collectives_tells_reductions_apart(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     rows = "reduce,ring,4,8,9.5,MPI_SUM\nreduce,ring,4,8,20,MPI_PROD\nbcast,ring,4,8,3,null\n"
