@@ -188,11 +188,12 @@ def _put_together(collective: str, times: Means, files: Mapping[int, tuple[str, 
         far = times.between(list(groups.values()))
         if far.most > _ALIKE:
             first = shlex.quote(f"{name}={next(iter(groups))}")
-            return [
-                f"{collective}: files that differ in {name} ({listed(groups)}) measured {far.cells:,} cells each, up to "
-                f"{far.most:.3g} times apart: times there are means over them, unless --select {first} (page Data: "
+            said = (
+                f"{collective}: files that differ in {name} ({listed(groups)}) measured {far.cells:,} cells each, up "
+                f"to {far.most:.3g} times apart: times there are means over them, unless --select {first} (page Data: "
                 f"menu {name.capitalize()}) takes one"
-            ]
+            )
+            return [said]
     return []
 
 

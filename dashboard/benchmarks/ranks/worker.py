@@ -208,9 +208,11 @@ class Worker:
     def check(self) -> None:
         """Call the methods of the plan in every way; what becomes of it is in the campaign's folder."""
         order = order_of_plan(self._plan)
-        self._progress.say("calling every method in every way, to leave out what is unsafe")
+        now = "calling every method in every way, to leave out what is unsafe"
+        self._progress.say(now)
         if order is not None:
-            checking.Worker(self._mpi, order, self._campaign.safety).run()
+            ranks = checking.Worker(self._mpi, order, self._campaign.safety)
+            ranks.run(lambda far: self._progress.say(f"{now} ({far})"))
 
     def listen(self) -> None:
         """Have the library say who answers; it is written into the campaign's folder."""

@@ -4,12 +4,12 @@ All methods are called in one job. A method that hangs or takes the job down end
 the next one, and writes down what the start before died of.
 """
 
+import itertools
 import json
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
@@ -54,12 +54,15 @@ class Worker:
         self._handles = Handles(mpi, self._tools.path)
         self._lines = records.open("a", encoding="utf-8") if self._rank == 0 else None
 
-    def run(self) -> None:
-        """Make all steps that are missing, one communicator size after the other."""
+    def run(self, tell: Callable[[str], None] = lambda _: None) -> None:
+        """Make all steps that are missing, one communicator size after the other; `tell` hears how many are made."""
         todo = self._world.bcast(self._todo() if self._rank == 0 else None)
-        for size, steps in groupby(todo, key=lambda step: step[2]):
+        total = len(self._order.steps)
+        made = itertools.count(total - len(todo))
+        for size, steps in itertools.groupby(todo, key=lambda step: step[2]):
             with subset(self._mpi, self._world, member=self._rank < size, tools=self._tools) as comm:
                 for step in steps if comm else ():
+                    tell(f"{next(made)} of {total}")
                     self._step(step, comm)
         self._tools.close()
 

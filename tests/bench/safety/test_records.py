@@ -1,12 +1,15 @@
 """What is made of the lines that a check writes, also of those of jobs that a method took down."""
 
 import json
+from contextlib import nullcontext
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
+from dashboard.benchmarks.safety import worker
 from dashboard.benchmarks.safety.cases import cases
 from dashboard.benchmarks.safety.check import report_of
 from dashboard.benchmarks.safety.order import Forced, Order, Records
@@ -50,6 +53,19 @@ def test_what_was_begun_last_is_what_the_job_died_of(path: Path) -> None:
     assert read(path, {"at": at}, {"done": at[:3], "cases": 8}).calling is None
     path.write_text(json.dumps({"at": at}) + '\n{"at": ["allr')
     assert Records.read(path).calling == tuple(at)
+
+
+def test_while_methods_are_called_it_is_told_how_many_were(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    read(path, {"done": ["allreduce", 0, 2], "cases": 8})
+    monkeypatch.setattr(worker, "ToolInterface", lambda: SimpleNamespace(path="", close=lambda: None))
+    monkeypatch.setattr(worker, "Handles", lambda *_: None)
+    monkeypatch.setattr(worker, "subset", lambda *_, **__: nullcontext(enter_result=True))
+    monkeypatch.setattr(worker.Worker, "_step", lambda *_: None)
+    world, said = SimpleNamespace(Get_rank=lambda: 0, bcast=lambda value: value), []
+    ranks = worker.Worker(SimpleNamespace(COMM_WORLD=world), ORDER, path)
+    ranks.run(said.append)
+    ranks._lines.close()
+    assert said == ["1 of 6", "2 of 6", "3 of 6", "4 of 6", "5 of 6"]
 
 
 def test_a_method_that_dies_twice_is_called_no_more_and_one_that_dies_once_is_told(path: Path) -> None:
