@@ -34,6 +34,9 @@ _COUNT = re.compile(
     rf"(?i)(?:(?P<before>{_LETTERS})[=_-]?(?P<first>{_SIZE})|(?P<last>{_SIZE})[_-]?(?P<after>{_LETTERS}))"
 )
 _DEVICE = re.compile(r"(?i)host|cpu|cuda|gpu|rocm|openacc|managed")
+_LIBRARY = re.compile(
+    r"(?i)(?:open-?mpi|ompi|mpich|mvapich2?|intel-?mpi|impi|hpc-?x)[-_ ]?v?[0-9]+(?:\.[0-9]+)*[a-z0-9]*"
+)
 _ALGORITHMS = sorted(
     {"default", "tuned", "linear", "flat_tree", "binomial", "binary", "ring", "bruck", "pairwise", "rabenseifner"}
     | {
@@ -52,7 +55,7 @@ _WORD = re.compile(rf"(?i)(?<![a-z]){SPELLED}(?![a-z])")
 #: Folders above a file whose names may tell its collective.
 _FOLDERS = 2
 #: Between the parts of a name.
-_BETWEEN = re.compile(r"[/_.=+-]+")
+_BETWEEN = re.compile(r"[/_.=+,()\s-]+")
 _DAY = 5
 #: Bytes.
 _SEGMENTS = frozenset(2**power for power in range(9, 25))
@@ -77,7 +80,8 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
         return None
     paths = [Path(str(report["path"])).absolute() for report in lacking]
     above = os.path.commonpath([path.parent for path in paths])
-    names = [PurePath(os.path.relpath(path, above)).as_posix() for path in paths]
+    names = [PurePath(os.path.relpath(path, above)).as_posix().removesuffix(".gz") for path in paths]
+    packed = {path.suffix == ".gz" for path in paths}
     device = not any((report.get("attrs") or {}).get("device") for report in reports)
     rows = [_parts(name) for name in names]
     usual, _ = Counter(tuple(betweens) for _, betweens in rows).most_common(1)[0]
@@ -92,7 +96,9 @@ def pattern_of(reports: Sequence[Mapping[str, Any]]) -> str | None:
     except LoadError:
         # Names may hold braces, or two parts that mean the same.
         return None
-    return pattern if 2 * sum(form.search(name) is not None for name in names) > len(names) else None
+    fits = 2 * sum(form.search(name) is not None for name in names) > len(names)
+    end = "" if packed == {False} else ".gz" if packed == {True} else "*"
+    return pattern + end if fits else None
 
 
 def collective_of(paths: Sequence[str]) -> str | None:
@@ -143,6 +149,7 @@ def _part(name: str, at: int) -> tuple[int, str]:
         ("algorithm", _ALGORITHM),
         ("count", _COUNT),
         ("device", _DEVICE),
+        ("campaign", _LIBRARY),
     ):
         match = form.match(name, at)
         if match is None:
@@ -207,4 +214,4 @@ def _column(column: Sequence[tuple[str, str]], needs: Collection[str], *, device
         meaning == "device" and not device
     ):
         return "_" if differ else ""
-    return meaning if differ or meaning != "device" else ""
+    return meaning if differ or meaning not in ("device", "campaign") else ""
