@@ -10,6 +10,7 @@ import pandas as pd
 import pytest
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.units import format_time
 from dashboard.online.deciding import decision_of
 from dashboard.online.errors import OnlineError
 from dashboard.online.library import LIBRARY
@@ -328,8 +329,10 @@ def test_a_profile_says_which_calls_it_is_of(folder: Folder, done: Run) -> None:
     write_run(folder.traces, "one", [], TABLE)
     assert done("online", "profile", folder.path).out == f"watched: allreduce; {rest}\nno call is noted\n"
     write_run(folder.traces, "two", calls(), default_table("5.0", ("allreduce", "bcast")))
-    assert f"watched: allreduce, bcast (in 1 of 2 runs); {rest}" in done("online", "profile", folder.path).out
+    out = done("online", "profile", folder.path).out
+    assert f"watched: allreduce, bcast (in 1 of 2 runs); {rest}" in out
     answer = done("online", "profile", folder.path, "--json").json
+    assert f"  {format_time(answer['collectives'][0]['time'])}  " in out
     assert answer["watched"] == {"allreduce": 2, "bcast": 1}
     assert answer["not_watched"] == "other collectives and nonblocking calls"
 

@@ -10,6 +10,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_time
 from dashboard.online.noted import NOT_WATCHED
 from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
 from dashboard.online.skeletons import skeleton
@@ -41,7 +42,8 @@ def _profile(args: argparse.Namespace) -> None:
         say(f"wrote {args.weights}: {len(sizes)} sizes")
     named = [n if count == len(ranks) else f"{n} (in {count} of {len(ranks)} runs)" for n, count in watched.items()]
     about = f"watched: {', '.join(named)}; {NOT_WATCHED} are not, and no part of these figures"
-    table = cli_text.frame_table(collectives) if len(collectives) else ["no call is noted"]
+    told = collectives.assign(time=collectives["time"].map(format_time))
+    table = cli_text.frame_table(told) if len(told) else ["no call is noted"]
     show(args, result, lambda: [about, *table])
 
 
