@@ -4,6 +4,8 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Variants
@@ -55,3 +57,16 @@ def test_a_login_node_without_mpi_shows_what_it_would_submit(
     assert main([*order[:2], str(tmp_path / "other"), *order[3:]]) == 2
     assert "--library openmpi-5.0" in capsys.readouterr().err
     done(*order[:2], tmp_path / "third", *order[3:], "--library", "openmpi-4.1")
+
+
+def test_a_plan_of_tuneds_algorithms_alone_is_told_to_say_nothing_of_han_across_nodes(
+    tmp_path: Path, done: Run
+) -> None:
+    named = ("--library", "openmpi-5.0", "--dry-run")
+    installed, words = installation_named("openmpi-5.0"), "a plan made with --components all measures them"
+    for place, components in enumerate(((), ("all",))):
+        variants = Variants(components=components)
+        folder = tmp_path / str(place)
+        Campaign.create(folder, make_plan(Wish(4, ("bcast",), (2, 4), (8,), variants=variants), installed))
+        spread, here = (done("bench", "submit", folder, "--nodes", nodes, *named).err for nodes in ("2", "1"))
+        assert (words in spread, words in here) == (not components, False)

@@ -27,6 +27,7 @@ from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.text import one_line
 from dashboard.commands.usage import Usage
 from dashboard.domain.units import format_count, format_duration
+from dashboard.export.components import HAN, TUNED
 
 _WATCH_S = 0.25
 #: Lines at the end of a log in which a failure's last words are.
@@ -163,7 +164,14 @@ def _chosen(
     campaign = Campaign(Path(args.folder))
     given, there = bench_plan.plans(args), campaign.plan_file.exists()
     if there and not given:
-        return campaign.plan()
+        plan = campaign.plan()
+        if spread and HAN in installation.library.components and not plan.components:
+            say(
+                f"note: the plan in {args.folder} has no parts of the library as methods: across nodes {HAN} answers "
+                f"by itself, so 'default' is its decision, and rules for {TUNED} alone do not act beside it; "
+                "a plan made with --components all measures them"
+            )
+        return plan
     if not given:
         say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
     plan = bench_plan.with_another_end(args)
