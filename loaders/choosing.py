@@ -71,11 +71,10 @@ def chosen(
     copies = times.copies(cells_by_source(rows)) if times.place.size else {}
     copies = {each: of for each, of in copies.items() if _is_same(files[each][1], files[of][1])}
     if copies:
-        remarks += [
-            f"{collective}: all times of {files[each][0]} are those of {files[of][0]} to the last digit: counted once, "
-            "as one measurement"
-            for each, of in sorted(copies.items())
-        ]
+        shown = listed(
+            (f"of {files[each][0]} are those of {files[of][0]}" for each, of in sorted(copies.items())), ", "
+        )
+        remarks.append(f"{collective}: all times {shown} to the last digit: counted once, as one measurement")
         kept = {place: file for place, file in kept.items() if place not in copies}
         rows.keep(kept)
         times = means_by_source(rows, Axes(rows))

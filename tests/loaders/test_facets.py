@@ -247,6 +247,15 @@ def test_campaigns_that_differ_are_kept_apart_and_repeated_ones_are_pooled(tmp_p
     assert "apart" not in pooled.attrs
 
 
+def test_many_copies_are_told_in_a_single_remark(tmp_path: Path) -> None:
+    for number in range(8):
+        (tmp_path / f"{number}.csv").write_text(TABLE + "".join(f"bcast,ring,4,{size},1.5\n" for size in (1, 2, 4, 8)))
+    said = open_results(tmp_path)["bcast"].attrs["apart"]
+    assert said.count("counted once") == 1
+    assert said.count("are those of") == 4
+    assert " and 3 more to the last digit" in said
+
+
 def test_what_differs_less_than_that_is_pooled_and_the_means_are_told(tmp_path: Path) -> None:
     for version, time in (("4.1", 1.0), ("5.0", 1.3)):
         (tmp_path / version).mkdir()
