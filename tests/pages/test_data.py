@@ -302,8 +302,13 @@ def test_too_much_to_upload_is_refused_in_words(page: DataPage) -> None:
 
 def test_nothing_chosen_is_said(page: DataPage) -> None:
     page.chooser.kind = UPLOAD
+    assert page.load_button.label == "Load"
+    assert page.load_button.disabled
     load(page)
     assert page.state.error == "No file is chosen."
+    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
+    assert page.load_button.label == "Load 1 file"
+    assert not page.load_button.disabled
 
 
 def test_without_a_folder_the_page_tells_how_to_give_one(page: DataPage) -> None:

@@ -123,7 +123,8 @@ class DataPage(Viewer):
             hints = self.chooser.sample.hints if sample else self.hints.values()
             reports = await load(self.state, paths, hints, self.chooser.folders)
         finally:
-            self.load_button.disabled = self.load_usable.disabled = False
+            self.load_usable.disabled = False
+            self._chosen()
         self.show_failed(reports)
 
     def show_failed(self, reports: list[dict[str, Any]] | None) -> None:
@@ -154,8 +155,9 @@ class DataPage(Viewer):
     def _chosen(self, *events: param.parameterized.Event) -> None:
         self.hints.names = self.chooser.names
         self._hint_card.visible = self.chooser.kind != SAMPLE
-        what = "the sample data" if self.chooser.kind == SAMPLE else format_count(len(self.hints.names), "file")
-        self.load_button.label = f"Load {what}"
+        count = len(self.hints.names)
+        what = " the sample data" if self.chooser.kind == SAMPLE else f" {format_count(count, 'file')}" if count else ""
+        self.load_button.param.update(label=f"Load{what}", disabled=not count or bool(self.state.busy))
 
     def _offer_usable(self, *events: param.parameterized.Event) -> None:
         """Offer to load what can be loaded, where that is not all that was tried."""
