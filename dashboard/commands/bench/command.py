@@ -164,14 +164,14 @@ def _chosen(
     campaign = Campaign(Path(args.folder))
     given, there = bench_plan.plans(args), campaign.plan_file.exists()
     if there and not given:
-        plan = campaign.plan()
-        if spread and HAN in installation.library.components and not plan.components:
+        known = campaign.plan()
+        if spread and HAN in installation.library.components and not known.components:
             say(
                 f"note: the plan in {args.folder} has no parts of the library as methods: across nodes {HAN} answers "
                 f"by itself, so 'default' is its decision, and rules for {TUNED} alone do not act beside it; "
                 "a plan made with --components all measures them"
             )
-        return plan
+        return known
     if not given:
         say(f"note: {args.folder} holds no plan and no option says what to measure: all is measured, by default")
     plan = bench_plan.with_another_end(args)
