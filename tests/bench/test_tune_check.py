@@ -95,7 +95,9 @@ def test_the_command_measures_once_judges_and_writes_what_is_left(
     assert answer.json["dropped"] == {"bcast": len(slower)}
     assert answer.json["left"]["proven"] is True
     # With two processes the linear rule may be slower than the library's tree by chance: then none is left to prove.
-    assert set(answer.json["left"]["cells"]) == ({"bcast"} if len(slower) < 2 else set())
+    # Where none is gone there is nothing to measure that was not.
+    gone = any((*answer.json["dropped"].values(), *answer.json["cut"].values()))
+    assert set(answer.json["left"]["cells"]) == ({"bcast"} if gone and len(slower) < 2 else set())
     # What is left may be what the library does by itself.
     assert f"{kept}: {answer.json['left']['outcome']}" in answer.err
     assert colltune("lint", kept).status == 0

@@ -1,5 +1,6 @@
 """``colltune tune-check`` on results that are there already; measuring is in tests/bench."""
 
+import argparse
 import json
 from pathlib import Path
 
@@ -7,13 +8,18 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands.launching import measured_ranks
+from dashboard.commands.tune_check import command
+from dashboard.commands.tune_check.rules import given
 from dashboard.decisions.measured.trust import TOLD
+from dashboard.export.form import form_of
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of, named
 from tests.export.trees import halves
+from tests.measuring.played import LIBRARY
 
 RULES = "1 # collective\n7 # bcast\n1\n2\n2\n0 1 0 0\n1000 6 0 0\n"
 
@@ -62,6 +68,22 @@ def test_the_slower_rule_is_left_to_the_library(colltune: Run, measured: Path, r
     # As many processes take part when it is proven or compared again.
     assert measured_ranks(kept.read_text()) == 8
     assert colltune("lint", kept).status == 0
+
+
+@pytest.mark.parametrize(("dropped", "cut", "measured_anew"), [(0, 0, False), (1, 0, True), (0, 2, True)])
+def test_rules_of_which_nothing_is_gone_are_proven_and_not_measured_once_more(
+    rules: Path, monkeypatch: pytest.MonkeyPatch, dropped: int, cut: int, *, measured_anew: bool
+) -> None:
+    compared: list[Path] = []
+    for name, stand_in in (("prove", lambda *_: None), ("_measured", lambda *_: rules), ("_judged", lambda *_: {})):
+        monkeypatch.setattr(command, name, stand_in)
+    monkeypatch.setattr(command, "_compared", lambda _, files, __: compared.extend(files))
+    monkeypatch.setattr(command.cli_launching, "launcher_of", lambda *_: None)
+    args = argparse.Namespace(folder="f", ranks=2, output="kept.conf", han=None, tree=None, paths=[rules])
+    form = form_of("Open MPI", "5.0", nodes=False)
+    left = command._Left(given(args, form), {"bcast": dropped}, {"bcast": cut})
+    command._once_more(args, left, Installation(Path("mpiexec"), LIBRARY))
+    assert bool(compared) == measured_anew
 
 
 def test_times_that_cannot_be_trusted_drop_no_rule(colltune: Run, rules: Path, tmp_path: Path) -> None:

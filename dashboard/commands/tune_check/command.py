@@ -44,6 +44,11 @@ class _Left:
     dropped: dict[str, int]
     cut: dict[str, int]
 
+    @property
+    def changed(self) -> bool:
+        """Whether anything is gone."""
+        return any((*self.dropped.values(), *self.cut.values()))
+
 
 def tune_check(args: argparse.Namespace) -> None:
     """Measure, compare, judge and drop, as asked."""
@@ -70,7 +75,7 @@ def _checked(args: argparse.Namespace) -> None:
     left, again = None, None
     if rules is not None and args.drop_slower:
         left = _left(args, rules, improvements, verdicts)
-        again = None if installation is None else _once_more(args, left.rules, installation)
+        again = None if installation is None else _once_more(args, left, installation)
     result = {
         "results": [str(file) for file in files],
         "rules": None if rules is None else [args.rules],
@@ -125,8 +130,9 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
         say(f"{folder}: everything is measured already")
         return campaign.results
     done = campaign.done()
-    limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, len(_cores()), done.seconds)
     launcher = cli_launching.launcher_of(args, installation)
+    cores = len(_cores()) if launcher.name == "local" else None
+    limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, cores, done.seconds)
     with Working() as progress:
 
         def tell(now: Mapping[str, Any]) -> None:
@@ -202,8 +208,9 @@ def _with_data(decision: DecisionFunction, improvement: Improvement | None) -> D
     return decision.changed(provenance={**decision.provenance, **ends_of(improvement.cells)})
 
 
-def _once_more(args: argparse.Namespace, rules: Given, installation: Installation) -> Again:
-    """Prove and measure what is left, in a folder beside the first one."""
+def _once_more(args: argparse.Namespace, left: _Left, installation: Installation) -> Again:
+    """Prove what is left and, where anything is gone, measure it in a folder beside the first one."""
+    rules = left.rules
     again = argparse.Namespace(**{**vars(args), "folder": f"{args.folder}-left"})
     ranks = _ranks(args, rules)
     with Working() as progress:
@@ -217,7 +224,7 @@ def _once_more(args: argparse.Namespace, rules: Given, installation: Installatio
             han=Path(han_name(args.output)) if args.han else None,
         )
         proof = prove(wish, progress)
-    if not rules.decided:
+    if not (rules.decided and left.changed):
         return Again(proof, {}, {})
     improvements = _compared(again, [_measured(again, rules, installation)], None)
     return Again(proof, improvements, _judged(rules, improvements))

@@ -62,7 +62,7 @@ def add_parser(commands: Any, common: argparse.ArgumentParser) -> None:
         "--drop-slower",
         action="store_true",
         help="write the rules without those that are slower, and without the cells at which they are (-o), then prove "
-        "and measure what is left once more",
+        "what is left and, where anything was left out, measure it once more",
     )
     judged.add_argument("-o", "--output", metavar="FILE", help="rules file to write with --drop-slower")
     cli_arguments.beyond(judged)
@@ -79,6 +79,7 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help="the job is ended then (default: 5 x the estimate, 2min at least)",
+        help="the job is ended then (default: 5 x the estimate, 15 x where it is a guess about a cluster, 2min at "
+        "least)",
     )
     cli_arguments.starting(parser)

@@ -72,7 +72,7 @@ def _rule_lines(verdicts: Sequence[Verdict]) -> list[str]:
     ]
     left = len(verdicts) - len(measured)
     lines = cli_text.table(head, rows, right=range(2, len(head) - 1))
-    return lines + ([f"{left:,} rules without a measured cell"] if left else [])
+    return lines + ([f"{format_count(left, 'rule')} without a measured cell"] if left else [])
 
 
 def signed(value: float | None) -> str:
