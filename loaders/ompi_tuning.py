@@ -10,8 +10,8 @@ for reduce_scatter_block), with the standard deviation over runs where there was
 the benchmark: the block per process, but for reduce_scatter and reduce_scatter_block the whole vector. The
 collective stands only in the name of the folder, ``output/<collective>/detail.out``, or in a hint.
 
-The first column is called ``#Nnodes`` in every version. In the current scripts, which number the algorithms (0 = the
-library's own choice) and repeat the reference in a last column without a name, it holds the number of
+The first column is called ``#Nnodes`` in every version. In the current scripts, which number the algorithms (0, by name
+``tuned``, is the library's own choice) and repeat the reference in a last column without a name, it holds the number of
 processes. In the older layout with names it holds nodes; how many processes ran on each is not in the file. The
 hint ``ppn`` says it (communicator size = nodes × ppn); without it one process per node is taken, and said.
 ``best.out`` holds winners only and is refused. Source: open-mpi/ompi-collectives-tuning, ``coltune_analyze.py``.
@@ -35,6 +35,8 @@ _MARK = re.compile(rb"^#N(?:nodes|ranks)[ \t]+Message_size[ \t]", re.MULTILINE)
 _CELL = re.compile(r"(\d+(?:\.\d*)?)(?:\((\d+(?:\.\d*)?)\))?", re.ASCII)
 _TOKEN = re.compile(r"No data|\S+")
 _ROWS = 20_000
+#: The library's own choice, by number and by name: what ``best.out`` compares with.
+_REFERENCES = ("0", "tuned")
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -115,7 +117,8 @@ def _row(source: Source, line: str, names: Sequence[str], ppn: int) -> list[dict
         if match is None or not 0 < float(match[1]) < math.inf:
             source.note(f"cells without a time, such as {cell[:20]!r}, are not measured")
             continue
-        row: dict[str, Any] = {"algorithm": "default" if name == "0" else name, "comm_size": nodes * ppn}
+        algorithm = "default" if name in _REFERENCES else name
+        row: dict[str, Any] = {"algorithm": algorithm, "comm_size": nodes * ppn}
         row["size"], row["time"] = message_size, float(match[1]) * 1e-6
         row["time_std"] = math.nan if match[2] is None else float(match[2]) * 1e-6
         if numbered:
