@@ -42,8 +42,8 @@ def _profile(args: argparse.Namespace) -> None:
         say(f"wrote {args.weights}: {len(sizes)} sizes")
     named = [n if count == len(ranks) else f"{n} (in {count} of {len(ranks)} runs)" for n, count in watched.items()]
     about = f"watched: {', '.join(named)}; {NOT_WATCHED} are not, and no part of these figures"
-    told = collectives.assign(time=collectives["time"].map(format_time))
-    table = cli_text.frame_table(told) if len(told) else ["no call is noted"]
+    timed = collectives.assign(time=collectives["time"].map(format_time))
+    table = cli_text.frame_table(timed) if len(timed) else ["no call is noted"]
     show(args, result, lambda: [about, *table])
 
 
