@@ -27,6 +27,13 @@ _SAME: Mapping[str, Mapping[str, str]] = {
     },
     "allgatherv": {"default": "linear"},
 }
+#: What benchmarks call it when the library is left to decide: `ignore` is Open MPI's, `auto` MPICH's.
+_DEFAULTS = ("default", "native", "ignore", "auto")
+
+
+def means_default(name: str) -> bool:
+    """Whether a benchmark means by a name that the library is left to decide."""
+    return normal(name) in _DEFAULTS
 
 
 def normal(name: str, collective: str = "*") -> str:

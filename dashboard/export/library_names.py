@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from dashboard.domain.algorithm_names import normal
+from dashboard.domain.algorithm_names import means_default, normal
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import DEFAULT_VERSION, algorithms, series
 
@@ -116,6 +116,11 @@ def is_of_library(method: Method) -> bool:
     return bool(method.parameters.get("provider", "library") == "library")
 
 
+def is_own_decision(method: Method) -> bool:
+    """Whether a library is left to decide, whatever a benchmark calls it: ``tuned`` is what does so in Open MPI."""
+    return is_of_library(method) and (means_default(method.algorithm) or method.algorithm == "tuned")
+
+
 def naming_remedy(methods: Sequence[Method]) -> str:
     """What helps where a target has no name for methods: options for people to fill in; parameters stay."""
     algorithms = dict.fromkeys(method.algorithm for method in methods if is_of_library(method))
@@ -153,7 +158,7 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
     if number is not None and int(number) < 0:
         # In a cube where others have numbers.
         number = None
-    if number is None and normal(method.algorithm) in ("default", "tuned", "ignore", "native"):
+    if number is None and is_own_decision(method):
         number = 0
     if number is None:
         wanted = normal(method.algorithm, collective)

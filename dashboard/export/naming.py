@@ -9,7 +9,7 @@ import numpy as np
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import DEFAULT_NAMES, OWN_DECISION, Leaf, Method
+from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method, default_of
 from dashboard.export.library_names import NAMED, is_of_library
 from dashboard.export.target import ExportError, LeftAloneError, Target
 
@@ -58,7 +58,7 @@ def lacking(
     if takes_any or not said(target, collective, OWN_DECISION, facts, target_options):
         # Else it says nothing at all of the collective, or lacks what it starts from; both it tells by itself.
         return []
-    named = (method for method in methods if method.algorithm.lower() not in DEFAULT_NAMES)
+    named = (method for method in methods if default_of([method]) is None)
     wanted = ((method, method if segments else replace(method, segment_size=0)) for method in named)
     return [method for method, asked in wanted if not said(target, collective, asked, facts, target_options)]
 

@@ -13,7 +13,7 @@ from dashboard.decisions.function.nodes import OWN_DECISION, Leaf, Method
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import without_methods
 from dashboard.export.known_faults import FAULTS, KnownFault, known_fault
-from dashboard.export.library_names import OPEN_MPI, measured_with
+from dashboard.export.library_names import OPEN_MPI, is_own_decision, measured_with
 from dashboard.export.rules.mpich_names import called
 from dashboard.export.target import Target
 from loaders.openmpi import DEFAULT_VERSION
@@ -214,7 +214,7 @@ def _fault(decision: DecisionFunction, method: Method, target: str, options: Map
     """What is known of a method in the library that it is written for, or was measured with."""
     measured = str(decision.provenance.get("library", ""))
     library = _LIBRARIES.get(target) or measured
-    if not library or method.algorithm == "default":
+    if not library or is_own_decision(method):
         return None
     version = str(options.get("version") or "")
     if not version:

@@ -5,8 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.decisions import Method
+from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
+from dashboard.decisions.function.nodes import default_of
+from dashboard.export import TARGETS
 from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, unsaid
+from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms, series
 
@@ -84,6 +87,29 @@ def test_names_of_pico_tell_the_library_s_algorithms_from_its_own() -> None:
     assert choice_of(Method("default_ompi", "default_ompi"), "allgather") == Choice(0)
     with pytest.raises(LookupError):
         choice_of(Method("ring_over", "ring_over"), "allgather")
+
+
+@pytest.mark.parametrize("name", ["Default", "native", "ignore", "auto", "default_mpich"])
+@pytest.mark.parametrize(
+    "target", ["openmpi", "openmpi-json", "openmpi-nodes", "mpich", "intel", "ucc", "nccl", "mpirun", "preload"]
+)
+def test_the_library_s_own_decision_is_written_as_that_whatever_a_benchmark_calls_it(target: str, name: str) -> None:
+    facts = {"library": "MPICH", "library_version": "5.0.2"} if target == "mpich" else {}
+
+    def written(algorithm: str) -> list[str]:
+        methods = [Method("default", algorithm), Method("ring", "ring")]
+        texts = []
+        for tree in (Leaf(0), Split((Test("message_size", 1024),), (Leaf(0), Leaf(1)))):
+            try:
+                texts.append(
+                    TARGETS[target].write([DecisionFunction("allreduce", methods, tree, provenance=facts)], None)
+                )
+            except ExportError as error:
+                texts.append(f"{type(error).__name__}: {error}")
+        return texts
+
+    assert default_of([Method(name, name)]) == 0
+    assert written(name) == written("default")
 
 
 @pytest.mark.parametrize(

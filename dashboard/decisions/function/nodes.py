@@ -7,6 +7,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
+from dashboard.domain.algorithm_names import means_default
+
 
 @dataclass(frozen=True)
 class Method:
@@ -34,13 +36,11 @@ class Method:
 LEFT_ALONE = Method("default", "default", 0, {"library_id": 0})
 #: The same as a substitute, for people.
 OWN_DECISION = Method("the library's own decision", "default")
-#: What benchmarks call it when the library is left to decide.
-DEFAULT_NAMES = ("default", "native", "ignore")
 
 
 def default_of(methods: Sequence[Method]) -> int | None:
     """Position of the method that leaves the decision to the library; None where none does."""
-    return next((place for place, method in enumerate(methods) if method.algorithm.lower() in DEFAULT_NAMES), None)
+    return next((place for place, method in enumerate(methods) if means_default(method.algorithm)), None)
 
 
 @dataclass(frozen=True, slots=True)

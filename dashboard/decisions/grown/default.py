@@ -4,10 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.function.nodes import DEFAULT_NAMES, Leaf, default_of
+from dashboard.decisions.function.nodes import Leaf, default_of
 from dashboard.decisions.grown.family import Family, Progress
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.measured.selection import WITHOUT
+from dashboard.domain.algorithm_names import means_default
 from dashboard.domain.errors import OptionError
 
 
@@ -21,7 +22,7 @@ def lacking(facts: Mapping[str, Any], otherwise: str) -> str:
     otherwise
         What helps where it was not measured.
     """
-    names = [name for name in str(facts.get(WITHOUT, "")).split(", ") if name.lower() in DEFAULT_NAMES]
+    names = [name for name in str(facts.get(WITHOUT, "")).split(", ") if means_default(name)]
     if names:
         return f"the library's own decision is left out here; take {names[0]!r} back among the methods"
     return f"the library's own decision was not measured here; {otherwise}"

@@ -8,7 +8,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
-from dashboard.export.library_names import is_of_library
+from dashboard.export.library_names import is_of_library, is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Decisions, ExportError, Facts, Target
 from dashboard.export.targets.c.text import identifier
@@ -86,9 +86,9 @@ def choice_of(method: Method, collective: str) -> Choice:
         When there is none; the message lists those there are.
     """
     known = ALGORITHMS[collective]
-    wanted = normal(method.algorithm, collective)
-    if is_of_library(method) and wanted in ("default", "tuned", "native"):
+    if is_own_decision(method):
         return None
+    wanted = normal(method.algorithm, collective)
     name = method.algorithm
     if is_of_library(method):
         wanted = _SAME.get(wanted, wanted)

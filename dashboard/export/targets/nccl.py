@@ -11,7 +11,7 @@ from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.export import provenance as origin
 from dashboard.export.bands import LARGEST, Band, bands_of
-from dashboard.export.library_names import is_of_library
+from dashboard.export.library_names import is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.rules import nccl
@@ -92,7 +92,7 @@ def _of(collective: str, band: Band, words: Sequence[str], ranks: int) -> list[s
 def _words(decision: DecisionFunction, method: Method, *, used: bool) -> str:
     """Algorithm, protocol and channels; empty where NCCL decides."""
     name = method.algorithm.lower()
-    if not used or (name == "default" and is_of_library(method)):
+    if not used or is_own_decision(method):
         return ""
     protocol = str(method.parameters.get("protocol") or "simple").lower()
     channels = str(method.parameters.get("channels") or _ANY)

@@ -15,7 +15,7 @@ from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Bands, bands_of
-from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, naming_remedy
+from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, is_own_decision, naming_remedy
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, no_segments
@@ -167,7 +167,7 @@ def intel_named(collective: str, method: Method) -> int | None:
     names = intelmpi.ALGORITHMS.get(collective, ())
     if method.parameters.get(NAMED):
         return names.index(method.algorithm) + 1 if method.algorithm in names else None
-    return 0 if normal(method.algorithm) in ("default", "tuned") else None
+    return 0 if is_own_decision(method) else None
 
 
 def intel_left(collective: str, method: Method) -> tuple[str, str]:
@@ -218,7 +218,7 @@ def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
 
 def _ucc_name(decision: DecisionFunction, method: Method) -> str:
     """UCC's name of a method, empty where nothing is to be said."""
-    if normal(method.algorithm) in ("default", "tuned"):
+    if is_own_decision(method):
         return ""
     known: Sequence[str] = _UCC_SAME[decision.collective]
     if method.parameters.get(NAMED) or decision.provenance.get("library") == ucc.NAME:

@@ -13,10 +13,9 @@ from collections.abc import Mapping
 from functools import lru_cache
 
 from dashboard.decisions import DecisionFunction, Method
-from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
 from dashboard.export.bands import bands_of
-from dashboard.export.library_names import NAMED, Compared, is_of_library, unwritten
+from dashboard.export.library_names import NAMED, Compared, is_of_library, is_own_decision, unwritten
 from dashboard.export.parts import per_collective
 from dashboard.export.rules import RulesError
 from dashboard.export.rules.lint import read_text
@@ -156,7 +155,7 @@ def algorithm_name(decision: DecisionFunction, method: Method) -> str | None:
         # A file may say anything, and command lines hand it to a shell.
         right = _WORD.fullmatch(full_name) and _NUMBER.fullmatch(str(method.parameters.get("k", _RADIX)))
         return re.sub(_PREFIX, "", full_name) if right else None
-    if normal(method.algorithm) in ("default", "tuned"):
+    if is_own_decision(method):
         return ""
     name = called(decision.collective, method.algorithm)
     return None if (decision.collective, name) in PIPELINED and not method.segment_size else name

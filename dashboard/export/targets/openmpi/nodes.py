@@ -18,7 +18,7 @@ from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.bands import Band, Bands, bands_of, merged
 from dashboard.export.components import HAN, NUMBERS, SERVES, TUNED, module_settings, named, split_word, variant_of
-from dashboard.export.library_names import algorithm_names
+from dashboard.export.library_names import algorithm_names, is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights
@@ -56,7 +56,7 @@ def component_of(method: Method, collective: str) -> str:
     """
     if component := named(method):
         return component
-    own = method.algorithm == "default" and not method.parameters.get("library_id")
+    own = is_own_decision(method) and not method.parameters.get("library_id")
     return HAN if own and collective in SERVES[HAN] else TUNED
 
 

@@ -11,11 +11,10 @@ import xarray as xr
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.cutting import is_within_measured
 from dashboard.decisions.function.improve import without
-from dashboard.decisions.function.nodes import LEFT_ALONE, OWN_DECISION, Method
+from dashboard.decisions.function.nodes import LEFT_ALONE, OWN_DECISION, Method, default_of
 from dashboard.decisions.judged.penalty import penalty, summarise
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.decisions.measured.problem import Problem
-from dashboard.domain.algorithm_names import normal
 from dashboard.domain.units import format_count
 from dashboard.export.band_search import best_bands
 from dashboard.export.bands import Band, Bands, bands_of
@@ -118,7 +117,7 @@ class _Measured:
         """The library's own decision where tuned's rules do not reach it: HAN answers, and tuned's own was measured."""
         methods = methods_of(self.cube)
         apart = self.collective in SERVES[HAN] and any(named(method) == TUNED for method in methods)
-        return tuple(method for method in methods if normal(method.algorithm) == "default") if apart else ()
+        return tuple(method for method in methods if default_of([method]) is not None) if apart else ()
 
 
 def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, most_rules: int | None) -> Plan:

@@ -9,9 +9,8 @@ import re
 import xarray as xr
 
 from dashboard.decisions import DecisionFunction, Method
-from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
-from dashboard.export.library_names import is_of_library
+from dashboard.export.library_names import is_of_library, is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_names import ALGORITHMS
 from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, READ, SEGMENT, is_forced
@@ -109,7 +108,7 @@ def _name(decision: DecisionFunction, method: Method) -> str | None:
     """MPICH's name: its own where it was measured, which has more than its selection can say."""
     measured = str(decision.provenance.get("library", "")).upper().startswith("MPICH") and is_of_library(method)
     measured &= READ not in method.parameters
-    if measured and normal(method.algorithm) != "default" and re.fullmatch(r"[a-z]\w*", method.algorithm):
+    if measured and not is_own_decision(method) and re.fullmatch(r"[a-z]\w*", method.algorithm):
         return method.algorithm
     return algorithm_name(decision, method)
 
