@@ -48,3 +48,16 @@ def test_a_corrected_file_replaces_the_one_loaded_and_two_dropped_before_loading
     assert box is not None
     assert above is not None
     assert 50 < above["y"] < above["y"] + above["height"] <= box["y"] < box["y"] + box["height"] <= 600
+
+
+def test_in_a_narrow_window_results_stand_below_the_fields_and_cover_no_button(
+    server: Served, page: Page, tmp_path: Path
+) -> None:
+    file = tmp_path / "mine.csv"
+    file.write_text("collective,algorithm,comm_size,message_size,time\nbcast,linear,2,8,1e-5\n")
+    page.set_viewport_size({"width": 900, "height": 700})
+    page.goto(f"{server.url}?page=Data")
+    page.get_by_role("button", name="Upload", exact=True).click()
+    page.locator("input[type=file]").set_input_files(file)
+    page.get_by_role("button", name="Load 1 file").click(timeout=30_000)
+    page.get_by_text("1 method of 1 collective").wait_for()

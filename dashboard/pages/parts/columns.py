@@ -5,6 +5,9 @@ from typing import Any
 
 import panel as pn
 
+#: A column may be higher than the window: cut off at its height, another one below would stand over the rest of it.
+_WHOLE = {"max-height": "none"}
+
 
 def columns(choose: Sequence[Any], show: Sequence[Any], width: int) -> pn.FlexBox:
     """Two columns side by side, or one below the other where there is no room for both.
@@ -18,6 +21,7 @@ def columns(choose: Sequence[Any], show: Sequence[Any], width: int) -> pn.FlexBo
     width
         Of the left column, pixels.
     """
-    left = pn.Column(*choose, width=width, margin=(0, 16, 0, 0))
-    right = pn.Column(*show, sizing_mode="stretch_width", min_width=480, margin=0, styles={"flex": "1 1 480px"})
-    return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start")
+    left = pn.Column(*choose, width=width, margin=(0, 16, 0, 0), styles=_WHOLE)
+    wide = _WHOLE | {"flex": "1 1 480px"}
+    right = pn.Column(*show, sizing_mode="stretch_width", min_width=480, margin=0, styles=wide)
+    return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start", styles=_WHOLE)
