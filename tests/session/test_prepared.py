@@ -97,6 +97,22 @@ def test_a_treatment_takes_what_its_options_allow_and_nothing_else() -> None:
         Treatment.of({"tolerance": -1})
 
 
+@pytest.mark.parametrize(
+    ("chosen", "words"),
+    [
+        ({"complete": "hockney", "parameters": "grig-mx"}, "--complete hockney --parameters grig-mx"),
+        # They would be taken for those of the tree.
+        ({"parameters": "grig-mx"}, ""),
+        (
+            {"tolerance": 2.5, "keep_doubtful": True, "outliers": True},
+            "--tolerance 2.5 --without-outliers --keep-doubtful",
+        ),
+    ],
+)
+def test_a_treatment_is_typed_as_the_commands_take_it(chosen: dict[str, Any], words: str) -> None:
+    assert " ".join(Treatment.of(chosen).words()) == words
+
+
 def test_workloads_of_the_same_calls_are_equal() -> None:
     calls = pd.DataFrame({"collective": ["bcast"], "comm_size": [4], "message_size": [8], "calls": [2.0]})
     assert Workload.of(calls) == Workload.of(calls.copy())
