@@ -79,6 +79,8 @@ def test_the_collective_with_most_methods_is_shown_first_and_point_to_point_is_n
     assert state.collective == "bcast"
     assert "pt2pt" in state.results.children
     assert state.param.collective.objects == ["allgather", "allreduce", "alltoall", "bcast", "reduce"]
+    for name in state.param.collective.objects:
+        assert state.view.measured(name).identical(state.results[name].to_dataset())
 
 
 def test_the_quadtree_of_depth_3_is_the_independently_computed_one(state: State) -> None:

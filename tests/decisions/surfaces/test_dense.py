@@ -1,8 +1,7 @@
 """Trees of any family over the sizes between: what they learn, and what that is worth at sizes nobody measured."""
 
-from dataclasses import replace
-
 import numpy as np
+import pandas as pd
 import pytest
 import xarray as xr
 
@@ -10,6 +9,7 @@ from dashboard.decisions.judged.frontier import frontier
 from dashboard.decisions.measured.problem import Problem
 from dashboard.decisions.surfaces.dense import with_sizes_between
 from dashboard.session.prepared import Choice, Prepared, prepare
+from dashboard.session.treatment import Workload
 from tests.cubes import cube_of
 
 CUBE = cube_of([[[1e-6, 4e-6], [2e-6, 8e-6]], [[3e-6, 3e-6], [3e-6, 3e-6]]], [2, 6], [16, 256])
@@ -28,9 +28,10 @@ def test_times_between_are_on_straight_lines_and_measured_ones_stay() -> None:
 
 
 def test_sizes_between_share_the_calls_of_a_workload() -> None:
-    calls = np.array([[8.0, 0.0], [0.0, 24.0]])
-    _, weights = with_sizes_between(replace(Problem.of(CUBE).slices[0], weights=calls))
-    assert weights.sum() == pytest.approx(calls.sum())
+    calls = pd.DataFrame({"collective": "bcast", "comm_size": [2, 6], "message_size": [16, 256], "calls": [8.0, 24.0]})
+    (part,) = prepare(CUBE, surfaces=True, workload=Workload.of(calls)).learnt.slices
+    assert part.weights is not None
+    assert (part.weights.shape, part.weights.sum()) == ((5, 5), pytest.approx(32))
 
 
 def held_out(prepared: Prepared, tree: str, **options: int) -> float:
