@@ -60,13 +60,21 @@ def test_presets_beyond_the_documented_are_measured_by_their_number(tmp_path: Pa
 @pytest.mark.parametrize(
     ("collective", "algorithm", "number"),
     [
+        *(("allgather", name, n) for n, name in enumerate(("recursive_doubling", "bruck", "ring"), 1)),
         ("allgather", "knomial", 5),
+        *(("allreduce", name, n) for n, name in enumerate(("recursive_doubling", "rabenseifner", "reduce_bcast"), 1)),
+        *(("allreduce", name, n) for n, name in enumerate(("shumilin_ring", "ring", "knomial"), 7)),
         ("allreduce", "shm_knary", 12),
-        ("alltoall", "plum", 4),
-        ("barrier", "dissemination", 1),
-        ("bcast", "shumilin", 7),
+        *(("alltoall", name, n) for n, name in enumerate(("bruck", "isend_irecv_waitall", "pairwise", "plum"), 1)),
+        *(("barrier", name, n) for n, name in enumerate(("dissemination", "recursive_doubling"), 1)),
+        *(("bcast", name, n) for n, name in enumerate(("binomial", "recursive_doubling", "ring"), 1)),
+        *(("bcast", name, n) for n, name in enumerate(("shumilin", "knomial"), 7)),
+        *(("reduce", name, n) for n, name in enumerate(("shumilin", "binomial"), 1)),
         ("reduce", "rabenseifner", 5),
-        ("reduce_scatter", "reduce_scatterv", 4),
+        *(
+            ("reduce_scatter", name, n)
+            for n, name in enumerate(("recursive_halving", "pairwise", "recursive_doubling", "reduce_scatterv"), 1)
+        ),
     ],
 )
 def test_an_algorithm_is_set_by_its_documented_number(collective: str, algorithm: str, number: int) -> None:
