@@ -215,6 +215,9 @@ def _per_node(wish: Wish) -> int:
 def _regions(rules: RulesFile, wish: Wish, per_node: int) -> tuple[list[Region], list[str]]:
     """Regions of the collectives that can be called, and what is left out; of a file that is dropped as it is meant."""
     decisions = rules.decisions or rules.meant
+    if not decisions:
+        fault = next((str(each) for each in rules.faults if each.severity == "error"), "it decides nothing")
+        raise BenchError(f"{wish.rules}: {fault} (colltune lint {wish.rules} lists all faults)")
     alone = [name for name, decision in decisions.items() if rules.format == "mpich" and is_default(decision)]
     named = wish.collectives or tuple(name for name in decisions if name not in alone) or tuple(decisions)
     if lost := [name for name in named if name not in decisions]:

@@ -163,6 +163,14 @@ def test_mpich_does_what_a_file_asks_that_was_made_of_its_own(mpich: Path, selec
     assert states["allgather", "ring"] == "proven"
 
 
+def test_of_rules_that_decide_nothing_the_fault_is_named(open_mpi: Path, tmp_path: Path) -> None:
+    (tmp_path / "cut.conf").write_text("1 # collectives\n7 # bcast\n")
+    with pytest.raises(
+        BenchError, match=r"cut\.conf: line [0-9]+: error: .*\(colltune lint .*cut\.conf lists all faults\)"
+    ):
+        prove(Wish(tmp_path / "cut.conf", open_mpi, ranks=2))
+
+
 def test_rules_of_another_library_are_refused(open_mpi: Path, samples: Path) -> None:
     path = samples / "mpich_json" / "mpich-main__mpir_generic.json"
     with pytest.raises(BenchError, match="name the start command of MPICH"):
