@@ -23,6 +23,7 @@ from loaders.ahead import one_ahead
 from loaders.chunk import Chunk, words_of
 from loaders.sizes import parse_size
 from loaders.source import Source, occurrences
+from loaders.text import COMMA, with_comma
 
 _NUMBERS = ("number", "whole")
 #: What may have a unit.
@@ -34,7 +35,6 @@ _NO_END = "the last line has no line end: where the file was cut off, its last n
 _WORDS = pa.dictionary(pa.int32(), pa.string())
 
 _NUMBER = re.compile(r"[+-]?(?:\d+(?:\.\d*)?|\.\d+)(?:[eE][+-]?\d+)?", re.ASCII)
-_WITH_COMMA = re.compile(r"[+-]?\d*(?:[.,]\d+)*,\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
 
 Finish = Callable[[Chunk], pd.DataFrame]
 
@@ -278,8 +278,8 @@ class Delimited:
             elif field.name in _SIZES and (size := _size(cell)) is not None:
                 self._source.note("sizes with a unit, such as 8KiB, are read by powers of 1024")
                 values.append(size)
-            elif _WITH_COMMA.fullmatch(cell):
-                return f"{field.name} is a number with a comma: write 1.5 for 1,5 and 1024 for 1,024"
+            elif with_comma(cell):
+                return f"{field.name} is {COMMA}"
             else:
                 return f"{field.name} is not a number"
         return values

@@ -168,7 +168,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
     words = line.text.split()
     fields = dict(zip(state.columns, words, strict=False))
     if len(words) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
-        return "cut off" if not line.ended else "not a row of the table"
+        return text.no_row(line)
     column = next((c for c in _CHOICES[asked] if c in fields), None)
     if column is None:
         return "a bandwidth, not a time" if asked is None else f"the table has no column for the statistic {asked!r}"

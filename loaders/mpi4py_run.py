@@ -107,7 +107,7 @@ def _row(state: _State, line: text.Line) -> str:
     if not state.table:
         return "not a row of a table"
     if len(words) != 2 or text.integer(words[0]) is None or text.decimal(words[1]) is None:
-        return "cut off" if not line.ended else "not a row of the table"
+        return text.no_row(line)
     return _demo(state, words, line)
 
 

@@ -174,7 +174,7 @@ def _row(state: _State, line: text.Line, asked: str | None) -> str:
         return "not a row of a table"
     fields = dict(zip(state.columns, line.text.split(), strict=False))
     if len(line.text.split()) != len(state.columns) or not all(_fits(n, f) for n, f in fields.items()):
-        return "cut off" if not line.ended else "not a row of the table"
+        return text.no_row(line)
     if state.title is None and state.titles:
         return "below no title"
     title = state.title or Title(state.hinted)

@@ -16,6 +16,8 @@ from loaders.errors import LoadError
 from loaders.source import HEAD_BYTES, Source
 from loaders.start_line import Starts
 
+#: What is said of a number that `with_comma` finds.
+COMMA = "a number with a comma: write 1.5 for 1,5 and 1024 for 1,024"
 #: Longest line of a printed table, in bytes; rows of the benchmarks have a few hundred.
 LONGEST_LINE = 1 << 14
 #: Rows held before they are handed on as tables.
@@ -35,6 +37,7 @@ _LABEL = re.compile(
 _WHOLE = re.compile(r"\d{1,15}", re.ASCII)
 _DIGIT = re.compile(rb"\d")
 _DECIMAL = re.compile(r"-?\d+(?:\.\d*)?(?:[eE][-+]?\d{1,3})?", re.ASCII)
+_WITH_COMMA = re.compile(r"[+-]?\d*(?:[.,]\d+)*,\d+(?:\.\d*)?(?:[eE][+-]?\d+)?", re.ASCII)
 _TWO_DECIMALS = re.compile(r"\.\d\d$", re.ASCII)
 _TITLE = re.compile(
     r"#\s*(?:(?P<osu>OSU\s)|(?P<mpi4py>MPI\s.*\sTest\s*$)|(?P<imb>Benchmarking\s|Intel\s*\(R\)\s*MPI\s)"
@@ -121,6 +124,20 @@ def positive(text: str) -> float | None:
     """Return a finite number above 0; None for anything else."""
     value = decimal(text)
     return value if value is not None and value > 0 else None
+
+
+def with_comma(text: str) -> bool:
+    """Whether it is a number with a decimal comma, or with commas between thousands."""
+    return _WITH_COMMA.fullmatch(text) is not None
+
+
+def no_row(line: Line) -> str:
+    """Why a line within a table of numbers is no row of it."""
+    if not line.ended:
+        return "cut off"
+    words = line.text.split()
+    numbers = all(with_comma(word) or decimal(word) is not None for word in words)
+    return COMMA if numbers and any(map(with_comma, words)) else "not a row of the table"
 
 
 def cut_off(line: Line) -> bool:

@@ -191,6 +191,13 @@ def test_sizes_and_repetitions_of_rows_are_whole_numbers(tmp_path: Path) -> None
     assert (source.rows, dict(source.reasons)) == (1, {"not a row of the table": 2})
 
 
+def test_a_number_with_a_comma_is_told_with_its_remedy(tmp_path: Path) -> None:
+    source = read_text(FORM, tmp_path, HEADER + "1 6,57\n1,024 12.73\n2048 1,056.31\n4,5 a\n4096 7.25\n").source
+    assert source.rows == 1
+    why = "a number with a comma: write 1.5 for 1,5 and 1024 for 1,024"
+    assert dict(source.reasons) == {why: 3, "not a row of the table": 1}
+
+
 @pytest.mark.parametrize(
     ("before", "known"), [("job starts\nstep 1\nwaiting\n", True), ("host,port\nn,1\n", False), ('{"n": 1}\n', False)]
 )
