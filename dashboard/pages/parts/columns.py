@@ -6,7 +6,7 @@ from typing import Any
 import panel as pn
 
 #: A column may be higher than the window: cut off at its height, another one below would stand over the rest of it.
-_WHOLE = {"max-height": "none"}
+_UNCUT = {"max-height": "none"}
 
 
 def columns(choose: Sequence[Any], show: Sequence[Any], width: int) -> pn.FlexBox:
@@ -21,7 +21,7 @@ def columns(choose: Sequence[Any], show: Sequence[Any], width: int) -> pn.FlexBo
     width
         Of the left column, pixels.
     """
-    left = pn.Column(*choose, width=width, margin=(0, 16, 0, 0), styles=_WHOLE)
-    wide = _WHOLE | {"flex": "1 1 480px"}
+    left = pn.Column(*choose, width=width, margin=(0, 16, 0, 0), styles=_UNCUT)
+    wide = _UNCUT | {"flex": "1 1 480px"}
     right = pn.Column(*show, sizing_mode="stretch_width", min_width=480, margin=0, styles=wide)
-    return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start", styles=_WHOLE)
+    return pn.FlexBox(left, right, sizing_mode="stretch_width", margin=0, align_items="start", styles=_UNCUT)
