@@ -194,9 +194,9 @@ def test_interpolated_times_decide_but_do_not_judge() -> None:
 def test_a_single_line_is_not_left_out_and_this_is_said() -> None:
     cube = synthetic_cube(1, 7, 3, 1)
     result = heldout(Problem.of(cube), exact_tree, "lines", 9)
-    assert result.notes[0] == "only one comm size is measured, so none can be left out"
+    assert result.notes[0] == "only one communicator size is measured, so none can be left out"
     assert result.notes[1] == "7 folds along the message size, since there are no more of them"
-    with pytest.raises(DecisionError, match="only one comm size is measured"):
+    with pytest.raises(DecisionError, match="only one communicator size is measured"):
         heldout(Problem.of(cube), exact_tree, "comm_size")
     with pytest.raises(DecisionError, match="only one message size"):
         heldout(Problem.of(cube.isel(message_size=[0])), exact_tree)

@@ -80,7 +80,7 @@ def test_what_differs_is_told_and_nothing_else(cubes: tuple[xr.Dataset, xr.Datas
     assert facts.loc["message sizes of one only", "A"].endswith("3 MiB")
     many = synthetic_cube(15, 3, 2, seed=1)
     facts = campaign_facts(many, many.isel(comm_size=[0])).set_index("what")
-    assert facts.loc["comm sizes of one only", "A"] == "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, and 2 more"
+    assert facts.loc["communicator sizes of one only", "A"] == "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, and 2 more"
 
 
 def test_campaigns_are_compared_at_the_processes_per_node_that_both_have() -> None:
@@ -111,7 +111,7 @@ def test_what_differs_is_of_the_processes_per_node_compared() -> None:
     assert facts.loc["device"].tolist() == ["host", "gpu"]
     assert facts.loc["datatype"].tolist() == ["–", "double"]
     assert facts.loc["methods of one only", "A"] == str(several["method"].values[0])
-    assert facts.loc["comm sizes of one only"].tolist() == [str(several["comm_size"].values[0]), "none"]
+    assert facts.loc["communicator sizes of one only"].tolist() == [str(several["comm_size"].values[0]), "none"]
 
 
 def test_sizes_are_matched_by_value(cubes: tuple[xr.Dataset, xr.Dataset]) -> None:

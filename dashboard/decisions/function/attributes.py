@@ -23,6 +23,8 @@ from dashboard.domain.options import Option
 COMM_SIZE = "comm_size"
 MESSAGE_SIZE = "message_size"
 SIZES = (COMM_SIZE, MESSAGE_SIZE)
+#: What people call them, in the singular.
+SIZE_TITLES = {COMM_SIZE: "communicator size", MESSAGE_SIZE: "message size"}
 PPN = "ppn"
 COLLECTIVE = "collective"
 

@@ -7,7 +7,7 @@ from functools import cached_property, partial
 import numpy as np
 import xarray as xr
 
-from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE, SIZE_TITLES, SIZES
 from dashboard.decisions.judged.gain import default_times
 from dashboard.decisions.measured.doubles import DOUBLE_OF
 from dashboard.decisions.measured.map import BLOCK_BYTES, decision_map
@@ -104,7 +104,7 @@ def folds_of(problem: Problem, scheme: str, folds: int) -> tuple[list[Callable[[
     notes: list[str] = []
     for axis in SIZES if scheme == "lines" else (scheme,):
         values = np.unique(np.concatenate([_measured_values(part, axis) for part in problem.slices]))
-        title = axis.replace("_", " ")
+        title = SIZE_TITLES[axis]
         count = min(folds, values.size)
         if count < 2:
             notes.append(f"only one {title} is measured, so none can be left out")

@@ -7,7 +7,7 @@ import numpy as np
 import pandas as pd
 import xarray as xr
 
-from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZES
+from dashboard.decisions.function.attributes import MESSAGE_SIZE, SIZE_TITLES, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.judged.penalty import summarise_all, weights_of
 from dashboard.decisions.measured.map import methods_of, select_ppn
@@ -191,7 +191,7 @@ def campaign_facts(first: xr.Dataset, second: xr.Dataset) -> pd.DataFrame:
     lists = {"methods": [[method.label for method in methods_of(cube)] for cube in measured]}
     for axis in SIZES:
         write = format_bytes if axis == MESSAGE_SIZE else str
-        lists[axis.replace("_", " ") + "s"] = [list(map(write, cube[axis].values.tolist())) for cube in measured]
+        lists[f"{SIZE_TITLES[axis]}s"] = [list(map(write, cube[axis].values.tolist())) for cube in measured]
     for name, (mine, other) in lists.items():
         only = [each for each in mine if each not in set(other)], [each for each in other if each not in set(mine)]
         if any(only):

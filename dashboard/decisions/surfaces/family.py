@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from dashboard.decisions.function.attributes import SIZES
+from dashboard.decisions.function.attributes import SIZE_TITLES, SIZES
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Leaf, Node, Split, Test, default_of
 from dashboard.decisions.grown.family import Family, Progress
@@ -175,7 +175,7 @@ def _off_kind(table: Table, surfaces: Surfaces) -> list[str]:
 def _not_left_out(table: Table, folds: Sequence[Left]) -> list[str]:
     """Axes of which left-out lines say nothing, in words; of none where nothing is left out at all."""
     words: list[str] = []
-    titles = "communicator size", "message size"
+    titles = tuple(SIZE_TITLES.values())
     if not folds:
         return words
     for axis, sizes in enumerate((table.comm_sizes, table.message_sizes)):
