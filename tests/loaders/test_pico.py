@@ -115,6 +115,9 @@ def test_spot_values_of_a_summary(folder: Path) -> None:
     where = {"collective": "allreduce", "algorithm": "RING-B_CONT-UTOFU-p6", "message_size": 536870912}
     assert read(FORMAT, path).time(**where) == pytest.approx(77326.2695)
     assert read(FORMAT, path, statistic="max").time(**where) == pytest.approx(94179.639)
+    for name in ("min", "mean", "median", "max"):
+        times = [float(line[name]) * 1e-9 for line in lines_of(path)]
+        assert read(FORMAT, path, statistic=name).rows["time"].tolist() == pytest.approx(times)
     where = {"collective": "alltoall", "algorithm": "default-blacc6d", "message_size": 32}
     assert read(FORMAT, path).time(**where) == pytest.approx(198.414)
 
