@@ -12,6 +12,8 @@ from dashboard.plots.saving import offer_svg
 from dashboard.plots.sizes import filling, growing
 
 HEIGHT = 340
+#: Pixels.
+_HALF_A_LABEL = 28
 
 
 def stacked(
@@ -68,6 +70,8 @@ def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
             "plot.styles": {"min-height": filling(HEIGHT, around)} if around else growing(HEIGHT),
             # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
             "plot.output_backend": "canvas",
+            # Of a map of many sizes the last label stands half beside it.
+            "plot.min_border_right": _HALF_A_LABEL,
             # On a narrow map title and tools need its place.
             "plot.toolbar.logo": None,
             "xaxis.major_label_policy": NoOverlap(min_distance=6),

@@ -38,6 +38,18 @@ def rendered(side: int) -> tuple[CellFigures, HoverTool, tuple[xr.Dataset, xr.Da
     return figures, tool, (cube, dmap, penalties)
 
 
+def test_beside_a_map_of_many_sizes_the_last_label_has_room() -> None:
+    sizes = [*range(2, 225)]
+    axes = Axes.of(synthetic_cube(2, 223, 2, seed=1).assign_coords(message_size=[7168 * size for size in sizes]))
+    position, label = axes.x.ticks()[-1]
+    low, high = axes.x.limits
+    layer = code_image(np.zeros(axes.shape, dtype=np.int64), Raster.of(axes), ["#abcdef"])
+    plot = hv.renderer("bokeh").get_plot(stacked("map", axes, {"image": layer}, LiveSources()))
+    # Signs of 12 pixels are some 6 wide.
+    beside = (high - position) / (high - low) * plot.state.min_height
+    assert plot.state.min_border_right + beside >= 6 * len(label) / 2 > beside
+
+
 def test_columns_hold_every_figure_of_every_cell() -> None:
     cube, dmap, penalties = parts(6)
     columns = cell_columns(cube, dmap, penalties)
