@@ -57,3 +57,18 @@ def test_a_decision_of_models_is_taken_and_found_again_by_its_address(
     page.get_by_role("tab", name="Decision", exact=True, selected=True).wait_for()
     assert watched_page.foreign == []
     assert watched_page.errors == []
+
+
+@pytest.mark.slow
+def test_in_a_narrow_window_the_curves_stand_below_the_parameters(
+    serve_dashboard: Callable[..., Served], watched_page: WatchedPage
+) -> None:
+    page = watched_page.page
+    page.set_viewport_size({"width": 780, "height": 700})
+    page.goto(serve_dashboard().url + "?page=Models&tree=quadtree")
+    wait_until_drawn(page, "Model and measurement")
+    last = page.get_by_role("slider", name=re.compile("^G, gap per byte")).bounding_box()
+    tab = page.get_by_role("tab", name="Curves").bounding_box()
+    assert last is not None
+    assert tab is not None
+    assert last["y"] + last["height"] < tab["y"]

@@ -16,13 +16,14 @@ from dashboard.pages.models.drawn import DrawnParameters
 from dashboard.pages.models.fits import Fits
 from dashboard.pages.models.grids import Grids
 from dashboard.pages.models.optimal import Optimal
-from dashboard.pages.models.parameters import ParameterPanel
+from dashboard.pages.models.parameters import WIDTH, ParameterPanel
 from dashboard.pages.models.parts import REST
 from dashboard.pages.models.processes import OverProcesses
 from dashboard.pages.models.schedule import Scheduled
 from dashboard.pages.models.segments import OptimalSegments
 from dashboard.pages.models.texts import Errata, Formulas
 from dashboard.pages.models.view import read_view, write_view
+from dashboard.pages.parts.columns import columns
 from dashboard.pages.parts.fold import open_tabs
 from dashboard.pages.parts.later import Newest, Rested
 from dashboard.pages.parts.menus import ppn_menu
@@ -143,13 +144,10 @@ class ModelsPage(Page):
         )
 
     def __panel__(self) -> pn.viewable.Viewable:
-        right = pn.Column(
-            self.message, self.tabs, sizing_mode="stretch_width", min_width=480, margin=0, styles={"flex": "1 1 600px"}
-        )
         head = [self.collective, self.ppn, self.methods, self.models, self.variant, self.best]
         return pn.Column(
             pn.FlexBox(*head, align_items="start", sizing_mode="stretch_width"),
-            pn.FlexBox(self.panel, right, sizing_mode="stretch_width", margin=0, align_items="start", flex_wrap="wrap"),
+            columns([self.panel], [self.message, self.tabs], width=WIDTH + 20),
             sizing_mode="stretch_width",
         )
 
