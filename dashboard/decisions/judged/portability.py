@@ -105,7 +105,10 @@ def portability(
     if common:
         labels = common_methods(first, second)
         if not labels:
-            raise DecisionError(f"no method of {first.collective} was measured in both campaigns under the same name")
+            raise DecisionError(
+                f"no method of {first.collective} was measured in both campaigns under the same name; compare over all "
+                "that either has (--all-methods; on the page Compare without Only methods that both have)"
+            )
         problems = restricted(first, labels), restricted(second, labels)
     left_out = sum(
         len(every.methods) - len(kept.methods) for every, kept in zip((first, second), problems, strict=True)
