@@ -79,7 +79,7 @@ def test_rules_of_which_nothing_is_gone_are_proven_and_not_measured_once_more(
         monkeypatch.setattr(command, name, stand_in)
     monkeypatch.setattr(command, "_compared", lambda _, files, __: compared.extend(files))
     monkeypatch.setattr(command.cli_launching, "launcher_of", lambda *_: None)
-    args = argparse.Namespace(folder="f", ranks=2, output="kept.conf", han=None, tree=None, paths=[rules])
+    args = argparse.Namespace(folder="f", ranks=2, output="kept.conf", han=None, rules=str(rules))
     form = form_of("Open MPI", "5.0", nodes=False)
     left = command._Left(given(args, form), {"bcast": dropped}, {"bcast": cut})
     command._once_more(args, left, Installation(Path("mpiexec"), LIBRARY))

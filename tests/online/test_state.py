@@ -199,10 +199,10 @@ def test_of_what_was_learnt_a_damaged_line_is_named_and_one_that_was_cut_off_is_
     folder.collect()
     folder.train()
     file, (known,) = folder.path / "progress.jsonl", folder.progress
-    whole = file.read_text()
-    file.write_text(f"{whole}{whole}{whole[:20]}")
+    line = file.read_text()
+    file.write_text(f"{line}{line}{line[:20]}")
     assert folder.progress == [known, known]
-    file.write_text(f"{whole}{whole[:20]}\n{whole}")
+    file.write_text(f"{line}{line[:20]}\n{line}")
     with pytest.raises(OnlineError, match=r"progress\.jsonl:2: is damaged .*; remove the line"):
         _ = folder.progress
 
