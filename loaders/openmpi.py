@@ -99,4 +99,10 @@ def algorithms(collective: str, version: str = DEFAULT_VERSION) -> dict[int, str
 
 def named(collective: str, number: int, version: str) -> str | None:
     """Name of the algorithm of a number, ``default`` for 0; None where the library has no such."""
-    return "default" if number == 0 else algorithms(collective, version).get(number)
+    name = algorithms(collective, version).get(number)
+    return "default" if number == 0 else name and distinct(name)
+
+
+def distinct(name: str) -> str:
+    """An algorithm's name; what Open MPI calls the ``default`` allgatherv is gather and broadcast, not its decision."""
+    return "linear" if name == "default" else name

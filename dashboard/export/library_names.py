@@ -118,7 +118,8 @@ def is_of_library(method: Method) -> bool:
 
 def is_own_decision(method: Method) -> bool:
     """Whether a library is left to decide, whatever a benchmark calls it: ``tuned`` is what does so in Open MPI."""
-    return is_of_library(method) and (means_default(method.algorithm) or method.algorithm == "tuned")
+    named = means_default(method.algorithm) or normal(method.algorithm) == "tuned"
+    return named and is_of_library(method) and int(method.parameters.get("library_id") or 0) <= 0
 
 
 def naming_remedy(methods: Sequence[Method]) -> str:

@@ -8,7 +8,8 @@ import pytest
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.decisions.function.nodes import default_of
 from dashboard.export import TARGETS
-from dashboard.export.library_names import COMPARED, Choice, choice_of, naming_remedy, unsaid
+from dashboard.export.library_names import COMPARED, Choice, choice_of, is_own_decision, naming_remedy, unsaid
+from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms, series
@@ -127,6 +128,17 @@ def test_unknown_versions_are_refused(version: str) -> None:
 
 def test_number_0_is_the_library_s_own_decision_whatever_its_name() -> None:
     assert choice_of(Method("alg 0", "whatever", 0, {"library_id": 0}), "bcast") == Choice(0)
+
+
+def test_rules_for_what_open_mpi_calls_the_default_allgatherv_do_not_leave_it_to_the_library() -> None:
+    rules = read_text("1 # collectives\n1 # allgatherv\n1\n0\n2\n0 1 0 0\n512 0 0 0\n")
+    first, second = rules.decisions["allgatherv"].methods
+    assert (default_of([first]), default_of([second])) == (None, 0)
+    assert [choice_of(each, "allgatherv").algorithm for each in (first, second)] == [1, 0]
+    # As a table of the library's numbers calls it.
+    assert choice_of(Method("default", "default", 0, {"library_id": 1}), "allgatherv") == Choice(1)
+    assert not is_own_decision(Method("default", "default", 0, {"library_id": 1}))
+    assert is_own_decision(Method("default", "default", 0, {"library_id": -1}))
 
 
 def test_segments_are_at_most_what_an_int_holds() -> None:

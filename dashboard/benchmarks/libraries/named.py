@@ -8,10 +8,9 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries.library import Installation
-from dashboard.benchmarks.libraries.methods import DEFAULT
-from dashboard.benchmarks.libraries.openmpi import LINEAR, NAME, OpenMpi
+from dashboard.benchmarks.libraries.openmpi import NAME, OpenMpi
 from dashboard.export.components import SERVES
-from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms, series
+from loaders.openmpi import COLLECTIVE_IDS, VERSIONS, algorithms, distinct, series
 
 _NAMED = re.compile(r"(?i)open[\s-]?mpi[\s/-]*v?(\d+\.\d+(?:\.\d+)*)?\S*")
 #: Variables of ``coll/tuned`` with their values, by what follows ``coll_tuned_<collective>_algorithm``, as ompi_info of
@@ -62,7 +61,7 @@ def version_of_module(modules: tuple[str, ...]) -> str:
 def open_mpi(version: str) -> OpenMpi:
     """What Open MPI of a version offers by the tables."""
     offered = {
-        name: {number: LINEAR if text == DEFAULT else text for number, text in algorithms(name, version).items()}
+        name: {number: distinct(text) for number, text in algorithms(name, version).items()}
         for name in COLLECTIVE_IDS
         if algorithms(name, version)
     }

@@ -24,6 +24,7 @@ from dashboard.export.components import (
     split_word,
 )
 from dashboard.export.library_names import takes_fan_out, takes_segments
+from loaders.openmpi import distinct
 
 NAME = "Open MPI"
 _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
@@ -38,8 +39,6 @@ _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _PRIORITY = "coll_tuned_priority"
 #: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
 _HIGHEST = 100
-#: What Open MPI calls the "default" allgatherv is gather and broadcast, not the library's own decision.
-LINEAR = "linear"
 _SECONDS = 60
 _FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
@@ -198,8 +197,7 @@ def parse(text: str) -> OpenMpi:
     for line in text.splitlines():
         if match := _ENUMERATOR.match(line):
             if int(match["number"]):
-                name = LINEAR if match["name"] == DEFAULT else match["name"]
-                algorithms.setdefault(match["collective"], {})[int(match["number"])] = name
+                algorithms.setdefault(match["collective"], {})[int(match["number"])] = distinct(match["name"])
         elif match := _VARIABLE.match(line):
             value = _integer(match["value"].strip())
             if value is not None:

@@ -9,7 +9,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
 from dashboard.export.library_names import COMPARED, NOTHING, Choice, plain, takes_fan_out
 from dashboard.export.targets.c.text import INT_MAX
-from loaders.openmpi import algorithms
+from loaders.openmpi import algorithms, distinct
 
 Item = TypeVar("Item")
 
@@ -158,7 +158,7 @@ def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
     """The method that a choice stands for; a chain without a fan-out is not that which is forced without one."""
     if not choice.algorithm:
         return LEFT_ALONE
-    name = known.get(choice.algorithm, f"{UNKNOWN}{choice.algorithm}")
+    name = distinct(known.get(choice.algorithm, f"{UNKNOWN}{choice.algorithm}"))
     label = name
     if choice.segment_size:
         size = choice.segment_size

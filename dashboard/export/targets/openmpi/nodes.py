@@ -56,8 +56,7 @@ def component_of(method: Method, collective: str) -> str:
     """
     if component := named(method):
         return component
-    own = is_own_decision(method) and not method.parameters.get("library_id")
-    return HAN if own and collective in SERVES[HAN] else TUNED
+    return HAN if is_own_decision(method) and collective in SERVES[HAN] else TUNED
 
 
 def word_of(method: Method, collective: str) -> str:
