@@ -12,6 +12,8 @@ from dashboard.domain.jobs import SLURM
 
 #: Points that are advised at most where nobody says how many.
 POINTS = 200
+#: Time limit of a job, for people (`dashboard.benchmarks.campaigns.limits.limit_of`).
+USUAL_LIMIT = "5 x the estimate, 15 x where it is a guess about a cluster, 2min at least"
 _REFINED = (
     "Of results from anywhere, say what to measure next: times that cannot be trusted again, then the points that can "
     "still change the decision."
@@ -58,8 +60,8 @@ def _run_options(parser: argparse.ArgumentParser, order: str) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help="the job is ended then, such as 90 (seconds), 30min or 2h (default: 5 x the estimate, 15 x where it is "
-        "a guess about a cluster, 2min at least, and what the safety check may take)",
+        help=f"the job is ended then, such as 90 (seconds), 30min or 2h (default: {USUAL_LIMIT}, and what the safety "
+        "check may take)",
     )
     if order != "submit":
         group.add_argument("--detach", action="store_true", help="return at once; see bench status")

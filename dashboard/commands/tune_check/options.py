@@ -79,7 +79,6 @@ def _measuring(parser: argparse.ArgumentParser) -> None:
         "--time-limit",
         type=cli_values.seconds,
         metavar="TIME",
-        help="the job is ended then (default: 5 x the estimate, 15 x where it is a guess about a cluster, 2min at "
-        "least)",
+        help=f"the job is ended then (default: {bench_options.USUAL_LIMIT})",
     )
     cli_arguments.starting(parser)
