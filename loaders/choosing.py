@@ -184,8 +184,7 @@ def _put_together(collective: str, times: Means, files: Mapping[int, tuple[str, 
     """Remark on cells that files of different facets measured, and not quite the same."""
     for name in FACETS:
         groups = _groups(files, name)
-        far = times.between(list(groups.values()))
-        if far.most > _ALIKE:
+        if len(groups) > 1 and (far := times.between(list(groups.values()))).most > _ALIKE:
             first = shlex.quote(f"{name}={next(iter(groups))}")
             said = (
                 f"{collective}: files that differ in {name} ({listed(groups)}) measured {far.cells:,} cells each, up "
