@@ -13,15 +13,22 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import OUTCOMES, Improvement, Verdict, judge, leaves_of
+from dashboard.decisions.judged.improvement import (
+    OUTCOMES,
+    Improvement,
+    Verdict,
+    half_of,
+    half_of_mean,
+    judge,
+    leaves_of,
+)
+from dashboard.decisions.measured.noise import joint_freedom
 from dashboard.domain.arrays import BoolArray
 from dashboard.domain.units import format_bytes, format_count
 
 _SLOWER = OUTCOMES.index("slower")
 #: Variance of a gain below which none is surer.
 _SURE = 1e-12
-#: Standard errors in half of an interval at 95 %.
-_HALF = 1.96
 #: Levels (two-sided) at which a comparison by itself promises that a rule is faster, and at which both together say so.
 PROMISING, _KEPT = 0.3, 0.01
 #: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
@@ -58,11 +65,10 @@ class Compared:
         for name, comparison in self.improvements.items():
             leaves = leaves_of(comparison, self.decisions[name])
             for verdict in self.verdicts[name]:
-                errors = comparison.cells["error"].values[leaves == verdict.node]
-                errors = errors[np.isfinite(errors)]
+                part = (leaves == verdict.node) & np.isfinite(comparison.cells["error"].values)
                 lost = self.lost(name, verdict.node)
-                if errors.size + lost and not verdict.default:
-                    halves.append(np.inf if lost > errors.size else _HALF * np.sqrt(errors.sum()) / errors.size)
+                if part.sum() + lost and not verdict.default:
+                    halves.append(np.inf if lost > part.sum() else half_of_mean(comparison.cells, part))
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
     def lost(self, name: str, node: int) -> int:
@@ -126,8 +132,7 @@ class Compared:
         decided = np.isin(leaves_of(comparison, self.decisions[name]), own) & np.isfinite(cells["gain"].values)
         if not decided.any():
             return {"cells": 0, "mean": None, "low": None, "high": None, "sizes": []}
-        gains, errors = cells["gain"].values[decided], np.nan_to_num(cells["error"].values[decided])
-        mean, half = float(gains.mean()), _HALF * float(np.sqrt(errors.sum())) / gains.size
+        mean, half = float(cells["gain"].values[decided].mean()), half_of_mean(cells, decided)
         ends = {"mean": mean, "low": mean - half, "high": mean + half}
         sizes = cells[MESSAGE_SIZE].values[decided.any(axis=0)]
         percents = {key: round(100 * (1 - np.exp(-end)), 2) for key, end in ends.items()}
@@ -170,7 +175,10 @@ def _together(improvement: Improvement, before: Improvement, decision: DecisionF
     weights = [(1 / table["error"].clip(_SURE)).fillna(0.0) for table in (last, first)]
     total = weights[0] + weights[1]
     gain = (weights[0] * last["gain"].fillna(0.0) + weights[1] * first["gain"].fillna(0.0)) / total
-    together = xr.Dataset({"gain": gain, "error": 1 / total, "improvement": 100 * (1 - np.exp(-gain))})
+    freedom = [each["freedom"].fillna(np.inf).values for each in (last, first)]
+    joint = joint_freedom([each.values for each in weights], freedom)
+    known = {"gain": gain, "error": 1 / total, "freedom": (gain.dims, joint)}
+    together = xr.Dataset({**known, "improvement": 100 * (1 - np.exp(-gain))})
     cells = last.where(np.isfinite(last["gain"]), first)
     cells = cells.assign(together.where(total > 0, cells[[*together]]))
     slower = ((last["outcome"] == _SLOWER) | (first["outcome"] == _SLOWER)) & (gain < 0)
@@ -187,7 +195,7 @@ def _both(improvement: Improvement, before: Improvement, decision: DecisionFunct
 def _with_slower(improvement: Improvement, slower: BoolArray | np.bool_) -> Improvement:
     """The same, with those cells called slower that are by themselves, not corrected for their number, and these."""
     cells = improvement.cells
-    slower = slower | (cells["gain"].values < -_HALF * np.sqrt(cells["error"].values))
+    slower = slower | (cells["gain"].values < -half_of(cells["error"].values, cells["freedom"].values))
     outcome = cells["outcome"].where(cells["outcome"] != _SLOWER, OUTCOMES.index("no difference"))
     outcome = outcome.where(~slower, _SLOWER)
     return replace(improvement, cells=cells.assign(outcome=outcome))

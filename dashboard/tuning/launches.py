@@ -8,34 +8,35 @@ from typing import Any
 import numpy as np
 
 from dashboard.benchmarks.campaigns.campaign import points_of, samples_of
+from dashboard.decisions.judged.improvement import Launches
 from loaders import disk
 
 _FEWEST = 2
 
 
-def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[str, float]:
-    """Relative standard deviation in percent of one method's launch that explains how the difference of both changes.
+def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[str, Launches]:
+    """What one method's launches differ by, as it explains how the difference of both changes.
 
     Both are measured in turns within each launch, so what a launch does to both alike drops out. Of each cell the
-    variance of the differences over the launches is taken, of all cells of a collective its median.
+    variance of the differences over the launches is taken, of all cells of a collective its median, which is about half
+    as well known as their mean would be.
 
     Parameters
     ----------
     results
-        Run files of a campaign of several launches.
+        Run files of a campaign of several launches; of others nothing is known.
     default, tuned
         Algorithms.
 
     Returns
     -------
     dict
-        By collective, of a mean over all launches, as `dashboard.decisions.judged.improvement.improvement` takes it; 0
-        where there are no two launches.
+        By collective.
     """
     from scipy.special import chdtri  # noqa: PLC0415 - takes a while to import
 
     medians = _medians(results)
-    deviations: dict[str, float] = {}
+    spreads: dict[str, Launches] = {}
     for collective in {cell[0] for cell, _ in medians}:
         variances, launches = [], 1
         for cell in {cell for cell, _ in medians if cell[0] == collective}:
@@ -46,20 +47,17 @@ def between_launches(results: Iterable[Path], default: str, tuned: str) -> dict[
                 # The median of variances is that of a chi-squared variable, by its degrees of freedom.
                 freedom = len(gaps) - 1
                 variances.append(float(np.var(gaps, ddof=1)) * freedom / chdtri(freedom, 0.5))
-        spread = float(np.median(variances)) if variances else 0.0
-        deviations[collective] = 100 * float(np.sqrt(spread / (2 * launches)))
-    return deviations
-
-
-def launches_of(results: Iterable[Path]) -> int:
-    """How many launches run files hold."""
-    return len({number for each in _medians(results).values() for number in each}) or 1
+        if variances:
+            deviation = 100 * float(np.sqrt(np.median(variances) / (2 * launches)))
+            spreads[collective] = Launches(deviation, max(1.0, len(variances) / 2) * (launches - 1), launches)
+    return spreads
 
 
 def _medians(results: Iterable[Path]) -> dict[tuple[tuple[Any, ...], str], dict[int, float]]:
     """Median seconds by cell and algorithm, then launch."""
     medians: dict[tuple[tuple[Any, ...], str], dict[int, float]] = {}
-    for (collective, method, *sizes, launch), record in points_of(chain.from_iterable(map(disk.read_lines, results))):
+    files = (path for path in results if path.is_file())
+    for (collective, method, *sizes, launch), record in points_of(chain.from_iterable(map(disk.read_lines, files))):
         if samples := samples_of(record):
             place = (collective, *sizes), method.algorithm
             medians.setdefault(place, {})[launch] = float(np.median(samples))

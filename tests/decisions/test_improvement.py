@@ -10,7 +10,7 @@ import xarray as xr
 from dashboard.decisions import DecisionError, DecisionFunction, Leaf, Method, OptionError, Split, Test
 from dashboard.decisions.function.cutting import CUT, within_measured, without_slower
 from dashboard.decisions.function.text import region
-from dashboard.decisions.judged.improvement import OUTCOMES, improvement, judge
+from dashboard.decisions.judged.improvement import OUTCOMES, Launches, improvement, judge
 from dashboard.decisions.measured.noise import holm
 from loaders.cube import with_doubles
 from tests.cubes import cube_of, named
@@ -68,7 +68,32 @@ def test_noise_is_called_a_difference_about_as_often_as_the_level_says() -> None
 def test_a_difference_between_launches_widens_what_counts_as_noise() -> None:
     cube = pair([[1.0]], [[1.05]], [4], [8])
     assert improvement(cube).count("slower") == 1
-    assert improvement(cube, between_launches=5).count("no difference") == 1
+    assert improvement(cube, between_launches=Launches(5)).count("no difference") == 1
+
+
+@pytest.mark.parametrize("freedom", [2, 8])
+def test_what_few_launches_differ_by_is_known_by_their_number_and_no_better_of_several_cells(freedom: int) -> None:
+    cube = pair([[1.0, 1.0]], [[1.1, 1.1]], [4], [8, 16], std=0.0)
+    rule = DecisionFunction("bcast", [Method("tuned", "tuned")], Leaf(0))
+    gains = improvement(cube, between_launches=Launches(5, freedom))
+    off = np.log(1.1) / (0.05 * np.sqrt(2))
+    assert gains.cells["p"].values[0, 0] == pytest.approx(2 * 2 * scipy.stats.t.sf(off, freedom))  # of two cells
+    half = scipy.stats.t.ppf(0.975, freedom) * 0.05 * np.sqrt(2)
+    assert gains.cells["low"].values[0, 0] == pytest.approx(100 * (1 - np.exp(np.log(1.1) + half)))
+    assert judge(gains, rule)[0].p == pytest.approx(2 * scipy.stats.t.sf(np.sqrt(2) * off, freedom))
+
+
+def test_a_rule_of_one_size_that_changes_nothing_is_kept_as_seldom_as_the_level_says() -> None:
+    random, rule, kept = np.random.default_rng(7), DecisionFunction("bcast", [Method("tuned", "tuned")], Leaf(0)), 0
+    for _ in range(400):
+        # Three launches that differ by 10 %, repetitions by 2 %.
+        launches = random.normal(0, 0.1, (2, 1, 1, 3, 1)) + random.normal(0, 0.02, (2, 1, 1, 3, 10))
+        medians = np.median(launches, axis=-1)
+        spread = Launches(100 * float(np.std(medians[0] - medians[1], ddof=1)) / np.sqrt(6), 2, 3)
+        gains = improvement(sampled(np.exp(launches.reshape(2, 1, 1, 30)), [4], [8]), between_launches=spread)
+        kept += judge(gains, rule)[0].p < 0.05
+    # 20 are expected; by the normal distribution it would be 50.
+    assert kept <= 32
 
 
 def test_a_cell_that_was_not_measured_has_no_outcome() -> None:
@@ -88,8 +113,8 @@ def test_what_was_not_measured_or_is_out_of_range_is_refused() -> None:
         improvement(cube, "native")
     with pytest.raises(OptionError, match="level is 1"):
         improvement(cube, level=1)
-    with pytest.raises(OptionError, match="between_launches is -1"):
-        improvement(cube, between_launches=-1)
+    with pytest.raises(OptionError, match="launches differ by -1 percent"):
+        Launches(-1)
 
 
 @pytest.fixture

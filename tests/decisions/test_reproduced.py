@@ -11,7 +11,7 @@ import xarray as xr
 
 from dashboard import cli
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
-from dashboard.decisions.judged.improvement import improvement
+from dashboard.decisions.judged.improvement import Launches, improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.export.targets.openmpi.rules import to_openmpi
 from loaders import RunWriter, open_results
@@ -72,7 +72,7 @@ def test_what_launches_differ_by_is_noise(tmp_path: Path) -> None:
     decided = cube(run_file(tmp_path / "campaign.jsonl", CAMPAIGN))
     used = improvement(cube(in_use(tmp_path / "used.jsonl", (6e-6, 12e-6, 2.4e-4))))
     assert set(reproduced(used, DECISION, decided)["outcome"]) == {"slower"}
-    assert set(reproduced(used, DECISION, decided, between_launches=20.0)["outcome"]) == {"as decided"}
+    assert set(reproduced(used, DECISION, decided, between_launches=Launches(20.0))["outcome"]) == {"as decided"}
 
 
 def test_a_method_that_was_not_measured_is_not_judged_and_the_default_gains_nothing(tmp_path: Path) -> None:
@@ -110,14 +110,16 @@ def certain(default: float, tuned: float, names: tuple[str, str] = ("default", "
 
 
 @pytest.mark.parametrize(
-    ("given", "spread"),
-    [({"between_launches": 5.0}, 0.1), ({"between_launches": 5.0, "launches": 3}, 0.05 * np.sqrt(8))],
+    ("number", "spread", "freedom"), [(1, 0.1, np.inf), (3, 0.05 * np.sqrt(8), np.inf), (1, 0.1, 2), (1, 0.1, 9)]
 )
-def test_launches_count_for_both_methods_of_both_campaigns(given: dict[str, Any], spread: float) -> None:
+def test_launches_count_for_both_methods_of_both_campaigns(number: int, spread: float, freedom: float) -> None:
     """Four means of 5 % each, those of the campaign that was decided from of a single launch."""
-    used, decided = improvement(certain(10.0, 6.0)), certain(10.0, 5.0, ("default", "binomial"))
-    p = reproduced(used, DECISION, decided, **given)["p"].item()
-    assert p == pytest.approx(2 * scipy.stats.norm.sf(np.log(6 / 5) / spread), rel=1e-6)
+    launches = Launches(5.0, freedom, number)
+    used = improvement(certain(10.0, 6.0), between_launches=launches)
+    decided = certain(10.0, 5.0, ("default", "binomial"))
+    p = reproduced(used, DECISION, decided, between_launches=launches.single)["p"].item()
+    # Of both campaigns together each one's is known by its own freedom.
+    assert p == pytest.approx(2 * scipy.stats.t.sf(np.log(6 / 5) / spread, 2 * freedom), rel=1e-6)
 
 
 @pytest.mark.parametrize(("tuned", "p"), [(5.0, 1.0), (5.01, 0.0)])

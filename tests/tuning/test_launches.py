@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.benchmarks.libraries.methods import Method
-from dashboard.tuning.launches import between_launches, launches_of
+from dashboard.tuning.launches import between_launches
 from tests.bench.campaigns import record, write
 
 METHODS = [Method("default"), Method("tuned")]
@@ -25,10 +25,19 @@ def test_the_deviation_is_that_of_a_mean_over_launches(tmp_path: Path, launches:
             for number, time in enumerate(1e-5 * alike * random.lognormal(sigma=0.1, size=launches), 1)
         ]
     files = [write(tmp_path / "results.jsonl", *records)]
-    assert launches_of(files) == launches
-    assert between_launches(files, "default", "tuned")["bcast"] == pytest.approx(10 / np.sqrt(launches), rel=0.15)
+    spread = between_launches(files, "default", "tuned")["bcast"]
+    assert spread.deviation == pytest.approx(10 / np.sqrt(launches), rel=0.15)
+    assert spread.single.deviation == pytest.approx(10, rel=0.15)
+    # The median of 200 variances is half as well known as their mean.
+    assert (spread.number, spread.freedom) == (launches, 100 * (launches - 1))
+
+
+def test_a_single_cell_is_known_by_its_launches_alone(tmp_path: Path) -> None:
+    records = [record(method, 4, 64, 1e-5 * number, launch=number) for method in METHODS for number in (1, 2, 3)]
+    assert between_launches([write(tmp_path / "results.jsonl", *records)], "default", "tuned")["bcast"].freedom == 2
 
 
 def test_by_one_launch_no_difference_is_known(tmp_path: Path) -> None:
     files = [write(tmp_path / "results.jsonl", *(record(method, 4, 64, 1e-5, 2e-5, 3e-5) for method in METHODS))]
-    assert (between_launches(files, "default", "tuned"), launches_of(files)) == ({"bcast": 0.0}, 1)
+    (tmp_path / "times.csv").write_text("collective,algorithm,comm_size,message_size,time\nbcast,tuned,4,64,1e-5\n")
+    assert between_launches([*files, tmp_path, tmp_path / "times.csv"], "default", "tuned") == {}

@@ -23,7 +23,7 @@ from dashboard.commands.tune_check.text import described, lines_of
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.cutting import without_slower
-from dashboard.decisions.judged.improvement import Improvement, Verdict, improvement, judge
+from dashboard.decisions.judged.improvement import ALIKE, Improvement, Verdict, improvement, judge
 from dashboard.decisions.measured.map import ends_of
 from dashboard.export.bundle import files_of
 from dashboard.export.provenance import today
@@ -157,11 +157,11 @@ def _compared(
     if not names:
         raise Usage(f"-c {args.collective[0]}: these results hold {', '.join(results.children)}")
     pair = ("default", "tuned")
-    spread = {} if args.results else between_launches(map(Path, files), *pair)
+    launches = between_launches(map(Path, files), *pair)
     kept = bool(args.keep_doubtful)
     cubes = judged({name: results[name].to_dataset() for name in names}, otherwise, keep_doubtful=kept)
     return {
-        name: improvement(cube, *pair, level=args.level, between_launches=spread.get(name, 0.0))
+        name: improvement(cube, *pair, level=args.level, between_launches=launches.get(name, ALIKE))
         for name, cube in cubes.items()
     }
 

@@ -9,12 +9,12 @@ import pandas as pd
 from dashboard.commands import text as cli_text
 from dashboard.commands.tune_check.text import signed
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.judged.improvement import Improvement
+from dashboard.decisions.judged.improvement import ALIKE, Improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.decisions.measured.trust import without_doubtful
 from dashboard.domain.units import format_bytes
 from dashboard.export.rules.over import fitted
-from dashboard.tuning.launches import between_launches, launches_of
+from dashboard.tuning.launches import between_launches
 from loaders import open_results
 
 Frames = Mapping[str, "pd.DataFrame"]
@@ -43,14 +43,13 @@ def held_against(
         Of the Open MPI that reads the rules.
     """
     results = open_results(list(files))
-    run = Path(measured[0])
-    spread, launches = between_launches([run], "default", "tuned"), launches_of([run])
+    launches = between_launches(map(Path, measured), "default", "tuned")
     frames = {}
     for name in (name for name in improvements if name in decisions and name in results.children):
         cube = without_doubtful(results[name].to_dataset())
         decision = fitted(decisions[name], cube, version)
-        between = spread.get(name, 0.0)
-        frames[name] = reproduced(improvements[name], decision, cube, between_launches=between, launches=launches)
+        single = launches.get(name, ALIKE).single
+        frames[name] = reproduced(improvements[name], decision, cube, between_launches=single)
     return frames
 
 

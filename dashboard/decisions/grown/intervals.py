@@ -104,7 +104,7 @@ def beyond_noise(cube: xr.Dataset, original: int, level: float) -> BoolArray:
     logs = log_times(cube).transpose("method", COMM_SIZE, MESSAGE_SIZE)
     centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
     variance = error + error[original]
-    joint = joint_freedom(variance, (error, error[original]), (freedom, freedom[original]))
+    joint = joint_freedom((error, error[original]), (freedom, freedom[original]))
     p = one_sided_p(centre[original] - centre, variance, joint)
     p[original] = np.nan
     return np.asarray(holm(p) <= level)

@@ -22,7 +22,7 @@ from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method, Rule
 from dashboard.decisions.measured.doubles import is_double
 from dashboard.decisions.measured.map import check_cube, select_ppn
-from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, one_sided_p
+from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, two_sided_p
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
 
@@ -32,6 +32,43 @@ OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slo
 
 DEFAULT, TUNED = "default", "tuned"
 """Methods of a campaign that measures both."""
+
+
+@dataclass(frozen=True)
+class Launches:
+    """What launches differ by beyond what their repetitions show.
+
+    Attributes
+    ----------
+    deviation
+        Relative standard deviation in percent of one method's mean over all launches, 0 or more.
+    freedom
+        Degrees of freedom by which it is known.
+    number
+        How many launches there are.
+
+    Raises
+    ------
+    OptionError
+        The deviation is outside its range.
+    """
+
+    deviation: float = 0.0
+    freedom: float = np.inf
+    number: int = 1
+
+    def __post_init__(self) -> None:
+        if not (np.isfinite(self.deviation) and self.deviation >= 0):
+            raise OptionError(f"launches differ by {self.deviation} percent, expected 0 or more")
+
+    @property
+    def single(self) -> "Launches":
+        """What a single one differs by."""
+        return Launches(self.deviation * self.number**0.5, self.freedom)
+
+
+ALIKE = Launches()
+"""Launches of which nothing is known, or that do not differ."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +82,8 @@ class Improvement:
     cells
         Dims ``comm_size``, ``message_size``: ``default`` and ``tuned`` (seconds), ``improvement``, ``low`` and ``high``
         (percent, the interval at 1 - `level`), ``p`` (two-sided, corrected), ``outcome`` (position in `OUTCOMES`),
-        ``same`` (both sent the same messages) and, of the logarithm, ``gain`` and its variance ``error``.
+        ``same`` (both sent the same messages) and, of the logarithm, ``gain`` and its variance ``error``, which is
+        known with ``freedom`` (degrees of freedom).
     level
         Of the tests.
     ppn
@@ -97,7 +135,7 @@ def improvement(
     *,
     level: float = 0.05,
     ppn: int | None = None,
-    between_launches: float = 0.0,
+    between_launches: Launches = ALIKE,
 ) -> Improvement:
     """Compare two methods of results that were measured in turns.
 
@@ -112,19 +150,17 @@ def improvement(
     ppn
         As for `dashboard.decisions.measured.map.select_ppn`.
     between_launches
-        Relative standard deviation in percent by which launches differ beyond what their repetitions show.
+        What they differ by.
 
     Raises
     ------
     OptionError
-        When `level` or `between_launches` is outside its range.
+        When `level` is outside its range.
     DecisionError
         When a method was not measured.
     """
     if not 0 < level < 1:
         raise OptionError(f"level is {level}, expected a number above 0 and below 1")
-    if not (np.isfinite(between_launches) and between_launches >= 0):
-        raise OptionError(f"between_launches is {between_launches}, expected 0 or more percent")
     flat, chosen = select_ppn(check_cube(cube), ppn)
     labels = [str(label) for label in flat["method"].values]
     if lost := [name for name in (default, tuned) if name not in labels]:
@@ -152,18 +188,17 @@ def improvement(
     return Improvement(str(cube.attrs.get("collective", "")), cells, level, chosen)
 
 
-def _tested(logs: xr.Dataset, level: float, between_launches: float) -> dict[str, FloatArray]:
+def _tested(logs: xr.Dataset, level: float, launches: Launches) -> dict[str, FloatArray]:
     """Gain as logarithm with its variance and interval, and the corrected p-value of there being none."""
-    from scipy.special import stdtrit  # noqa: PLC0415 - the first map must not wait for it
-
     centre, error, freedom = (np.asarray(logs[name].values) for name in ("centre", "error", "freedom"))
     gain = centre[0] - centre[1]
-    variance = error.sum(axis=0) + 2 * (between_launches / 100) ** 2
-    joint = joint_freedom(variance, list(error), list(freedom))
-    p = np.minimum(2 * one_sided_p(np.abs(gain), variance, joint), 1.0)
-    half = stdtrit(joint, 1 - level / 2) * np.sqrt(variance)
+    between = np.full_like(gain, 2 * (launches.deviation / 100) ** 2)
+    variance = error.sum(axis=0) + between
+    joint = joint_freedom([*error, between], [*freedom, launches.freedom])
+    p = two_sided_p(gain, variance, joint)
+    half = half_of(variance, joint, level)
     ends = {name: 100 * (1 - np.exp(-(gain + sign * half))) for name, sign in (("low", -1), ("high", 1))}
-    return {"gain": gain, "error": variance, "p": holm(p.ravel()).reshape(p.shape), **ends}
+    return {"gain": gain, "error": variance, "freedom": joint, "p": holm(p.ravel()).reshape(p.shape), **ends}
 
 
 @dataclass(frozen=True)
@@ -250,16 +285,32 @@ def _begin(rule: Rule) -> list[float]:
 
 
 def _mean_p(measured: Improvement, part: BoolArray) -> float:
-    from scipy.special import ndtr  # noqa: PLC0415 - as above
-
-    gain, error = (measured.cells[name].values[part] for name in ("gain", "error"))
+    gain, error, freedom = (measured.cells[name].values[part] for name in ("gain", "error", "freedom"))
     known = np.isfinite(gain) & np.isfinite(error)
     if not known.any():
         return float("nan")
-    total, variance = float(gain[known].sum()), float(error[known].sum())
-    if not variance:
-        return float(total == 0)
-    return float(2 * ndtr(-abs(total) / np.sqrt(variance)))
+    error, freedom = error[known], freedom[known]
+    return float(two_sided_p(gain[known].sum(), error.sum(), _freedom_of_sum(error, freedom)))
+
+
+def half_of_mean(cells: xr.Dataset, part: BoolArray) -> float:
+    """Half of the confidence interval (95 %) of the mean gain of a part of `Improvement.cells`."""
+    error, freedom = (np.nan_to_num(cells[name].values[part]) for name in ("error", "freedom"))
+    return float(half_of(error.sum(), _freedom_of_sum(error, freedom)) / error.size)
+
+
+def half_of(error: FloatArray, freedom: FloatArray, level: float = 0.05) -> FloatArray:
+    """Half of the confidence interval at 1 - `level`, of a variance and its degrees of freedom."""
+    from scipy.special import stdtrit  # noqa: PLC0415 - the first map must not wait for it
+
+    return np.asarray(stdtrit(freedom, 1 - level / 2) * np.sqrt(error))
+
+
+def _freedom_of_sum(error: FloatArray, freedom: FloatArray) -> FloatArray:
+    """Degrees of freedom of the sum of cells' variances: launches are common to all, so it is as unsure as they are."""
+    with np.errstate(invalid="ignore"):
+        joint = (error.sum() / (error / np.sqrt(freedom)).sum()) ** 2
+    return np.asarray(np.nan_to_num(joint, nan=np.inf))
 
 
 def _verdict(

@@ -14,8 +14,8 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.decisions.function.decision import DecisionFunction
-from dashboard.decisions.judged.improvement import DEFAULT, Improvement, improvement
-from dashboard.decisions.measured.noise import holm
+from dashboard.decisions.judged.improvement import ALIKE, DEFAULT, Improvement, Launches, improvement
+from dashboard.decisions.measured.noise import holm, joint_freedom, two_sided_p
 from dashboard.domain.errors import DecisionError
 
 Outcome = Literal["as decided", "faster", "slower", "not measured"]
@@ -27,24 +27,20 @@ def reproduced(
     decision: DecisionFunction,
     cube: xr.Dataset,
     *,
-    between_launches: float = 0.0,
-    launches: int = 1,
+    between_launches: Launches = ALIKE,
 ) -> pd.DataFrame:
     """Compare the gain of rules with that of the methods that they were decided for.
 
     Parameters
     ----------
     improvement
-        Rules against the library's own decision, measured through the file.
+        Rules against the library's own decision, measured through the file, with what launches differ by.
     decision
         What the rules decide, with methods as the cube names them.
     cube
         Results that were decided from, with the library's own decision.
     between_launches
-        Relative standard deviation in percent of a method's mean over all launches of `improvement`; results that were
-        decided from count as one launch.
-    launches
-        How many these were.
+        What a single launch differs by: results that were decided from count as one.
 
     Returns
     -------
@@ -52,17 +48,16 @@ def reproduced(
         One row for each cell of `improvement` with `COLUMNS`: percent, ``p`` corrected, ``outcome`` by the
         level of `improvement`; ``not measured`` where the results lack the method or the library's own decision.
     """
-    once = between_launches * math.sqrt(launches)
     known: dict[str, Improvement | None] = {}
     rows: list[dict[str, Any]] = []
     for cell in _cells(improvement.cells):
         label = decision.methods[int(decision.predict([cell["comm_size"]], [cell["message_size"]])[0])].label
         if label not in known:
-            known[label] = _against_default(cube, label, improvement.level, once)
-        gain, error = _gain(known[label], label, cell)
-        spread = math.sqrt(cell["error"] + 2 * (between_launches / 100) ** 2 + error)
+            known[label] = _against_default(cube, label, improvement.level, between_launches)
+        gain, error, freedom = _gain(known[label], label, cell)
         apart = cell["gain"] - gain
-        p = float(apart == 0) if spread == 0 else math.erfc(abs(apart) / spread / math.sqrt(2))
+        errors = np.array([cell["error"], error])
+        p = float(two_sided_p(np.asarray(apart), errors.sum(), joint_freedom(errors, [cell["freedom"], freedom])))
         sizes = {name: int(cell[name]) for name in COLUMNS[:2]}
         percent = [100 * (1 - math.exp(-value)) for value in (gain, cell["gain"])]
         row = {**sizes, "method": label, "decided": percent[0], "measured": percent[1], "p": p, "apart": apart}
@@ -77,26 +72,26 @@ def reproduced(
 
 def _cells(cells: xr.Dataset) -> list[dict[str, float]]:
     """Cells that were measured, as rows."""
-    frame = cells[["gain", "error"]].to_dataframe().reset_index().dropna(subset=["gain"])
+    frame = cells[["gain", "error", "freedom"]].to_dataframe().reset_index().dropna(subset=["gain"])
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def _against_default(cube: xr.Dataset, label: str, level: float, between_launches: float) -> Improvement | None:
+def _against_default(cube: xr.Dataset, label: str, level: float, launches: Launches) -> Improvement | None:
     try:
-        return improvement(cube, DEFAULT, label, level=level, between_launches=between_launches)
+        return improvement(cube, DEFAULT, label, level=level, between_launches=launches)
     except DecisionError:
         return None
 
 
-def _gain(decided: Improvement | None, label: str, cell: dict[str, float]) -> tuple[float, float]:
-    """Logarithm of the gain that was decided for at a cell, and its variance; NaN where it was not measured."""
+def _gain(decided: Improvement | None, label: str, cell: dict[str, float]) -> tuple[float, float, float]:
+    """Logarithm of the gain that was decided for at a cell, its variance and degrees of freedom; NaN without."""
     if label == DEFAULT:
-        return 0.0, 0.0
+        return 0.0, 0.0, math.inf
     sizes = {name: int(cell[name]) for name in COLUMNS[:2]}
     if decided is None or any(value not in decided.cells[name].values for name, value in sizes.items()):
-        return math.nan, math.nan
+        return math.nan, math.nan, math.nan
     there = decided.cells.sel(sizes)
-    return float(there["gain"]), float(there["error"])
+    return float(there["gain"]), float(there["error"]), float(there["freedom"])
 
 
 def _outcome(p: float, apart: float, level: float) -> Outcome:

@@ -220,7 +220,7 @@ def _p_values(block: _Block, best: IntArray) -> FloatArray:
         (values, np.take_along_axis(values, best, axis=0)) for values in (block.centre, block.error, block.freedom)
     )
     variance = error[0] + error[1]
-    p = one_sided_p(centre[0] - centre[1], variance, joint_freedom(variance, error, freedom))
+    p = one_sided_p(centre[0] - centre[1], variance, joint_freedom(error, freedom))
     np.put_along_axis(p, best, np.nan, axis=0)
     return p
 
@@ -238,10 +238,16 @@ def one_sided_p(difference: FloatArray, variance: FloatArray, freedom: FloatArra
     return np.where(np.isnan(variance) | np.isnan(difference), np.nan, p)
 
 
-def joint_freedom(variance: FloatArray, error: Sequence[FloatArray], freedom: Sequence[FloatArray]) -> FloatArray:
-    """Degrees of freedom of a difference of two means, by those and the variances of both (Welch, Satterthwaite)."""
+def two_sided_p(difference: FloatArray, variance: FloatArray, freedom: FloatArray) -> FloatArray:
+    """p-value of a difference of two means being none; as `one_sided_p`."""
+    return np.minimum(2 * one_sided_p(np.abs(difference), variance, freedom), 1.0)
+
+
+def joint_freedom(error: Sequence[FloatArray] | FloatArray, freedom: Sequence[FloatArray | float]) -> FloatArray:
+    """Degrees of freedom of a sum of variances, by those and the variances of its parts (Welch, Satterthwaite)."""
     with np.errstate(divide="ignore", invalid="ignore"):
-        joint = variance**2 / (error[0] ** 2 / freedom[0] + error[1] ** 2 / freedom[1])
+        parts = (part**2 / known for part, known in zip(error, freedom, strict=True))
+        joint = sum(error, np.zeros(())) ** 2 / sum(parts, np.zeros(()))
     return np.where(np.isnan(joint) | (joint > 1e9), 1e9, joint)
 
 
