@@ -58,12 +58,13 @@ def standard_error(samples: FloatArray) -> FloatArray:
     count = np.isfinite(logs).sum(axis=-1, keepdims=True)
 
     def quantile(share: float) -> FloatArray:
-        place = share * np.maximum(count - 1, 0)
+        # Of few, too, that of a normal distribution in the mean (Blom), as the half below is for medians.
+        place = np.clip((count + 1 / 4) * share - 5 / 8, 0, np.maximum(count - 1, 0))
         low, high = (np.take_along_axis(logs, each(place).astype(int), axis=-1) for each in (np.floor, np.ceil))
         return np.asarray(low + (place - np.floor(place)) * (high - low))
 
     deviation = (quantile(0.75) - quantile(0.25)) / 1.349
-    error = np.maximum(1.2533 * deviation / np.sqrt(np.maximum(count, 1)), LEAST_ERROR)
+    error = np.maximum(1.2533 * deviation / np.sqrt(count + 0.5), LEAST_ERROR)
     return np.asarray(np.where(count == 0, np.nan, np.where(count < 3, ONCE, error))[..., 0])
 
 

@@ -177,8 +177,9 @@ def test_it_ends_where_the_expected_loss_is_low_enough() -> None:
     assert following({"bcast": known}, cost, percent=known.mean_loss) == []
 
 
-def test_the_error_of_a_time_is_that_of_medians_of_many_repetitions() -> None:
-    samples = np.exp(0.1 * np.random.default_rng(1).standard_normal((2000, 101)))
+@pytest.mark.parametrize("repetitions", [5, 9, 101])
+def test_the_error_of_a_time_is_that_of_medians_of_as_many_repetitions(repetitions: int) -> None:
+    samples = np.exp(0.1 * np.random.default_rng(1).standard_normal((4000, repetitions)))
     assert standard_error(samples).mean() == pytest.approx(np.log(np.median(samples, axis=1)).std(), rel=0.08)
 
 
