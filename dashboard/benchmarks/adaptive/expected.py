@@ -58,7 +58,7 @@ def standard_error(samples: FloatArray) -> FloatArray:
     count = np.isfinite(logs).sum(axis=-1, keepdims=True)
 
     def quantile(share: float) -> FloatArray:
-        # Of few, too, that of a normal distribution in the mean (Blom), as the half below is for medians.
+        # Of few, too, a normal distribution has it in the mean (Blom); 1/2 below does that for medians.
         place = np.clip((count + 1 / 4) * share - 5 / 8, 0, np.maximum(count - 1, 0))
         low, high = (np.take_along_axis(logs, each(place).astype(int), axis=-1) for each in (np.floor, np.ceil))
         return np.asarray(low + (place - np.floor(place)) * (high - low))
