@@ -83,7 +83,7 @@ def test_a_start_command_that_is_not_here_is_said_with_the_plan(tmp_path: Path, 
 
 
 def test_the_algorithms_that_the_guide_names_beside_grids_are_there(tmp_path: Path, done: Run) -> None:
-    guide = (ROOT / "dashboard/docs/user_guide.md").read_text(encoding="utf-8")
+    guide = (ROOT / "dashboard/docs/guide/own_methods.md").read_text(encoding="utf-8")
     (words,) = re.findall(r"`(--provider all -c allgather --algorithms [^`]+)`", guide)
     done("bench", "plan", tmp_path, "--ranks", "4", *words.split())
     assert {method.algorithm for method in Campaign(tmp_path).plan().timed["allgather"]} == {
