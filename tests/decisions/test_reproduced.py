@@ -102,6 +102,17 @@ def test_the_command_holds_a_rules_file_against_what_it_was_decided_from(
     assert cli.main(["tune-check", *order[2:]]) == 2
 
 
+@pytest.mark.parametrize(("launches", "faster"), [({1: 1.0, 2: 1.0, 3: 1.0}, 3), ({1: 0.7, 2: 1.0, 3: 1.4}, 0)])
+def test_launches_of_results_that_are_given_count_as_noise(
+    launches: dict[int, float], faster: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    tenth = {"default": CAMPAIGN["default"], "tuned": tuple(0.9 * time for time in CAMPAIGN["default"])}
+    used = run_file(tmp_path / "used.jsonl", tenth, launches)
+    assert cli.main(["tune-check", "--results", str(used), "--json"]) == 0
+    cells = json.loads(capsys.readouterr().out)["collectives"]["bcast"]["cells"]
+    assert sum(cell["outcome"] == "faster" for cell in cells) == faster
+
+
 def certain(default: float, tuned: float, names: tuple[str, str] = ("default", "tuned")) -> xr.Dataset:
     """Two methods at 8 processes and 8 B, of repetitions that do not differ."""
     results = cube_of([[[default]], [[tuned]]], [8], [8])
