@@ -117,7 +117,17 @@ def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(
 ) -> None:
     monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
     launcher.launched = Status("queued", "waits for resources (Resources)")
-    assert f"next: colltune bench status {campaign.folder} --follow\n" in done("bench", "resume", campaign.folder).err
+    said = done("bench", "resume", campaign.folder).err
+    assert "colltune: 4 points, estimated " in said
+    assert f"next: colltune bench status {campaign.folder} --follow\n" in said
+
+
+def test_a_resume_that_is_refused_says_no_more_than_why(
+    running: Campaign, monkeypatch: pytest.MonkeyPatch, refused: Run
+) -> None:
+    monkeypatch.setattr("dashboard.benchmarks.libraries.library.find", lambda: HERE)
+    (said,) = refused("bench", "resume", running.folder).err.splitlines()
+    assert "is running already" in said
 
 
 def test_an_adaptive_campaign_that_has_ended_measures_doubtful_points_again_beyond_its_budget(

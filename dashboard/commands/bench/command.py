@@ -139,7 +139,9 @@ def _submit(args: argparse.Namespace) -> None:
     ranks = request.nodes * (request.tasks_per_node or 1) if request.nodes else None
     plan = _chosen(args, installation, ranks, spread=request.nodes_for(ranks or args.ranks or 2) != 1)
     if args.dry_run:
-        limit = _limit(args, campaign, plan, launcher)
+        limit, cost = _limit(args, campaign, plan, launcher)
+        for line in cost:
+            say(line)
         if campaign.plan_file.exists():
             answer(control.preview(campaign, launcher, installation, limit))
         else:
@@ -190,8 +192,10 @@ def _begin(args: argparse.Namespace, plan: Plan, launcher: Launcher, installatio
     _start(args, Campaign.create(Path(args.folder), plan), launcher, installation, new=new)
 
 
-def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher, again: float = 0.0) -> float:
-    """Time limit, after a line that says what the campaign will cost; `again` are seconds of what is measured again."""
+def _limit(
+    args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher, again: float = 0.0
+) -> tuple[float, list[str]]:
+    """Time limit, and what to say of what the campaign will cost; `again` are seconds of what is measured again."""
     done = campaign.done()
     cores = os.cpu_count() if launcher.name == "local" else None
     limit: float = args.time_limit or (
@@ -201,12 +205,11 @@ def _limit(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: L
     )
     beyond = bench_plan.beyond(plan, launcher, done.all, campaign)
     estimate = plan.estimate(done.all | beyond, cores, done.seconds)
-    if estimate.points and not campaign.settled(plan.goal):
-        cost = bench_plan.cost(estimate, limit, checked=limits.check_of(plan, done.all) > 0)
-        say(f"{format_count(estimate.points, 'point')}, estimated {cost}; time limit {format_duration(limit)}")
-        if why := too_short(limit, estimate.seconds):
-            say(f"warning: {why}")
-    return limit
+    if not estimate.points or campaign.settled(plan.goal):
+        return limit, []
+    cost = bench_plan.cost(estimate, limit, checked=limits.check_of(plan, done.all) > 0)
+    text = f"{format_count(estimate.points, 'point')}, estimated {cost}; time limit {format_duration(limit)}"
+    return limit, [text, *(f"warning: {why}" for why in [too_short(limit, estimate.seconds)] if why)]
 
 
 def _start(
@@ -215,11 +218,14 @@ def _start(
     """Launch what is missing, and wait for the end of a job of this machine; a `new` folder goes where that fails."""
     resumed = args.order == "resume"
     doubts = control.doubts_of(campaign) if resumed and campaign.complete() else control.NO_DOUBTS
-    limit = _limit(args, campaign, campaign.plan(), launcher, doubts.seconds)
+    limit, cost = _limit(args, campaign, campaign.plan(), launcher, doubts.seconds)
     if new:
         now = fresh.start(campaign, launcher, installation, limit, asked=args.time_limit)
     else:
         now = control.start(campaign, launcher, installation, limit, asked=args.time_limit, again=resumed)
+    # What is refused has no cost.
+    for line in cost:
+        say(line)
     if doubts.points:
         goal = campaign.plan().goal
         beyond = f", beyond the budget of {format_duration(goal.seconds)}" if goal and goal.seconds else ""
