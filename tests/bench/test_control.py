@@ -169,6 +169,16 @@ def test_how_far_it_is_comes_from_disk(launcher: Played, running: Campaign, done
     assert "\nnow: bcast\n" in done("bench", "status", running.folder).out
 
 
+def test_what_is_done_now_is_that_of_jobs_that_run(launcher: Played, running: Campaign) -> None:
+    states = ("cancelled", "running")
+    for index, state in enumerate(states):
+        (running.folder / "parts" / str(index)).mkdir(parents=True)
+        report = {"done": 1, "points": 4, "elapsed": 2.0, "attempt": 1, "now": f"of {state}", "ended": ""}
+        write_json(running.folder / "parts" / str(index) / "progress.json", report)
+    launcher.now = Status("running", jobs=tuple({"id": f"7_{n}", "state": each} for n, each in enumerate(states)))
+    assert control.status(running, launcher)["now"] == "of running"
+
+
 def test_a_worker_that_stopped_in_time_has_timed_out(launcher: Played, running: Campaign) -> None:
     write_json(running.progress_file, {"ended": "time limit"})
     launcher.now = Status("finished", "", 0)

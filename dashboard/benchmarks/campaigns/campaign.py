@@ -23,7 +23,7 @@ import math
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -239,9 +239,16 @@ class Campaign:
             write_json(self.state_file, {**self.state(), "suspects": {}})
         return count
 
-    def progress(self) -> dict[str, Any]:
-        """What the worker wrote last, or the sum of what those of all parts did; empty when nothing."""
-        reports = [report for campaign in (self, *self.parts()) if (report := read_json(campaign.progress_file))]
+    def progress(self, over: Collection[str] = ()) -> dict[str, Any]:
+        """What the worker wrote last, or the sum of what those of all parts did; empty when nothing.
+
+        Parts that are `over`, by their numbers, do nothing ``now``, however their workers ended.
+        """
+        reports = [
+            {**report, "now": ""} if campaign.folder.name in over else report
+            for campaign in (self, *self.parts())
+            if (report := read_json(campaign.progress_file))
+        ]
         if len(reports) < 2:
             return reports[0] if reports else {}
         at_work = [report for report in reports if not report["ended"]]

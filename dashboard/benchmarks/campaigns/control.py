@@ -249,7 +249,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     if "handle" in record:
         with _sound(campaign):
             job = (launcher or launcher_of(campaign)).status(own_handle(campaign.folder, record["handle"]))
-    progress, done = campaign.progress(), None
+    over = {part["id"].partition("_")[2] for part in (job.jobs if job else ()) if part["state"] != "running"}
+    progress, done = campaign.progress(over), None
     if counted is None:
         with _readable(campaign):
             plan, done = campaign.plan(), campaign.done()
