@@ -117,13 +117,18 @@ def _forget_components(campaign: Campaign, launcher: Launcher) -> None:
 
 def _complete(campaign: Campaign, launcher: Launcher, points: int, *, again: bool) -> None:
     """CampaignError where nothing is missing, unless doubtful times are to be measured `again` and one job can."""
-    plan = campaign.plan()
     doubts, array = doubts_of(campaign).points, bool(launcher.array)
-    if doubts and again and can_repeat(plan, array=array):
+    if doubts and again and can_repeat(campaign.plan(), array=array):
         return
-    order = remedy(plan, str(campaign.folder), array=array)
+    nothing = _nothing_missing(campaign, doubts, array=array)
+    raise CampaignError(f"{campaign.folder}: all {points} points are there, {nothing}")
+
+
+def _nothing_missing(campaign: Campaign, doubts: int, *, array: bool) -> str:
+    """Say so, and how so many points are measured again that cannot be trusted."""
+    order = remedy(campaign.plan(), str(campaign.folder), array=array)
     why = f", but {doubts} cannot be trusted: colltune {order} has them measured again" if doubts else ""
-    raise CampaignError(f"{campaign.folder}: all {points} points are there, nothing is missing{why}")
+    return f"nothing is missing{why}"
 
 
 class Doubtful(NamedTuple):
@@ -260,7 +265,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     answer |= {"remaining": None, "quiet": 0.0, "now": "", "jobs": [], "note": ""}
     if job is None:
         return answer
-    job = _judged(campaign, job, progress.get("ended"), counted)
+    job = _judged(campaign, job, progress.get("ended"), counted, read=done is not None)
     answer["jobs"] = [dict(part) for part in job.jobs]
     answer |= {"state": job.state, "reason": job.reason, "exit_code": job.exit_code, "now": progress.get("now", "")}
     if job.state == "finished" and campaign.planned_again():
@@ -276,8 +281,8 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     return answer
 
 
-def _judged(campaign: Campaign, job: Status, ended: str | None, counted: Counted) -> Status:
-    """What a launcher says of a job, and what its ranks wrote of its end."""
+def _judged(campaign: Campaign, job: Status, ended: str | None, counted: Counted, *, read: bool) -> Status:
+    """What a launcher says of a job, and what its ranks wrote of its end; `read`: and what is doubtful of results."""
     if job.state == "finished" and ended == "time limit":
         limit = campaign.state()["seconds"]
         job = replace(job, state="timed out", reason=f"stopped at its time limit of {limit:g} s")
@@ -286,10 +291,14 @@ def _judged(campaign: Campaign, job: Status, ended: str | None, counted: Counted
         job = replace(job, state="failed", reason="the job ended before all was measured: it lost a node or a rank")
     reasons = [_worker_said(campaign) if job.exit_code in WORKER_FAILED else "", job.reason]
     reasons = list(filter(None, reasons))[:1]
-    if job.state in STOPPED and counted.measured + counted.refused >= counted.points:
-        again = ": times that cannot be trusted were being measured again" if job.state == "timed out" else ""
-        reasons.append(f"nothing is missing{again}")
-    return replace(job, reason="; ".join(reasons))
+    state = job.state
+    if state in STOPPED and counted.measured + counted.refused >= counted.points:
+        reasons.append(
+            _nothing_missing(campaign, doubts_of(campaign).points if read else 0, array=bool(campaign.parts()))
+        )
+        # What was cut off is no more than measuring again.
+        state = "finished" if state == "timed out" else state
+    return replace(job, state=state, reason="; ".join(reasons))
 
 
 @contextmanager
