@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.benchmarks.adaptive import Goal
 from dashboard.benchmarks.campaigns import control, limits
-from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
+from dashboard.benchmarks.campaigns.campaign import Campaign, Done, refusal, write_json
 from dashboard.benchmarks.campaigns.follow import Following
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
@@ -106,10 +106,17 @@ def test_what_was_refused_is_told_with_its_reasons(running: Campaign, done: Run)
         f"  2 × bcast b: {why}",
         "  1 × bcast a: its result is wrong",
     ]
-    assert done("bench", "status", running.folder, "--json").json["reasons"] == {
-        f"bcast b: {why}": 2,
-        "bcast a: its result is wrong": 1,
-    }
+    assert done("bench", "status", running.folder, "--json").json["reasons"] == [
+        {"reason": why, "points": 2, "methods": ["bcast b"]},
+        {"reason": "its result is wrong", "points": 1, "methods": ["bcast a"]},
+    ]
+
+
+def test_a_reason_of_many_methods_names_a_few_of_them_and_all_to_a_program() -> None:
+    points = [("bcast", Method(name), 2, 8, None, "", 1) for name in "abcde"]
+    (reason,) = Done(frozenset(), dict.fromkeys(points, "its result is wrong")).reasons
+    assert reason["methods"] == [f"bcast {name}" for name in "abcde"]
+    assert refusal(reason) == "5 × bcast a, bcast b, bcast c and 2 more: its result is wrong"
 
 
 def test_while_a_job_is_queued_there_are_no_results_to_look_at_next(

@@ -123,10 +123,10 @@ def test_a_method_that_ran_as_another_one_wins_nothing(campaign: Campaign) -> No
 def test_refused_points_are_told_with_their_reasons_until_they_are_measured(campaign: Campaign) -> None:
     write(campaign.results, *(record(METHODS[1], 2, size, error="wrong result") for size in (8, 64)))
     following = Following(campaign)
-    assert following.look().refused == (("bcast binomial: wrong result", 2),)
+    assert following.look().refused == ("2 × bcast binomial: wrong result",)
     write(campaign.results, record(METHODS[1], 2, 8, 1e-6))
     sight = following.look()
-    assert (sight.status["refused"], sight.refused) == (1, (("bcast binomial: wrong result", 1),))
+    assert (sight.status["refused"], sight.refused) == (1, ("1 × bcast binomial: wrong result",))
     assert campaign.retry_refused()
     assert following.look().status["refused"] == 0
     assert following.look().status["measured"] == 1

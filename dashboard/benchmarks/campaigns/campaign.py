@@ -65,14 +65,18 @@ class Done:
         return set(self.measured) | set(self.refused)
 
     @property
-    def reasons(self) -> dict[str, int]:
-        """Which methods were refused or wrong and why, with the number of points of each reason, most first."""
-        methods: dict[str, dict[tuple[str, Method], None]] = {}
+    def reasons(self) -> list[dict[str, Any]]:
+        """Why methods were refused or wrong: each ``reason`` with its ``points`` and all ``methods``, most first."""
+        methods: dict[str, dict[str, None]] = {}
         for (collective, method, *_), why in self.refused.items():
-            methods.setdefault(why, {})[collective, method] = None
-        names = {why: [f"{name} {method.label}" for name, method in these] for why, these in methods.items()}
+            methods.setdefault(why, {})[f"{collective} {method.label}"] = None
         counts = Counter(self.refused.values()).most_common()
-        return {f"{format_names(names[why], _NAMED)}: {why}": count for why, count in counts}
+        return [{"reason": why, "points": count, "methods": list(methods[why])} for why, count in counts]
+
+
+def refusal(each: Mapping[str, Any]) -> str:
+    """One of `Done.reasons` in words, which name some of its methods."""
+    return f"{each['points']:,} × {format_names(each['methods'], _NAMED)}: {each['reason']}"
 
 
 class _File:

@@ -244,9 +244,9 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
     -------
     dict
         ``state`` (one of `dashboard.benchmarks.campaigns.campaign.STATES`), ``reason``, ``exit_code``, ``points``,
-        ``measured``, ``refused``, ``reasons`` (why these, with the number of each), ``remaining`` (seconds, None when
-        not known or finished), ``quiet`` (seconds since a running one wrote its last point), ``now``, ``attempt``,
-        ``note`` (what the ranks of a finished one could not do).
+        ``measured``, ``refused``, ``reasons`` (why these: a list of ``reason``, ``points`` and ``methods``, most points
+        first), ``remaining`` (seconds, None when not known or finished), ``quiet`` (seconds since a running one wrote
+        its last point), ``now``, ``attempt``, ``note`` (what the ranks of a finished one could not do).
     """
     record = campaign.state()
     # Asked first: what an ended job has written is all there when it is read.
@@ -261,7 +261,7 @@ def status(campaign: Campaign, launcher: Launcher | None = None, counted: Counte
             plan, done = campaign.plan(), campaign.done()
         counted = Counted.of(plan, done, settled=campaign.settled(plan.goal))
     answer: dict[str, Any] = {"state": "planned", "reason": "", "exit_code": None, "attempt": record.get("attempt", 0)}
-    answer |= counted._asdict() | {"reasons": {} if done is None else done.reasons}
+    answer |= counted._asdict() | {"reasons": [] if done is None else done.reasons}
     answer |= {"remaining": None, "quiet": 0.0, "now": "", "jobs": [], "note": ""}
     if job is None:
         return answer

@@ -23,7 +23,7 @@ import pandas as pd
 import xarray as xr
 
 from dashboard.benchmarks.campaigns import control, limits
-from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, points_of, samples_of, seconds_of
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, points_of, refusal, samples_of, seconds_of
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import PointKey
 from dashboard.benchmarks.ranks.again import can_repeat
@@ -190,7 +190,7 @@ class Sight:
     log
         Last lines of what the ranks printed.
     refused
-        Why methods were not timed, with the number of points, most first.
+        Why methods were not timed, in words, with the number of points, most first.
     chosen
         Of an adaptive campaign how far the choice of points is (`Campaign.choices`), and ``ranks``; else empty.
     """
@@ -198,7 +198,7 @@ class Sight:
     status: Mapping[str, Any]
     points: int
     log: tuple[str, ...]
-    refused: tuple[tuple[str, int], ...]
+    refused: tuple[str, ...]
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -316,7 +316,7 @@ class Following:
         elif status["remaining"] is not None:
             # Its first points are no measure of the others: those of large messages take hundreds of times as long.
             status["remaining"] = self._remaining(_COUNT_DOWN_S) or status["remaining"]
-        refused = tuple(Done(frozenset(), self._refused).reasons.items())
+        refused = tuple(map(refusal, Done(frozenset(), self._refused).reasons))
         return Sight(status, self._points, tuple(self.campaign.tail(LOG_LINES)), refused, chosen)
 
     def _remaining(self, kept: float) -> float | None:

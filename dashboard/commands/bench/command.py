@@ -2,14 +2,14 @@
 
 import argparse
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from pkgutil import resolve_name
 from typing import Any
 
 from dashboard.benchmarks.adaptive.words import words_of
 from dashboard.benchmarks.campaigns import control, fresh, limits
-from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign
+from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, refusal
 from dashboard.benchmarks.campaigns.pace import too_short
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
@@ -313,9 +313,9 @@ def _status_lines(campaign: Campaign, now: Mapping[str, Any]) -> list[str]:
     return lines + list(now.get("log", []))
 
 
-def _reason_lines(reasons: Mapping[str, int]) -> list[str]:
+def _reason_lines(reasons: Sequence[Mapping[str, Any]]) -> list[str]:
     """Why points were refused or wrong, those of a reason together."""
-    lines = [f"  {count:,} × {one_line(why)}" for why, count in list(reasons.items())[:_REASONS]]
+    lines = [f"  {one_line(refusal(each))}" for each in reasons[:_REASONS]]
     further = len(reasons) - _REASONS
     return [*lines, f"  and {format_count(further, 'further reason')} (--json has all)"] if further > 0 else lines
 

@@ -98,7 +98,7 @@ class Watch(Viewer):
         self._show_texts(sight)
 
     def _show_texts(self, sight: Sight) -> None:
-        rows = [f"<p>{count:,} × {escape(why)}</p>" for why, count in sight.refused[:_MOST_REASONS]]
+        rows = [f"<p>{escape(why)}</p>" for why in sight.refused[:_MOST_REASONS]]
         if len(sight.refused) > _MOST_REASONS:
             rows.append(f"<p>and {len(sight.refused) - _MOST_REASONS} further reasons</p>")
         refusals = f"<details><summary>Refused or wrong</summary>{''.join(rows)}</details>" if rows else ""
