@@ -6,7 +6,9 @@ import numpy as np
 import pytest
 import xarray as xr
 
+from dashboard.session.reading import BY_NAME
 from loaders import open_results
+from loaders.hints import ATTRIBUTES, FIELDS
 from tests.cli.command import Run
 from tests.conftest import ROOT
 
@@ -43,6 +45,19 @@ def test_convert_takes_hints(colltune: Run, tmp_path: Path) -> None:
     assert cube["method"].values.tolist() == ["chain 8KiB"]
     assert cube["time"].values.tolist() == [[[1.5e-6], [2.5e-6]]]
     assert (cube.attrs["system"], cube.attrs["ppn"]) == ("here", 2)
+
+
+def test_every_hint_that_loaders_know_can_be_given(colltune: Run, tmp_path: Path) -> None:
+    assert {*FIELDS, *ATTRIBUTES} <= BY_NAME.keys()
+    table = tmp_path / "mine.csv"
+    table.write_text("comm_size,message_size,time\n2,8,1.5e-6\n4,8,2.5e-6\n")
+    told = {"device": "host", "placement": "cyclic", "campaign": "second"}
+    hints = ["-c", "bcast", "--algorithm", "chain", "--library-id", 2, "--nodes", 2]
+    hints += [word for name, value in told.items() for word in (f"--{name}", value)]
+    assert colltune("convert", table, "-o", tmp_path / "x.nc", *hints).status == 0
+    cube = open_results(tmp_path / "x.nc")["bcast"].to_dataset()
+    assert {name: cube.attrs[name] for name in told} == told
+    assert (cube["library_id"].values.tolist(), cube["ppn"].values.tolist()) == ([2], [1, 2])
 
 
 def test_the_long_table_gives_back_methods_and_doubles_and_says_what_it_has_no_room_for(

@@ -14,6 +14,7 @@ from dashboard.pages.frame.share import Share
 from dashboard.pages.parts.reports import plain
 from dashboard.session.samples import Start, sample_start
 from dashboard.session.state import State
+from loaders.facet_names import FACETS
 from tests.conftest import FAST_ETHERNET
 from tests.uploading import drop, send
 
@@ -224,6 +225,12 @@ def test_a_file_of_two_systems_is_not_to_be_removed(page: DataPage) -> None:
     rows = "bcast,a,2,8,1e-5,frodo\nbcast,a,2,8,2e-5,grig\n"
     upload(page, {"both.csv": f"collective,algorithm,comm_size,message_size,time,system\n{rows}".encode()})
     assert page.state.error.endswith("; choose one, or all of them together, in the menu System of page Data")
+    assert [menu.label for menu in page.hints.facets.widgets.values()] == ["System"]
+
+
+def test_no_field_for_what_files_do_not_say_is_called_as_a_menu_of_what_they_say(page: DataPage) -> None:
+    menus = {name.capitalize() for name in FACETS}
+    assert menus.isdisjoint(box.label for box in page.hints.fields.values())
 
 
 def test_files_that_differ_are_chosen_by_the_menu_and_not_offered_together(page: DataPage) -> None:
