@@ -23,15 +23,18 @@ THERE = {
     "Data": "Load the sample data",
 }
 GRAVE = {"serious", "critical"}
-#: What can be operated on the page, shadow roots and all; of a group with one stop for Tab, what that stop is.
+#: What can be operated on the page, shadow roots and all; of a group with one stop for Tab, what that stop is: of
+#: buttons the chosen one.
 CONTROLS = """
 const CONTROL = 'a[href], button, input, select, textarea, [role=combobox], [role=slider], [role=switch], [role=tab]'
 const deep = (root) => [...root.querySelectorAll('*')].flatMap((e) => [e, ...(e.shadowRoot ? deep(e.shadowRoot) : [])])
 const name = (e) => e.getAttribute('aria-label') || (e.labels && [...e.labels].map((l) => l.textContent).join(' ')) ||
     e.textContent.trim() || e.getAttribute('title') || e.outerHTML.slice(0, 120)
 const seen = (e) => e.checkVisibility({checkVisibilityCSS: true}) && e.getBoundingClientRect().width > 0
+const chosen = (e) => e.closest('.MuiToggleButtonGroup-root')?.querySelector('[aria-pressed=true]')
 const reachable = (e) => !e.disabled && e.getAttribute('aria-disabled') !== 'true' &&
-    !e.getAttribute('aria-hidden') && !(e.hasAttribute('aria-pressed') && e.tabIndex < 0) &&
+    !e.getAttribute('aria-hidden') &&
+    !(e.hasAttribute('aria-pressed') && (chosen(e) ? e !== chosen(e) : e.tabIndex < 0)) &&
     !(e.getAttribute('role') === 'tab' && e.getAttribute('aria-selected') !== 'true')
 const controls = () => deep(document).filter((e) => e.matches(CONTROL) && seen(e) && reachable(e))
 const focused = () => {

@@ -91,7 +91,11 @@ const tell = (at) => {
 }
 const hush = () => { point('mouseout'); sign = null }
 const help = (event) => {
-    if (event.key === 'Tab') tell(event.composedPath()[0])
+    if (event.key === 'Tab') {
+        // A group of buttons has its first one as its stop, whichever is chosen; arrows lead to the others.
+        event.composedPath()[0].closest?.('.MuiToggleButtonGroup-root')?.querySelector('[aria-pressed=true]')?.focus()
+        tell(event.composedPath()[0])
+    }
     if (event.key === 'Escape') hush()
 }
 // The library's selects open, and are chosen from, by a click alone.
