@@ -15,7 +15,7 @@ from pathlib import Path
 
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Plain, Variants
-from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, SEGMENT
+from dashboard.export.rules.mpich_parameters import DEVICE, INTRA, PIPELINED, RADIX, SEGMENT, is_forced
 
 NAME = "MPICH"
 _SECONDS = 60
@@ -59,7 +59,7 @@ class Mpich(Plain):
         methods = [Method(DEFAULT, library_id=0)]
         for number, name in self.algorithms.get(collective, {}).items():
             key = (collective, name)
-            if key in DEADLY:
+            if not is_forced(*key, {}):
                 continue
             sizes = variants.segment_sizes if SEGMENT.get(key) in self.variables else (0,)
             sizes = tuple(size for size in sizes if size or key not in PIPELINED)

@@ -53,16 +53,17 @@ PIPELINED = frozenset({("bcast", "pipelined_tree")})
 
 #: What ends or hangs the whole job instead of being refused (5.0.2): smp calls itself where all processes are on one
 #: node, noncommutative stops where their number is no power of two (and is for operations that do not commute).
-DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
+_DEADLY = frozenset({("allreduce", "smp"), ("reduce_scatter", "noncommutative")})
 
 
 def is_forced(collective: str, algorithm: str, parameters: Mapping[str, Any]) -> bool:
-    """Whether an algorithm that is forced is that of a file, if it was read from one: all else is as `PARAMETERS`.
+    """Whether an algorithm can be forced and is then that of a file, if it was read from one: all else as `PARAMETERS`.
 
     Compositions of the device, whose names begin with its own, are no values of these variables.
     """
     usual = PARAMETERS.get((collective, algorithm), ())
     said = {key: str(value) for key, value in parameters.items() if READ in parameters and key != READ}
-    return algorithm.islower() and all(
+    can_be = algorithm.islower() and (collective, algorithm) not in _DEADLY
+    return can_be and all(
         value.isdecimal() if key in ("k", CHUNK) else f"{key}={value}" in usual for key, value in said.items()
     )

@@ -22,7 +22,7 @@ from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import known_ppn, per_collective
 from dashboard.export.remarks import about, hashed
-from dashboard.export.rules.mpich_parameters import DEADLY, INTRA, RADIX, SEGMENT, is_forced
+from dashboard.export.rules.mpich_parameters import INTRA, RADIX, SEGMENT, is_forced
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
 from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
@@ -212,7 +212,7 @@ def _mpich(decision: DecisionFunction, method: Method, version: str) -> Options:
         return None
     if not name:
         return {} if measured_with(decision.provenance, "mpich") else None
-    if key in DEADLY or not is_forced(*key, method.parameters):
+    if not is_forced(*key, method.parameters):
         return None
     base, radix = f"MPIR_CVAR_{decision.collective.upper()}", method.parameters.get("k", radix_of(method))
     said = {f"{base}_DEVICE_COLLECTIVE": "0", f"{base}{INTRA}": name}

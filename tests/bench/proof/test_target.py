@@ -37,6 +37,12 @@ def test_what_mpich_cannot_be_forced_to_is_said() -> None:
     assert [call.name for call in ON_MPICH.others("bcast")] == ["binomial", "scatter_ring_allgather", "tree"]
 
 
+def test_what_would_end_or_hang_the_job_is_not_forced_to_prove_rules_either() -> None:
+    allreduce = replace(ON_MPICH.library, algorithms={"allreduce": {1: "smp", 2: "recursive_doubling"}})
+    forced = [OnMpich(allreduce).forced("allreduce", Method(name, name)) for name in ("smp", "recursive_doubling")]
+    assert [call and call.name for call in forced] == [None, "recursive_doubling"]
+
+
 def test_what_is_called_default_is_left_to_the_library_only_without_a_number() -> None:
     assert left_to_library(Method("default", "default", 0, {"library_id": 0}))
     # Open MPI has an algorithm of this name for allgatherv.

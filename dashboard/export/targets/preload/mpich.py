@@ -13,7 +13,7 @@ from dashboard.export import usage
 from dashboard.export.library_names import is_of_library, is_own_decision
 from dashboard.export.parts import per_collective
 from dashboard.export.rules.mpich_names import ALGORITHMS
-from dashboard.export.rules.mpich_parameters import DEADLY, DEVICE, INTRA, PIPELINED, RADIX, READ, SEGMENT, is_forced
+from dashboard.export.rules.mpich_parameters import DEVICE, INTRA, PIPELINED, RADIX, READ, SEGMENT, is_forced
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.preload.calls import CALLS
@@ -90,10 +90,9 @@ def switches_of(decision: DecisionFunction, method: Method) -> Switches:
     if name == "" or "_inter_" in str(method.parameters.get(READ, "")):
         return Switches()
     key = (decision.collective, name or "")
-    right = key not in DEADLY and is_forced(*key, method.parameters)
-    if name is None or not right or (key in PIPELINED and not method.segment_size):
+    if name is None or not is_forced(*key, method.parameters) or (key in PIPELINED and not method.segment_size):
         names = sorted(set(ALGORITHMS.get(decision.collective, {}).values()))
-        has = ", ".join(name for name in names if (decision.collective, name) not in DEADLY)
+        has = ", ".join(name for name in names if is_forced(decision.collective, name, {}))
         raise ExportError(f"{decision.collective}: MPICH has no {method.label!r} that can be forced; it has {has}")
     acting: dict[str, int | str] = {f"{decision.collective.upper()}{INTRA}": name, DEVICE: "none"}
     radix = method.parameters.get("radix", method.parameters.get("k"))
