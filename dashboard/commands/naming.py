@@ -14,7 +14,7 @@ from dashboard.decisions.measured.map import methods_of
 from dashboard.domain.errors import meant
 from dashboard.domain.units import format_names
 from dashboard.export import TARGETS
-from dashboard.export.library_names import measured_series, unwritten
+from dashboard.export.library_names import measured_series
 from dashboard.export.naming import known, lacking, near, renamed, renamed_rules
 from dashboard.export.substitute import apart
 from dashboard.export.unsafe import is_unsafe
@@ -57,7 +57,7 @@ def named(args: argparse.Namespace, options: Mapping[str, Any]) -> xr.DataTree:
                 each for each in lacking(target, name, methods, facts, options, segments=False) if each in without
             ]
             unknown = dict.fromkeys(method.algorithm for method in unnamed)
-            if args.to == "mpich" and unknown and (words := unwritten(facts, ", ".join(unknown))):
+            if unknown and target.unwritten and (words := target.unwritten(facts, ", ".join(unknown))):
                 say(f"note: {name}: {words}")
             else:
                 _say(args, name, unknown, version)

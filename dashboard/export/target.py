@@ -90,6 +90,9 @@ class Target:
     once
         ``once(collective, method)``: name and value of a setting that a method needs and a file has but once, so that
         methods of different values are not said beside each other; an empty name where it needs none.
+    unwritten
+        ``unwritten(facts, methods)``: what is said of methods that its library was measured to have, and its files are
+        written without; None: it has none.
     """
 
     name: str
@@ -105,6 +108,7 @@ class Target:
     says: tuple[str, ...] = ()
     names: Callable[[str, str | None], Sequence[str]] | None = None
     once: Callable[[str, Method], tuple[str, str]] | None = None
+    unwritten: Callable[[Mapping[str, Any], str], str] | None = None
 
     def steps(self, name: str, collectives: Sequence[str]) -> list[Step]:
         """Tell how a file of this name, which decides some collectives, is used."""

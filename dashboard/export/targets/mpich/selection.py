@@ -212,4 +212,5 @@ TARGET = Target(
     own_methods=True,
     segments=_segments,
     names=lambda collective, _: tuple(ALGORITHMS.get(collective, ())),
+    unwritten=unwritten,
 )
