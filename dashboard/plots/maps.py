@@ -7,9 +7,9 @@ import holoviews as hv
 from bokeh.models import NoOverlap
 
 from dashboard.plots.axes import Axes
+from dashboard.plots.frame import framed
 from dashboard.plots.live import Hook, Layer, LiveSources, add_hook
-from dashboard.plots.saving import offer_svg
-from dashboard.plots.sizes import filling, growing
+from dashboard.plots.sizes import filling
 
 HEIGHT = 340
 #: Pixels.
@@ -52,24 +52,13 @@ def stacked(
 
 
 def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
-    return {
-        "title": title,
-        "xlim": axes.x.limits,
-        "ylim": axes.y.limits,
-        "xticks": axes.x.ticks(),
-        "yticks": axes.y.ticks(),
-        "responsive": True,
-        "min_height": HEIGHT,
-        "show_grid": False,
-        "show_legend": False,
-        "toolbar": "above",
-        "default_tools": ["pan", "wheel_zoom", "box_zoom", "save", "reset"],
-        "active_tools": [],
-        "hooks": [offer_svg, *hooks],
-        "backend_opts": {
-            "plot.styles": {"min-height": filling(HEIGHT, around)} if around else growing(HEIGHT),
-            # HoloViews asks for WebGL; copying from its canvas took most of the time of an update.
-            "plot.output_backend": "canvas",
+    options = framed(
+        title,
+        HEIGHT,
+        *hooks,
+        grows=not around,
+        backend_opts={
+            **({"plot.styles": {"min-height": filling(HEIGHT, around)}} if around else {}),
             # Of a map of many sizes the last label stands half beside it.
             "plot.min_border_right": _HALF_A_LABEL,
             # On a narrow map title and tools need its place.
@@ -77,5 +66,12 @@ def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
             "xaxis.major_label_policy": NoOverlap(min_distance=6),
             "yaxis.major_label_policy": NoOverlap(min_distance=2),
         },
-        "backend": "bokeh",
-    }
+        xlim=axes.x.limits,
+        xticks=axes.x.ticks(),
+        ylim=axes.y.limits,
+        yticks=axes.y.ticks(),
+        min_height=HEIGHT,
+        show_grid=False,
+    )
+    # As high and as wide as its place.
+    return {name: value for name, value in options.items() if name not in ("height", "min_width")}
