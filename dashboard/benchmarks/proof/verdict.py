@@ -162,10 +162,10 @@ def judge(
     stopped
         Why no call could be made with the rules file; empty where they could.
     """
+    if stopped and not region.why_not:
+        return Verdict(region, "failed", why=stopped)
     if why := region.why_not or ("" if asked else "this library cannot be made to run it without the rules"):
         return Verdict(region, "not run", why=why)
-    if stopped:
-        return Verdict(region, "failed", why=stopped)
     called = [cell for cell in region.cells if (cell, RULES) in results and (cell, asked) in results]
     if not called:
         return Verdict(region, "not run", why="the time was up before")

@@ -26,7 +26,8 @@ def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdi
     region = verdict.region
     called = [(cell, results[cell, RULES]) for cell in region.cells if (cell, RULES) in results]
     if region.why_not or not called:
-        return verdict if wanted == TUNED or region.why_not else replace(verdict, why="the time was up before")
+        known = wanted == TUNED or region.why_not or verdict.state == "failed"
+        return verdict if known else replace(verdict, why="the time was up before")
     # A component that goes by who comes first need not send the same twice.
     steady = () if wanted == TUNED else (NOT_STEADY,)
     if wrong := next(((cell, seen) for cell, seen in called if seen.error and seen.error not in steady), None):
