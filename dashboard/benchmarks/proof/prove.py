@@ -21,12 +21,13 @@ from dashboard.benchmarks.libraries.own_settings import allocated_nodes
 from dashboard.benchmarks.proof.order import Call, Key, Order, Seen, read_lines
 from dashboard.benchmarks.proof.parts import by_sum, parts_of
 from dashboard.benchmarks.proof.regions import Region, regions_of
-from dashboard.benchmarks.proof.safety import faulty
+from dashboard.benchmarks.proof.safety import checked
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
 from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.proof.who import by_word, taken_by_word
 from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.grown.default import is_default
+from dashboard.domain.units import format_count
 from dashboard.export.components import TUNED
 from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import notes_alone, read_beside
@@ -54,6 +55,7 @@ _MOST_DEATHS = 12
 _TOLD = 5
 #: Series of Open MPI that reads rules of version 3.
 _JSON = "6.0"
+_UNCALLED = "not called in every way that programs may: the time was up"
 _DIED = "never came back: {}"
 
 #: Regions, each with the call that forces what it asks for; None where nothing can.
@@ -130,7 +132,8 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     results = runner.run(calls) if calls else {}
     left = max(1.0, wish.seconds - (time.monotonic() - began))
     how = wish.mpiexec, wish.python, runner.launcher
-    unsafe = faulty(target, *how, regions, wish.ranks, left, progress) if results else ()
+    report = checked(target, *how, regions, wish.ranks, left, progress) if results else None
+    unsafe = report.faulty if report else ()
     named = [(region, call.name if call else None) for region, call in asked]
     verdicts, acts = _judged(named, calls, results, runner), taken(named, results)
     if target.listens:
@@ -150,6 +153,7 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
         nodes=max((len(seen.placed) for seen in results.values()), default=1),
         notes=(
             *notes,
+            *([f"{format_count(report.missing, 'method')} {_UNCALLED}"] if report and report.missing else []),
             *(f"right only for operations that commute: {finding}" for finding in unsafe if finding.only_commutative),
         ),
         unsafe=tuple(finding for finding in unsafe if finding.excluded),

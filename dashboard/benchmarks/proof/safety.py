@@ -9,9 +9,8 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.proof.regions import Region
 from dashboard.benchmarks.proof.target import Target, left_to_library
-from dashboard.benchmarks.safety.check import MOST_RANKS, check
+from dashboard.benchmarks.safety.check import MOST_RANKS, Report, check
 from dashboard.benchmarks.safety.order import Forced, Order
-from dashboard.benchmarks.safety.verdict import Finding
 from dashboard.export.components import named
 
 #: Small communicators and the largest one: even, odd, a power of two and none.
@@ -20,7 +19,7 @@ _SIZES = (2, 3, 4, 5)
 _ENVIRONMENT = {"MPIR_CVAR_DEVICE_COLLECTIVES": "none"}
 
 
-def faulty(
+def checked(
     target: Target,
     mpiexec: Path,
     python: Path,
@@ -29,8 +28,8 @@ def faulty(
     ranks: int,
     seconds: float,
     progress: Callable[[float, str], None] | None = None,
-) -> tuple[Finding, ...]:
-    """Methods of some regions with which something is wrong.
+) -> Report | None:
+    """What calling the methods of some regions in every way comes to; None where none can be forced.
 
     Parameters
     ----------
@@ -53,15 +52,14 @@ def faulty(
             key = (forced.component, tuple(forced.settings.items()))
             methods.setdefault(region.collective, {}).setdefault(key, forced)
     if not methods:
-        return ()
+        return None
     sizes = {size for size in (*_SIZES, min(ranks, MOST_RANKS)) if size <= ranks}
     order = Order(
         tuple(sorted(sizes)), {name: tuple(each.values()) for name, each in methods.items()}, target.set_at_call
     )
     installation = Installation(mpiexec, target.library)
     known: dict[str, Any] = {"python": python, "launcher": launcher, "environment": _ENVIRONMENT}
-    report = check(installation, order, seconds=seconds, progress=progress, **known)
-    return report.faulty
+    return check(installation, order, seconds=seconds, progress=progress, **known)
 
 
 def _forced(target: Target, region: Region) -> Forced | None:

@@ -13,6 +13,7 @@ from dashboard.benchmarks.proof import prove as module
 from dashboard.benchmarks.proof.order import Order, Seen, line_of
 from dashboard.benchmarks.proof.prove import Wish, _Runner, prove
 from dashboard.benchmarks.proof.verdict import Proof
+from dashboard.benchmarks.safety.check import Report
 from dashboard.decisions import DecisionFunction, Leaf, Method, Split, Test
 from dashboard.export.targets.mpich.selection import to_mpich
 from dashboard.export.targets.openmpi.rules import to_openmpi
@@ -218,8 +219,11 @@ def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(
     path = tmp_path / "rules.conf"
     path.write_text(to_openmpi([DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))]))
     limits: list[float] = []
-    monkeypatch.setattr(module, "faulty", lambda *given, **_: limits.append(given[6]) or ())
-    (verdict,) = prove(Wish(path, open_mpi, ranks=2, seconds=SECONDS)).verdicts
+    late = Report("", (2,), {}, 0, (), missing=1)
+    monkeypatch.setattr(module, "checked", lambda *given, **_: limits.append(given[6]) or late)
+    proof = prove(Wish(path, open_mpi, ranks=2, seconds=SECONDS))
+    (verdict,) = proof.verdicts
+    assert proof.notes == ("1 method not called in every way that programs may: the time was up",)
     assert verdict.state != "failed"
     assert "sizes were not reached" in verdict.why
     assert limits[0] >= SECONDS / 4 - 1
