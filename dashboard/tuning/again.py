@@ -54,17 +54,22 @@ def again(work: Work) -> dict[str, Any]:
         run(work, STAGES, until="look")
         file = work.folder.path / named
         rules = read(work, text_of(work, file))
+        # An MPICH's file has all collectives, also those that nobody asked for.
+        ruled = {name: decision for name, decision in rules.decisions.items() if not is_default(decision)}
         proof = proven(work, file, "prove")
         work.tell("prove", None, facts_of(proof)["said"])
-        compared = against(work, rules, f"again {number}")
         bad = {verdict.region.collective for verdict in proof.verdicts if verdict.state in ("other", "failed")}
-        checked = {name: _checked(compared, name, before, proven_still=name not in bad) for name in rules.decisions}
-        if proof.taken == "no":
-            checked = {name: {**check, "holds": False} for name, check in checked.items()}
+        bad |= {finding.collective for finding in proof.unsafe}
+        if proof.taken == "no" or proof.errors:
+            bad = {*ruled}
+        # What is not proven may end the programs that compare it.
+        good = {name: decision for name, decision in ruled.items() if name not in bad}
+        compared = against(work, replace(rules, decisions=good), f"again {number}") if good else Compared({}, {}, {})
+        checked = {name: _checked(compared, name, before, proven_still=name in good) for name in ruled}
         anew = [name for name, check in checked.items() if not check["holds"]]
         work.tell("compare", None, "; ".join(_words(name, check) for name, check in checked.items()))
         if anew:
-            _anew(work, rules.decisions, anew, number)
+            _anew(work, ruled, anew, number)
         return _kept(work, checked, anew)
 
 
@@ -119,7 +124,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     inner = Folder(work.room(_ROOM) / str(number))
     part = replace(work, folder=inner, asked=replace(work.asked, collectives=tuple(names)), report=None)
     tune(part, until="compare")
-    decisions = [decision for name, decision in kept.items() if name not in names and not is_default(decision)]
+    decisions = [decision for name, decision in kept.items() if name not in names]
     if named := part.facts("compare").get("rules"):
         decisions += read(part, text_of(part, inner.path / named)).decisions.values()
     facts: dict[str, Any] = {**part.facts("compare"), "rules": None}

@@ -156,7 +156,10 @@ def test_what_mpich_decides_outside_of_rules_must_not_be_slower_beside_them(
     machine.header = {"library": MPICH.name, "library_version": MPICH.version}
     monkeypatch.setattr(form, "installed", lambda: (tmp_path, base.known(MPICH.version)))
     several = replace(SEVERAL_NODES, ppn=ppn)
-    tune(replace(work_in(tmp_path), installation=replace(INSTALLATION, library=MPICH), launcher=several))
+    work = replace(work_in(tmp_path), installation=replace(INSTALLATION, library=MPICH), launcher=several)
+    tune(work)
     assert summary(tmp_path)["harmed"] == harmed
     said = "bcast: slower where no rule decides, since its device" in (tmp_path / "bundle" / "README.md").read_text()
     assert said == bool(harmed)
+    # Of all that stands in an MPICH's file only what rules decide is checked.
+    assert set(again(work)["checked"]) == {"bcast", "allreduce"} - {*harmed}

@@ -1,13 +1,18 @@
 """A tuning that is looked at again on a machine that has changed, and two of them beside each other."""
 
 import json
+import sys
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.safety.verdict import Finding
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import Folder, again, beside, tune
+from dashboard.tuning import Folder, again, beside, rules, tune
 from tests.cli.command import Run
 from tests.tuning.machine import Machine, better, default_best, work_in
 
@@ -15,17 +20,17 @@ pytestmark = pytest.mark.slow
 
 
 def test_rules_that_still_hold_are_left_as_they_are(tuned: Path, machine: Machine) -> None:
-    rules = (tuned / "bundle" / "rules.conf").read_text()
+    before = (tuned / "bundle" / "rules.conf").read_text()
     result = again(work_in(tuned))
     assert result["anew"] == []
     assert {name for name, check in result["checked"].items() if check["holds"]} == {"bcast", "allreduce"}
     for check in result["checked"].values():
         assert check["now"] == pytest.approx(check["before"], abs=3)
-    assert (tuned / "bundle" / "rules.conf").read_text() == rules
+    assert (tuned / "bundle" / "rules.conf").read_text() == before
     # Each check measures anew: what was measured a month ago says nothing of today.
-    before = len(machine.campaigns)
+    campaigns = len(machine.campaigns)
     again(work_in(tuned))
-    assert len(machine.campaigns) == before + 1
+    assert len(machine.campaigns) == campaigns + 1
     assert len(json.loads((tuned / "history.json").read_text())) == 2
 
 
@@ -42,10 +47,32 @@ def test_only_what_does_not_hold_any_more_is_measured_anew(tuned: Path, machine:
     assert result["anew"] == ["bcast"]
     assert result["checked"]["allreduce"]["holds"]
     assert result["checked"]["bcast"]["now"] < 0 < result["checked"]["bcast"]["before"]
-    rules = read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions
-    assert rules["bcast"].methods[rules["bcast"].predict_one(4, 32768)].algorithm == "binomial"
-    assert rules["allreduce"].methods[rules["allreduce"].predict_one(4, 262144)].algorithm == "ring"
+    made = read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions
+    assert made["bcast"].methods[made["bcast"].predict_one(4, 32768)].algorithm == "binomial"
+    assert made["allreduce"].methods[made["allreduce"].predict_one(4, 262144)].algorithm == "ring"
     assert tune(work_in(tuned))["compare"] is False
+
+
+@pytest.mark.parametrize(
+    ("proof", "left"),
+    [
+        (
+            {"unsafe": (Finding("bcast", Method("pipeline"), ("plain",), (2,), "plain", "hangs", 1),)},
+            {"allreduce"},
+        ),
+        ({"errors": 1}, set()),
+        ({"taken": "no"}, set()),
+    ],
+)
+def test_what_is_not_proven_any_more_is_not_compared_and_does_not_hold(
+    tuned: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch, proof: dict[str, Any], left: set[str]
+) -> None:
+    monkeypatch.setattr(rules, "prove", lambda *given: replace(machine.prove(*given), **proof))
+    monkeypatch.setattr(sys.modules[again.__module__], "_anew", lambda *_: None)
+    result = again(work_in(tuned))
+    assert set(result["anew"]) == {"bcast", "allreduce"} - left
+    assert {name for name, check in result["checked"].items() if check["now"] is not None} == left
+    assert bool(machine.campaigns) == bool(left)
 
 
 def test_where_nothing_is_better_any_more_no_rules_are_left(tuned: Path, machine: Machine) -> None:
