@@ -102,7 +102,7 @@ def _out_of_reach(region: Region, ranks: int) -> Region:
         return replace(region, why_not="one process alone sends nothing")
     first = max(2, int(low) + 1) if math.isfinite(low) else 2
     needed = next((size for size in range(first, first + _FAR) if holds_for(region.bounds, size)), None)
-    if needed is None or needed <= ranks:
+    if needed is None:
         return replace(region, why_not="holds for no communicator of two or more processes")
     return replace(region, why_not=f"needs {needed} processes; {ranks} are allowed (--ranks)", needs=needed)
 

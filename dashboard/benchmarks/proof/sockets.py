@@ -38,12 +38,11 @@ def _counted(descriptor: int) -> Iterator[tuple[Connection, int]]:
     except OSError:
         return
     try:
-        if duplicate.type == socket.SOCK_STREAM and duplicate.family in (socket.AF_INET, socket.AF_INET6):
-            info = duplicate.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROOM)
-            if len(info) >= _BYTES_SENT + _BOTH.size:
-                sent, again = _BOTH.unpack_from(info, _BYTES_SENT)
-                yield (duplicate.getsockname()[:2], duplicate.getpeername()[:2]), sent - again
-    except OSError:  # one that listens, or is closed already
+        info = duplicate.getsockopt(socket.IPPROTO_TCP, socket.TCP_INFO, _ROOM)
+        if len(info) >= _BYTES_SENT + _BOTH.size:
+            sent, again = _BOTH.unpack_from(info, _BYTES_SENT)
+            yield (duplicate.getsockname()[:2], duplicate.getpeername()[:2]), sent - again
+    except OSError:  # one that is of no TCP, that listens, or is closed already
         return
     finally:
         duplicate.close()
