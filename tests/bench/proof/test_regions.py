@@ -35,6 +35,9 @@ def test_totals_are_divided_by_the_processes() -> None:
     assert (4, 251) in sizes(above)
     assert (3, 333) in sizes(below)
     assert (3, 334) in sizes(above)
+    # Neither 502 nor 503 bytes in all are equal blocks of three or of four processes.
+    between = Split((Test("total_size", 503),), (Split((Test("total_size", 501),), (Leaf(0), Leaf(1))), Leaf(2)))
+    assert {(size, message * size) for size, message in sizes(regions(between, "allgather", ranks=4)[1])} == {(2, 502)}
 
 
 def test_communicators_that_are_too_large_say_how_many_processes_they_need() -> None:
@@ -42,6 +45,7 @@ def test_communicators_that_are_too_large_say_how_many_processes_they_need() -> 
     assert below.cells
     assert (above.cells, above.needs) == ((), 16)
     assert above.why_not == "needs 16 processes; 8 are allowed (--ranks)"
+    assert above.method == METHODS[1]
 
 
 def test_messages_that_are_too_large_say_how_many_bytes_they_need() -> None:

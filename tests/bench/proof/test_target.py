@@ -6,10 +6,13 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries import mpich, named, openmpi
-from dashboard.benchmarks.proof import target
+from dashboard.benchmarks.proof import safety, target
 from dashboard.benchmarks.proof.prove import Wish, prove
-from dashboard.benchmarks.proof.target import OnMpich, OnOpenMpi, left_to_library
+from dashboard.benchmarks.proof.regions import Region
+from dashboard.benchmarks.proof.target import AcrossNodes, OnMpich, OnOpenMpi, left_to_library
+from dashboard.benchmarks.safety.order import Order
 from dashboard.decisions import Method
 from tests.bench.test_mpich import MPIVARS
 
@@ -72,6 +75,26 @@ def test_a_rule_s_chain_without_a_fan_out_is_not_the_forced_one_without(open_mpi
     assert binomial is not None
     assert binomial.settings["coll_tuned_bcast_algorithm_segmentsize"] == 1024
     assert open_mpi.forced("bcast", Method("unknown 99", "unknown 99", 0, {"library_id": 99})) is None
+
+
+def test_each_method_that_rules_force_is_called_in_every_way(
+    open_mpi: OnOpenMpi, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    orders: list[Order] = []
+    monkeypatch.setattr(safety, "check", lambda installation, order, **_: orders.append(order))
+    numbers = {"default": 0, "binomial": 6, "pipeline": 3, "adapt": 99}
+    methods = [Method(name, name, 0, {"library_id": number}) for name, number in numbers.items()]
+    regions = [Region("bcast", {}, method, ()) for method in (*methods, methods[1])]
+    here = Path("mpiexec"), Path("python"), LocalLauncher()
+    safety.checked(open_mpi, *here, regions, 4, 1.0)
+    safety.checked(open_mpi, *here, regions, 64, 1.0)
+    across = AcrossNodes(open_mpi.library)
+    safety.checked(across, *here, [Region("bcast", {}, Method("adapt", "adapt"), ())], 4, 1.0)
+    assert [order.comm_sizes for order in orders] == [(2, 3, 4), (2, 3, 4, 5, 9), (2, 3, 4)]
+    forced = [[(each.method.algorithm, each.component) for each in order.methods["bcast"]] for order in orders]
+    assert forced == [[("binomial", ""), ("pipeline", "")]] * 2 + [[("adapt", "adapt")]]
+    assert [each.settings["coll_tuned_bcast_algorithm"] for each in orders[0].methods["bcast"]] == [6, 3]
+    assert safety.checked(open_mpi, *here, regions[:1], 4, 1.0) is None
 
 
 def test_open_mpi_4_1_is_counted_by_a_preloaded_function_and_forced_apart_from_the_rules() -> None:

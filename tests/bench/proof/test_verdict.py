@@ -77,7 +77,8 @@ def test_what_failed_or_was_not_reached_is_no_proof() -> None:
 
 def test_a_method_that_cannot_be_forced_is_not_compared() -> None:
     refused = {**results("chain"), (HERE, "chain"): Seen("refused"), (THERE, "chain"): Seen("refused")}
-    assert judge(REGION, "chain", refused, NAMES).state == "not run"
+    unforced = judge(REGION, "chain", refused, NAMES)
+    assert (unforced.state, unforced.why) == ("not run", "to compare it with, it cannot be forced: refused")
     assert judge(REGION, None, {}, NAMES).state == "not run"
 
 
@@ -102,6 +103,8 @@ def test_parts_that_follow_other_rules_do_not_hide_the_library_s_own_decision() 
     apart = {**same, (THERE, OWN): Seen("", {"digest": "x"})}
     assert by_parts(other, outcome, apart, NAMES).state == "other"
     assert by_parts(other, outcome, {}, NAMES).state == "other"
+    uncalled = {key: seen for key, seen in outcome.items() if key[1] != "pipeline"}
+    assert by_parts(other, uncalled, same, NAMES).state == "other"
 
 
 def proof(*verdicts: Verdict, answer: str = "yes") -> Proof:
@@ -135,6 +138,8 @@ def test_the_report_tells_all_of_it() -> None:
     assert lines_of(proof(GOOD, FAR))[-1] == "PROVEN WHERE RUN: 2 regions: 1 proven, 1 not run"
     assert lines_of(proof(GOOD))[-1] == "PROVEN: 1 region: 1 proven"
     assert "| bcast | 3 to 8 | all | chain | proven |" in markdown(proof(GOOD))
+    everywhere = replace(GOOD, region=replace(REGION, bounds={}))
+    assert "| bcast | all | all | chain | proven |" in markdown(proof(everywhere))
     record = json.loads(json.dumps(proof(GOOD, FAR).to_dict(), allow_nan=False))
     assert record["counts"]["proven"] == 1
     assert record["regions"][0]["bounds"] == {"comm_size": [2, 8]}
@@ -182,3 +187,6 @@ def test_an_algorithm_that_calls_other_collectives_is_known_by_what_these_send_t
         {(Cell("bcast", 3, 64), RULES): Seen("x")},
     ):
         assert by_sum(verdict, {**calls, **change}) == verdict
+    del calls[Cell("bcast", 3, 64), RULES]
+    assert by_sum(verdict, calls) == verdict
+    assert by_sum(OTHER, results("pipeline")) == OTHER

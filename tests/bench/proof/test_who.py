@@ -51,6 +51,7 @@ def judged(wanted: str, who: dict[Cell, str], state: str = "not run", lacking: s
 def test_a_component_is_proven_where_it_answered_on_several_nodes() -> None:
     verdict = judged("han", {ONE_NODE: "", EVEN: "han"})
     assert (verdict.state, verdict.seen) == ("proven", "han")
+    assert [point["comm_size"] for point in verdict.points] == [8]
     assert verdict.why.startswith("1 of 2 sizes")
     assert judged("han", {ONE_NODE: "", UNEVEN: ""}).state == "not run"
     # One process on each node: from its first own call on HAN asks nobody, and its rules act no more.

@@ -1,13 +1,14 @@
 """What methods are called with: every way that MPI allows is there, and memory tells what a call may not touch."""
 
 from collections.abc import Iterable
+from typing import get_args
 
 import numpy as np
 import numpy.typing as npt
 import pytest
 
 from dashboard.benchmarks.ranks.exchange import Exchange
-from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE, Case, cases
+from dashboard.benchmarks.safety.cases import NOT_COMMUTATIVE, Case, Made, cases
 from dashboard.benchmarks.safety.memory import Memory, block, operator, reduced
 from loaders.collectives import COLLECTIVES, REDUCING, ROOTED
 
@@ -24,6 +25,9 @@ def test_every_way_is_tried_and_the_first_case_is_plain(collective: str, size: i
     assert len(set(every)) == len(every)
     assert {0, 1, size - 1, size + 1} <= {case.count for case in every}
     assert any(case.count % 2 and case.count > size for case in every)
+    assert {case.made for case in every} <= {*get_args(Made)}
+    by_layout = {"plain": "sum", "pair": "own sum", "matrix": "product"} if collective in REDUCING else {}
+    assert all(case.operation == by_layout.get(case.layout, "none") for case in every)
     for wanted in ("no elements", "ranks reversed", "split in two", "without a pause", "2 threads at once"):
         assert wanted in kinds
     # Prefixes are not defined between groups (MPI 5.0, 6.11).

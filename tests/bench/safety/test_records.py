@@ -8,10 +8,11 @@ from typing import Any
 
 import pytest
 
+from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety import worker
 from dashboard.benchmarks.safety.cases import cases
-from dashboard.benchmarks.safety.check import report_of
+from dashboard.benchmarks.safety.check import order_of_plan, report_of
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import UNSAFE, as_attr
 
@@ -45,6 +46,22 @@ def test_an_order_comes_back_as_it_was_written(path: Path) -> None:
     ORDER.save(path)
     assert Order.load(path) == ORDER
     assert len(ORDER.steps) == 6
+    of_han = Order((2,), {"bcast": (Forced(Method("han"), {"x": 0}, "han"),)}, set_at_call=True)
+    of_han.save(path)
+    assert Order.load(path) == of_han
+
+
+@pytest.mark.parametrize(("ranks", "sizes"), [(4, (2, 3, 4)), (64, tuple(range(2, 10)))])
+def test_before_a_campaign_is_timed_its_methods_are_called_by_all_small_communicators(
+    ranks: int, sizes: tuple[int, ...]
+) -> None:
+    methods = {"bcast": (Method(DEFAULT, library_id=0), Method("linear", library_id=1))}
+    given: dict[str, Any] = {"ranks": ranks, "comm_sizes": (4, ranks), "message_sizes": (8,), "methods": methods}
+    order = order_of_plan(Plan(**given, settings={"bcast": ({"x": 0}, {"x": 1})}))
+    assert order is not None
+    assert order.comm_sizes == sizes
+    # The library's own decision is nobody's choice.
+    assert order.methods == {"bcast": (Forced(methods["bcast"][1], {"x": 1}),)}
 
 
 def test_what_was_begun_last_is_what_the_job_died_of(path: Path) -> None:
