@@ -37,6 +37,11 @@ _FELT = {
 RULES_KEY, HAN_KEY = "rules", "rules_of_han"
 #: Of the bundle: what programs must heed whose operations do not commute, in words.
 LIMITS = "limits"
+#: Said in their place of a bundle of an older version, which does not hold them.
+UNTOLD = (
+    "An older version of colltune made the bundle, which does not tell whether its rules are right for operations that "
+    f"do not commute: without bundle/{_SUMMARY} the same command makes it anew."
+)
 
 
 def bundled(work: Work) -> Result:

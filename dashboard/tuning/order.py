@@ -46,6 +46,7 @@ def tune(work: Work, until: str = "") -> dict[str, bool]:
 def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
     """What ``colltune tune --json`` says."""
     state, compared, lost = folder.state(), folder.facts("compare"), folder.lost
+    bundle = {} if lost else folder.facts("bundle")
     if lost:
         state["measure"] = {"state": "failed", "reason": "its results are gone; the same command measures anew"}
     proof = compared.get("proof") or folder.facts("prove")
@@ -63,13 +64,13 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "folder": str(folder.path),
         "stages": stages,
         "files": [str(folder.path / file) for file in named],
-        "outcome": None if lost else folder.facts("bundle").get("outcome"),
+        "outcome": bundle.get("outcome"),
         # Of what was proven last, whether any of it is kept or not; what is left to the library is not asked for.
         "proven": proof.get("ran", 0) if proof.get("holds") else 0,
         "regions": proof.get("regions", 0) - proof.get("left", 0),
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),
-        bundled.LIMITS: "" if lost else folder.facts("bundle").get(bundled.LIMITS, ""),
+        bundled.LIMITS: bundle.get(bundled.LIMITS, bundled.UNTOLD if bundle.get(bundled.RULES_KEY) else ""),
         "excluded": folder.facts("measure").get("unsafe", []),
         "decided": folder.facts("decide").get("collectives", {}),
         "expected_loss": folder.facts("measure").get("expected_loss", {}),

@@ -5,9 +5,11 @@ from zipfile import ZipFile
 
 import pytest
 
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import Campaign, write_json
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.tuning import tune
+from dashboard.tuning.folder import Folder
+from dashboard.tuning.order import answer, lines_of
 from tests.tuning.machine import work_in
 
 pytestmark = pytest.mark.slow
@@ -24,6 +26,19 @@ def test_what_others_put_into_the_bundle_stays(tuned: Path) -> None:
     assert library.read_bytes() == b"preloaded by jobs"
     with ZipFile(tuned / "bundle.zip") as archive:
         assert "bundle/libcolltune.so" not in archive.namelist()
+
+
+def test_a_bundle_of_an_older_version_is_said_to_lack_what_this_one_tells_until_it_is_made_anew(tuned: Path) -> None:
+    folder = Folder(tuned)
+    told = answer(folder, {})["limits"]
+    stages = folder.state()
+    del stages["bundle"]["facts"]["limits"]
+    write_json(folder.state_file, {"colltune_tune": 1, "stages": stages})
+    assert not tune(work_in(tuned))["bundle"]
+    assert lines_of(answer(folder, {}))[-1].startswith("An older version of colltune made the bundle")
+    (tuned / "bundle" / "summary.json").unlink()
+    assert tune(work_in(tuned))["bundle"]
+    assert answer(folder, {})["limits"] == told
 
 
 @pytest.mark.parametrize("name", ["bundle", "state.json", "plan.json"])
