@@ -7,8 +7,9 @@ from dashboard.domain.options import Option
 from loaders.facet_names import FACETS
 
 
-def _hint(name: str, title: str, metavar: str, text: str, flag: str = "") -> Option:
-    return Option(name=name, title=title, help=text, default="", kind="name", metavar=metavar, flag=flag)
+def _hint(name: str, title: str, metavar: str, text: str, flag: str = "", unlimited: str = "") -> Option:
+    default = None if unlimited else ""
+    return Option(name, title, text, default, "name", metavar=metavar, flag=flag, unlimited=unlimited)
 
 
 COLLECTIVE = _hint(
@@ -38,44 +39,35 @@ STATISTIC = Option(
     titles=("maximum", "mean", "median", "minimum"),
     unlimited="as suits the format",
 )
-SELECT = Option(
-    name="select",
-    metavar="FACET=VALUE,…",
-    title="results that are meant",
-    help="Where files differ in one of the facets, the results of which value are meant, such as device=host; several "
+SELECT = _hint(
+    "select",
+    "results that are meant",
+    "FACET=VALUE,…",
+    "Where files differ in one of the facets, the results of which value are meant, such as device=host; several "
     f"by commas. Facets are {', '.join(FACETS)}; 'info' lists their values.",
-    default=None,
-    kind="name",
     unlimited="all, where they agree",
 )
-JOIN = Option(
-    name="join",
-    metavar="FACET,…",
-    title="put together",
-    help="Facets in which results are put together although they differ, such as campaign; how far apart they are is "
-    "said.",
-    default=None,
-    kind="name",
+JOIN = _hint(
+    "join",
+    "put together",
+    "FACET,…",
+    "Facets in which results are put together although they differ, such as campaign; how far apart they are is said.",
     unlimited="none",
 )
-NUMBERS = Option(
-    name="numbers",
-    metavar="LIBRARY",
-    title="algorithm numbers",
-    help="The library whose numbers algorithms are, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
+NUMBERS = _hint(
+    "numbers",
+    "algorithm numbers",
+    "LIBRARY",
+    "The library whose numbers algorithms are, where they are named by numbers: openmpi-4.1, -5.0 or -6.0, "
     "intel-2019 to intel-2021.",
-    default=None,
-    kind="name",
     unlimited="as the files tell",
 )
-SCHEDULER = Option(
-    name="scheduler",
-    metavar="ADDRESS",
-    title="scheduler",
-    help="Address of a dask.distributed scheduler, such as tcp://head:8786, whose workers compute what is too large "
+SCHEDULER = _hint(
+    "scheduler",
+    "scheduler",
+    "ADDRESS",
+    "Address of a dask.distributed scheduler, such as tcp://head:8786, whose workers compute what is too large "
     "for this machine; results are in one Zarr store or netCDF file that all of them see.",
-    default=None,
-    kind="name",
     unlimited="this machine",
 )
 #: What files do not say, what is meant of them, and who computes.

@@ -81,13 +81,7 @@ def _folder_parsers(add: Callable[..., argparse.ArgumentParser]) -> None:
     about = "Write what was learnt as a decision function, for a library or a program."
     export = of_folder("export", about, answers=False)
     export.add_argument("--to", required=True, metavar="TARGET", help="as for 'colltune export'")
-    export.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        metavar="NAME[,NAME…]",
-        help="of these (default: all that were learnt)",
-    )
+    cli_arguments.collectives(export, "of these (default: all that were learnt)")
     export.add_argument(
         "--ppn",
         type=cli_values.count,
@@ -105,13 +99,7 @@ def _what_is_tried(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--nodes", type=cli_values.count, default=1, metavar="N", help="of the machine (default 1)")
     parser.add_argument("--cores", type=cli_values.count, required=True, metavar="N", help="per node")
-    parser.add_argument(
-        "-c",
-        "--collective",
-        action=cli_values.Names,
-        metavar="NAME[,NAME…]",
-        help="tune these (default: allreduce, bcast, allgather, alltoall)",
-    )
+    cli_arguments.collectives(parser, "tune these (default: allreduce, bcast, allgather, alltoall)")
     for name, kind in (
         ("segment-sizes", cli_values.size),
         ("fan-outs", cli_values.count),
