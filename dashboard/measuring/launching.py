@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control, fresh, limits
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, Campaign
 from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
@@ -22,7 +22,6 @@ from dashboard.measuring.asked import Offer
 from dashboard.measuring.kept import create, folder_of
 from dashboard.session.registry import Bounded
 
-UNDER_WAY = ("queued", "running")
 SHORTEST_LIMIT, LONGEST_LIMIT = 10.0, 7 * 86400.0
 
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign, read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, Campaign, read_json, write_json
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import BenchError, CampaignError
 from dashboard.benchmarks.launchers import processes
@@ -306,7 +306,7 @@ def cancel(path: Path) -> None:
             log.write(f"{_INTERRUPTED}\n".encode())
     for plan in [*path.glob("measure*/plan.json"), *path.glob("compare/*/plan.json")]:
         campaign = Campaign(plan.parent)
-        if read_json(campaign.state_file) and control.status(campaign)["state"] in ("queued", "running"):
+        if read_json(campaign.state_file) and control.status(campaign)["state"] in UNDER_WAY:
             control.cancel(campaign)
 
 

@@ -10,7 +10,7 @@ import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, read_json, write_json
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.launch import Job
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
@@ -22,7 +22,6 @@ from loaders import disk
 _POLL_S = 0.5
 #: Seconds that a job takes beside its runs.
 _BESIDE_S = 60.0
-_ENDED = ("finished", "failed", "cancelled", "timed out")
 #: ``say(text)``: takes a line for people.
 Say = Callable[[str], None]
 
@@ -69,7 +68,7 @@ def perform(
                 kept.unlink()
                 raise
             say(f"batch {name}: {len(jobs)} jobs handed to Slurm; interrupted, they go on, and so does the next call")
-        while handle and (status := launcher.status(handle)).state not in _ENDED:
+        while handle and (status := launcher.status(handle)).state in UNDER_WAY:
             time.sleep(_POLL_S)
     except BenchError as error:
         raise OnlineError(f"batch {name}: {error}") from None

@@ -8,7 +8,7 @@ from typing import Any
 
 from dashboard.benchmarks.adaptive.decided import decided_loss
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, Campaign
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Launcher, last_words
@@ -23,7 +23,6 @@ from dashboard.tuning.stages import Work
 _WATCH_S = 0.2
 #: Times that ranks are started which end before all is measured.
 _STARTS = 2
-_UNDER_WAY = ("queued", "running")
 #: Lines at the end of a log in which last words are.
 _LOGGED = 20
 
@@ -115,7 +114,7 @@ def finished(
     """
     for _ in range(_STARTS):
         now = control.status(campaign, launcher)
-        if now["state"] not in _UNDER_WAY:
+        if now["state"] not in UNDER_WAY:
             if now["measured"] + now["refused"] >= now["points"]:
                 return
             control.start(campaign, launcher, installation, seconds)

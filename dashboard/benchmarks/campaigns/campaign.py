@@ -41,8 +41,9 @@ from loaders import disk
 
 STOPPED = ("failed", "cancelled", "timed out")
 ENDED = ("finished", *STOPPED)
+UNDER_WAY = ("queued", "running")
 #: All states that a campaign can be in.
-STATES = ("planned", "queued", "running", *ENDED)
+STATES = ("planned", *UNDER_WAY, *ENDED)
 #: File by which a folder of `colltune tune` is known.
 _OF_TUNING = "asked.json"
 #: What the worker of a part writes when nothing is missing any more.

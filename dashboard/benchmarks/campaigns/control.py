@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, Done, write_json
+from dashboard.benchmarks.campaigns.campaign import STOPPED, UNDER_WAY, Campaign, Done, write_json
 from dashboard.benchmarks.campaigns.confined import own_handle
 from dashboard.benchmarks.campaigns.jobs import counter_of, executor_of, jobs_of
 from dashboard.benchmarks.campaigns.limits import left_of
@@ -67,7 +67,7 @@ def start(
     with _written(campaign), campaign.lock.open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
         now = status(campaign)
-        if now["state"] in ("queued", "running"):
+        if now["state"] in UNDER_WAY:
             raise CampaignError(f"{campaign.folder} is {now['state']} already (bench status, bench cancel)")
         suspects = _suspects(campaign, now["state"])
         now = status(campaign)
@@ -340,7 +340,7 @@ def _clean(campaign: Campaign) -> None:
 
 def wait(campaign: Campaign, launcher: Launcher | None, every: float, tell: Any = None) -> dict[str, Any]:
     """Wait until a campaign has ended; `tell` is called with each status."""
-    while (now := status(campaign, launcher))["state"] in ("queued", "running"):
+    while (now := status(campaign, launcher))["state"] in UNDER_WAY:
         if tell is not None:
             tell(now)
         time.sleep(every)

@@ -18,7 +18,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, Protocol
 
-from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, read_json, write_json
 from dashboard.benchmarks.campaigns.confined import own_path
 from dashboard.benchmarks.errors import CampaignError
 
@@ -199,7 +199,7 @@ def finish_job(launcher: Launcher, job: Job, progress: Progress | None = None, f
     handle = start_job(launcher, job)
     began = told_at = time.monotonic()
     try:
-        while (status := launcher.status(handle)).state in ("queued", "running"):
+        while (status := launcher.status(handle)).state in UNDER_WAY:
             now = time.monotonic()
             if progress is not None and status.state == "queued":
                 progress(0.0, f"{status.state}: {status.reason}")

@@ -17,7 +17,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from dashboard.benchmarks.campaigns.campaign import read_json, write_json
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, read_json, write_json
 from dashboard.benchmarks.campaigns.confined import JOBS, jobs_folder
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers import slurm_words as words
@@ -199,7 +199,7 @@ class SlurmLauncher:
         if reason and len(statuses) > 1:
             reason = f"{len(decisive)} of {len(statuses)} jobs: {reason}"
         codes = [status.exit_code for _, status in statuses if status.exit_code]
-        ended = state not in ("running", "queued")
+        ended = state not in UNDER_WAY
         code = next(iter(codes), 0 if state == "finished" else None) if ended else None
         return Status(state, reason, code, tuple(job for job, _ in statuses))
 
@@ -218,7 +218,7 @@ class SlurmLauncher:
                     raise CampaignError(f"scancel {job}: {words.complaint(done)}; cancel again when Slurm answers")
         until = time.monotonic() + _CANCEL_S
         _answers.clear()
-        while (now := self.status(handle)).state in ("queued", "running"):
+        while (now := self.status(handle)).state in UNDER_WAY:
             if time.monotonic() > until:
                 raise CampaignError(f"Slurm has not ended the job within {_CANCEL_S:g} s: {now.reason}; cancel again")
             time.sleep(_POLL_S)
@@ -325,7 +325,7 @@ def _status(task: Mapping[str, Any], report: Told | None, answer: Any, job: str,
     elif (report := report or words.accounted(job, task["index"])) is None:
         lost = f"Slurm knows nothing of job {job} any more, and the job has not said how it ended"
         ended = own or Status("failed", lost)
-    elif report.state in ("queued", "running"):
+    elif report.state in UNDER_WAY:
         return Status(report.state, report.reason)
     else:
         ended = _ended(report, own)

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from dashboard.benchmarks.campaigns.campaign import UNDER_WAY
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import State
 
@@ -142,7 +143,7 @@ def told_of(record: Mapping[str, str], index: int | None = None) -> Told:
     nodes = record.get("NodeList", "").replace("(null)", "")
     # An array's jobs are all named beside what became of them.
     state, reason = _meaning(word, record, said, exit_code, f"job {base}" if index is None else "")
-    ended = state not in ("queued", "running")
+    ended = state not in UNDER_WAY
     return Told(base if index is None else f"{base}_{index}", word, state, reason, nodes, exit_code if ended else None)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from dashboard.benchmarks.adaptive.words import words_of
 from dashboard.benchmarks.campaigns import control, fresh, limits
-from dashboard.benchmarks.campaigns.campaign import STOPPED, Campaign, refusal
+from dashboard.benchmarks.campaigns.campaign import STOPPED, UNDER_WAY, Campaign, refusal
 from dashboard.benchmarks.campaigns.pace import too_short
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
@@ -239,7 +239,7 @@ def _start(
     waits = args.follow if launcher.name != "local" and args.order != "run" else not args.detach
     if waits:
         now = _watched(campaign, launcher)
-    args.under_way = now["state"] in ("queued", "running")
+    args.under_way = now["state"] in UNDER_WAY
     show(args, now, lambda: _status_lines(campaign, now))
     _complain(campaign, now)
 
@@ -274,7 +274,7 @@ def _watched(campaign: Campaign, launcher: Launcher) -> dict[str, Any]:
 def _status(args: argparse.Namespace) -> None:
     campaign = Campaign(Path(args.folder))
     now = control.status(campaign)
-    if args.follow and now["state"] in ("queued", "running"):
+    if args.follow and now["state"] in UNDER_WAY:
         said: list[str] = []
 
         def tell(state: Mapping[str, Any]) -> None:

@@ -8,13 +8,12 @@ import panel as pn
 from panel.io import hold
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import ENDED, Campaign
+from dashboard.benchmarks.campaigns.campaign import ENDED, UNDER_WAY, Campaign
 from dashboard.benchmarks.campaigns.follow import Following, Sight, follow
 from dashboard.benchmarks.errors import BenchError
 from dashboard.measuring.asked import Asked, Offer, offer
 from dashboard.measuring.kept import Entry, campaigns, folder_of, free_name
 from dashboard.measuring.launching import (
-    UNDER_WAY,
     Place,
     Surroundings,
     preview,

@@ -9,10 +9,9 @@ import panel as pn
 from panel.viewable import Viewer
 
 from dashboard.benchmarks.campaigns import control
-from dashboard.benchmarks.campaigns.campaign import ENDED
+from dashboard.benchmarks.campaigns.campaign import ENDED, UNDER_WAY
 from dashboard.benchmarks.campaigns.follow import Sight
 from dashboard.domain.units import format_count, format_duration
-from dashboard.measuring.launching import UNDER_WAY
 from dashboard.pages.measure.form import TITLES
 from dashboard.pages.parts.options import titled
 from dashboard.pages.parts.widgets import Button, LinearProgress, Message
