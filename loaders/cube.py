@@ -15,6 +15,7 @@ from loaders import ragged
 from loaders.axes import Axes
 from loaders.collectives import size_meaning
 from loaders.errors import LoadError
+from loaders.facet_names import LISTS
 from loaders.methods import MethodKey, method_label
 from loaders.pooling import Samples, pool, samples_of
 from loaders.rows import CollectiveRows, Floats, Ints
@@ -206,6 +207,8 @@ def combine_attrs(attrs_of_files: Sequence[tuple[str, Mapping[str, Any]]]) -> di
                     "both from the benchmark's own files by one statistic (--statistic of a command)",
                     path=path,
                 )
+            elif name in LISTS:
+                joined[name] = f"{joined[name][:-1]}, {value[1:]}"
             elif joined[name] != value:
                 texts = str(joined[name]).split("; ")
                 if str(value) not in texts and len(texts) < 5:

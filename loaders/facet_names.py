@@ -21,3 +21,10 @@ BY_PPN = "by_ppn"
 #: Attribute, no facet, that tells how the points of a run were chosen: one after the other, by what those before had
 #: told; or of other results, some since their times cannot be trusted, so that the run's own stand for them.
 POINTS, ADAPTIVE, ANEW = "points", "adaptive", "anew"
+#: Attribute, no facet: points that are doubtful by themselves, as a JSON list: ``collective, method, comm_size,
+#: message_size``, ``ppn`` where told, and ``reason``.
+DOUBTFUL = "doubtful_times"
+#: Attribute, no facet: what launches of a run differ by (`loaders.launches.spreads`), as a JSON list.
+LAUNCHES = "launches_differ"
+#: Of several files they are one list.
+LISTS = (DOUBTFUL, LAUNCHES)

@@ -38,8 +38,8 @@ import pandas as pd
 from loaders.collectives import REDUCING
 from loaders.cores import KEYS, say, stolen
 from loaders.doubles import Ran, doubles_of, ran
-from loaders.facet_names import ROW_FACETS
-from loaders.launches import compare
+from loaders.facet_names import DOUBTFUL, LAUNCHES, ROW_FACETS
+from loaders.launches import compare, spreads
 from loaders.methods import MethodKey, method_label
 from loaders.names import plain_collective
 from loaders.run_writer import SIZES, fault_of
@@ -51,9 +51,6 @@ _HEADER = '"colltune_run"'
 _LOOKED_AT = ('"graph"', '"launch"', '"late"', '"again"', '"stolen"', '"crowded"', _HEADER)
 #: Launches of one point disagree when one takes more than so many times another one.
 _DISAGREE = 3.0
-#: Attribute of a cube: points that are doubtful by themselves, as JSON: ``collective, method, comm_size,
-#: message_size``, ``ppn`` where told, and ``reason``.
-DOUBTFUL = "doubtful_times"
 _NOT_OF_METHOD = frozenset(
     ("comm_size", "message_size", "ppn", "repetitions", "time", "time_std", "library_id", "double_of", *ROW_FACETS)
 )
@@ -147,7 +144,7 @@ def _whole_run(source: Source) -> _Run:
     """What only all points together tell, in passes of its own; launches that stand out are noted."""
     run = _Run(varying=_varying(source))
     cells: dict[Hashable, dict[Hashable, tuple[tuple[int, int], Ran]]] = {}
-    medians: dict[Hashable, dict[int, float]] = {}
+    medians: dict[tuple[Any, Hashable], dict[int, float]] = {}
     alone: dict[Hashable, tuple[Hashable, str]] = {}
     cores: dict[Hashable, Mapping[str, Any]] = {}
     for number, line in source.lines():
@@ -188,7 +185,7 @@ def _late(record: Mapping[str, Any]) -> str:
     return f"{late} starts were late, and {left} were not" if type(late) is int and late > left else ""
 
 
-def _disagreeing(medians: Mapping[Hashable, Mapping[int, float]]) -> dict[Hashable, str]:
+def _disagreeing(medians: Mapping[Any, Mapping[int, float]]) -> dict[Hashable, str]:
     """Points whose launches are far apart, with the reason."""
     ratios = {point: max(each.values()) / min(each.values()) for point, each in medians.items() if len(each) > 1}
     return {
@@ -216,7 +213,9 @@ def _note_doubts(source: Source, doubts: Mapping[Any, str]) -> None:
     source.attrs[DOUBTFUL] = json.dumps(records)
 
 
-def _note_launches(source: Source, medians: Mapping[Hashable, Mapping[int, float]]) -> None:
+def _note_launches(source: Source, medians: Mapping[tuple[Any, Hashable], Mapping[int, float]]) -> None:
+    if differ := spreads(medians):
+        source.attrs[LAUNCHES] = json.dumps(differ)
     launches = compare(medians)
     for launch in launches:
         if launch.outlier:

@@ -19,14 +19,13 @@ from dashboard.decisions.function.cutting import without, without_slower
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
-from dashboard.decisions.judged.improvement import ALIKE, DEFAULT, TUNED, Verdict, improvement, judge
+from dashboard.decisions.judged.improvement import Verdict, improvement, judge
 from dashboard.decisions.measured import trust
 from dashboard.decisions.measured.map import DIMS, select_ppn
 from dashboard.domain.units import format_percent
 from dashboard.tuning import decide
 from dashboard.tuning.compared import PROMISING, Compared, cells_of, marked
 from dashboard.tuning.folder import Result, digest
-from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finish
 from dashboard.tuning.rules import (
     ACROSS,
@@ -148,13 +147,11 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     plan = plan_of(work, decided, given, everywhere=across or _felt(work))
     campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
-    files = campaign.result_files()
-    launches = between_launches(files, DEFAULT, TUNED)
     improvements, untrusted = {}, {}
-    for name, child in open_results(files).children.items():
+    for name, child in open_results(campaign.result_files()).children.items():
         measured = child.to_dataset()
         cube = trust.without_doubtful(measured)
-        improvements[name] = improvement(cube, between_launches=launches.get(name, ALIKE))
+        improvements[name] = improvement(cube)
         known, left = (np.isfinite(select_ppn(each)[0]["time"].transpose(*DIMS).values) for each in (measured, cube))
         untrusted[name] = (known & ~left).any(axis=0)
     verdicts = {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()}

@@ -1,5 +1,6 @@
 """Tuned against default: the improvement of Table 6.9, its significance, and the rules that lose."""
 
+import json
 from dataclasses import replace
 
 import numpy as np
@@ -13,6 +14,7 @@ from dashboard.decisions.function.text import region
 from dashboard.decisions.judged.improvement import OUTCOMES, Launches, improvement, judge
 from dashboard.decisions.measured.noise import holm
 from loaders.cube import with_doubles
+from loaders.facet_names import LAUNCHES
 from tests.cubes import cube_of, named
 
 COMM, MESSAGE = (24, 64), (8, 128, 1000)
@@ -81,6 +83,20 @@ def test_what_few_launches_differ_by_is_known_by_their_number_and_no_better_of_s
     half = scipy.stats.t.ppf(0.975, freedom) * 0.05 * np.sqrt(2)
     assert gains.cells["low"].values[0, 0] == pytest.approx(100 * (1 - np.exp(np.log(1.1) + half)))
     assert judge(gains, rule)[0].p == pytest.approx(2 * scipy.stats.t.sf(np.sqrt(2) * off, freedom))
+
+
+def test_what_launches_of_several_files_differ_by_is_their_mean_variance() -> None:
+    told = [
+        {"collective": "bcast", "deviation": 0.03, "freedom": 2, "launches": 3},
+        {"collective": "bcast", "deviation": 0.05, "freedom": 6, "launches": 4},
+        {"collective": "reduce", "deviation": 0.5, "freedom": 1, "launches": 2},
+    ]
+    cube = pair([[1.0]], [[1.1]], [4], [8]).assign_attrs({LAUNCHES: json.dumps(told)})
+    launches = Launches(100 * np.sqrt((2 * 0.03**2 + 6 * 0.05**2) / 8), 8, 3)
+    known = improvement(cube)
+    assert known.launches == launches
+    assert known.cells.equals(improvement(cube, between_launches=launches).cells)
+    assert not known.cells.equals(improvement(cube.assign_attrs({LAUNCHES: "[]"})).cells)
 
 
 def test_a_rule_of_one_size_that_changes_nothing_is_kept_as_seldom_as_the_level_says() -> None:

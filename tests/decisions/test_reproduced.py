@@ -70,9 +70,10 @@ def test_gains_that_are_as_decided_are_told_from_those_that_are_not(tmp_path: Pa
 
 def test_what_launches_differ_by_is_noise(tmp_path: Path) -> None:
     decided = cube(run_file(tmp_path / "campaign.jsonl", CAMPAIGN))
-    used = improvement(cube(in_use(tmp_path / "used.jsonl", (6e-6, 12e-6, 2.4e-4))))
-    assert set(reproduced(used, DECISION, decided)["outcome"]) == {"slower"}
-    assert set(reproduced(used, DECISION, decided, between_launches=Launches(20.0))["outcome"]) == {"as decided"}
+    measured = cube(in_use(tmp_path / "used.jsonl", (6e-6, 12e-6, 2.4e-4)))
+    assert set(reproduced(improvement(measured), DECISION, decided)["outcome"]) == {"slower"}
+    used = improvement(measured, between_launches=Launches(20.0))
+    assert set(reproduced(used, DECISION, decided)["outcome"]) == {"as decided"}
 
 
 def test_a_method_that_was_not_measured_is_not_judged_and_the_default_gains_nothing(tmp_path: Path) -> None:
@@ -128,7 +129,7 @@ def test_launches_count_for_both_methods_of_both_campaigns(number: int, spread: 
     launches = Launches(5.0, freedom, number)
     used = improvement(certain(10.0, 6.0), between_launches=launches)
     decided = certain(10.0, 5.0, ("default", "binomial"))
-    p = reproduced(used, DECISION, decided, between_launches=launches.single)["p"].item()
+    p = reproduced(used, DECISION, decided)["p"].item()
     # Of both campaigns together each one's is known by its own freedom.
     assert p == pytest.approx(2 * scipy.stats.t.sf(np.log(6 / 5) / spread, 2 * freedom), rel=1e-6)
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from loaders import RunWriter, scan
-from loaders.launches import compare
+from loaders.launches import compare, spreads
 
 
 def medians(factors: dict[int, float], points: int = 40, noise: float = 0.02) -> dict[int, dict[int, float]]:
@@ -55,6 +55,30 @@ def test_of_two_launches_none_is_the_outlier() -> None:
 
 def test_points_of_one_launch_only_say_nothing() -> None:
     assert compare({0: {1: 1e-5}, 1: {2: 1e-5}}) == []
+
+
+@pytest.mark.parametrize(("launches", "methods"), [(2, 2), (3, 2), (7, 2), (3, 5)])
+def test_the_deviation_is_that_of_a_mean_over_launches(launches: int, methods: int) -> None:
+    random = np.random.default_rng(1)
+    measured = {}
+    for size in range(200):
+        # What a launch does to all methods alike says nothing of their difference.
+        alike = random.lognormal(sigma=0.5, size=launches)
+        for method in range(methods):
+            times = 1e-5 * alike * random.lognormal(sigma=0.1, size=launches)
+            measured[("bcast", 4, size), method] = dict(enumerate(times.tolist(), 1))
+    (differ,) = spreads(measured)
+    assert (differ["collective"], differ["launches"]) == ("bcast", launches)
+    assert differ["deviation"] == pytest.approx(0.1 / np.sqrt(launches), rel=0.15)
+    # The median of 200 variances is half as well known as their mean.
+    assert differ["freedom"] == 100 * (launches - 1) * (methods - 1)
+
+
+def test_a_single_cell_is_known_by_its_launches_alone_and_one_launch_or_method_says_nothing() -> None:
+    cell = ("reduce", 4, 64)
+    times = {1: 1e-5, 2: 2e-5, 3: 3e-5}
+    assert spreads({(cell, 0): times, (cell, 1): dict.fromkeys(times, 1e-5)})[0]["freedom"] == 2
+    assert spreads({(cell, 0): times}) == spreads({(cell, 0): {1: 1e-5}, (cell, 1): {1: 1e-5, 2: 1e-5}}) == []
 
 
 def test_the_loader_tells_the_launch_that_stands_out_and_pools_all(tmp_path: Path) -> None:

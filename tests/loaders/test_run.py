@@ -6,9 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, RunWriter, open_results, scan
 from loaders.errors import MissingHintError
-from loaders.run import DOUBTFUL
+from loaders.facet_names import DOUBTFUL
 
 POINT = {
     "collective": "bcast",
@@ -153,6 +154,17 @@ def test_points_whose_launches_are_more_than_three_times_apart_are_doubtful(tmp_
     (doubt,) = json.loads(open_results(tmp_path / "a.run")["bcast"].attrs[DOUBTFUL])
     assert (doubt["method"], doubt["comm_size"], doubt["message_size"]) == ("pipeline 8KiB", 8, 16)
     assert "the longest takes 3.2 times the shortest" in doubt["reason"]
+
+
+def test_what_is_doubtful_in_many_files_is_known_of_all_of_them(tmp_path: Path) -> None:
+    for number in range(1, 9):
+        with RunWriter(tmp_path / f"{number}.run", {}) as run:
+            run.append({**POINT, "comm_size": number + 1, "late": 7})
+    cube = open_results(sorted(tmp_path.glob("*.run")))["bcast"].to_dataset()
+    assert [each["comm_size"] for each in json.loads(cube.attrs[DOUBTFUL])] == [*range(2, 10)]
+    assert len(doubtful(cube)) == 8
+    # As they were saved before.
+    assert len(doubtful(cube.assign_attrs({DOUBTFUL: cube.attrs[DOUBTFUL].replace("}, {", "}]; [{")}))) == 8
 
 
 def test_what_is_known_of_the_cores_is_that_of_the_last_measurement(tmp_path: Path) -> None:

@@ -23,12 +23,11 @@ from dashboard.commands.tune_check.text import described, lines_of
 from dashboard.commands.usage import Usage
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.cutting import without_slower
-from dashboard.decisions.judged.improvement import ALIKE, Improvement, Verdict, improvement, judge
+from dashboard.decisions.judged.improvement import Improvement, Verdict, improvement, judge
 from dashboard.decisions.measured.map import ends_of
 from dashboard.export.bundle import files_of
 from dashboard.export.provenance import today
 from dashboard.export.usage import han_name
-from dashboard.tuning.launches import between_launches
 from dashboard.tuning.measure import finished
 from loaders import open_results
 
@@ -71,7 +70,7 @@ def _checked(args: argparse.Namespace) -> None:
     verdicts = {} if rules is None else _judged(rules, improvements)
     held = {}
     if rules is not None and args.decided:
-        held = cli_decided.held_against(args.decided, improvements, rules.decisions, files, rules.form.version)
+        held = cli_decided.held_against(args.decided, improvements, rules.decisions, rules.form.version)
     left, again = None, None
     if rules is not None and args.drop_slower:
         left = _left(args, rules, improvements, verdicts)
@@ -156,14 +155,9 @@ def _compared(
     names = [str(name) for name in results.children if not args.collective or name in args.collective]
     if not names:
         raise Usage(f"-c {args.collective[0]}: these results hold {', '.join(results.children)}")
-    pair = ("default", "tuned")
-    launches = between_launches(map(Path, files), *pair)
     kept = bool(args.keep_doubtful)
     cubes = judged({name: results[name].to_dataset() for name in names}, otherwise, keep_doubtful=kept)
-    return {
-        name: improvement(cube, *pair, level=args.level, between_launches=launches.get(name, ALIKE))
-        for name, cube in cubes.items()
-    }
+    return {name: improvement(cube, level=args.level) for name, cube in cubes.items()}
 
 
 def _judged(rules: Given, improvements: Mapping[str, Improvement]) -> dict[str, list[Verdict]]:

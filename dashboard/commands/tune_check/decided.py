@@ -1,7 +1,6 @@
 """``colltune tune-check --decided``: whether the rules gain in use what they gained when they were decided."""
 
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import pandas as pd
@@ -9,12 +8,11 @@ import pandas as pd
 from dashboard.commands import text as cli_text
 from dashboard.commands.tune_check.text import signed
 from dashboard.decisions import DecisionFunction
-from dashboard.decisions.judged.improvement import ALIKE, Improvement
+from dashboard.decisions.judged.improvement import Improvement
 from dashboard.decisions.judged.reproduced import reproduced
 from dashboard.decisions.measured.trust import without_doubtful
 from dashboard.domain.units import format_bytes
 from dashboard.export.rules.over import fitted
-from dashboard.tuning.launches import between_launches
 from loaders import open_results
 
 Frames = Mapping[str, "pd.DataFrame"]
@@ -24,7 +22,6 @@ def held_against(
     files: Sequence[str],
     improvements: Mapping[str, Improvement],
     decisions: Mapping[str, DecisionFunction],
-    measured: Sequence[Path | str],
     version: str,
 ) -> dict[str, pd.DataFrame]:
     """Each collective's cells as decided and as measured.
@@ -37,19 +34,15 @@ def held_against(
         What was measured through the rules file.
     decisions
         What it decides.
-    measured
-        Run files of that.
     version
         Of the Open MPI that reads the rules.
     """
     results = open_results(list(files))
-    launches = between_launches(map(Path, measured), "default", "tuned")
     frames = {}
     for name in (name for name in improvements if name in decisions and name in results.children):
         cube = without_doubtful(results[name].to_dataset())
         decision = fitted(decisions[name], cube, version)
-        single = launches.get(name, ALIKE).single
-        frames[name] = reproduced(improvements[name], decision, cube, between_launches=single)
+        frames[name] = reproduced(improvements[name], decision, cube)
     return frames
 
 

@@ -9,6 +9,7 @@ rule of a file decides them all; where it loses at some cells only, `dashboard.d
 out of it.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -25,6 +26,7 @@ from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, two_sided_p
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
+from loaders.facet_names import LAUNCHES
 
 Outcome = Literal["not measured", "no difference", "faster", "slower"]
 OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slower")
@@ -61,6 +63,17 @@ class Launches:
         if not (np.isfinite(self.deviation) and self.deviation >= 0):
             raise OptionError(f"launches differ by {self.deviation} percent, expected 0 or more")
 
+    @classmethod
+    def of(cls, cube: xr.Dataset) -> "Launches":
+        """What those of a cube's campaign differ by, as its loader saw it; of several the mean variance."""
+        records = json.loads(str(cube.attrs.get(LAUNCHES, "[]")))
+        mine = [each for each in records if each["collective"] == cube.attrs.get("collective")]
+        if not mine:
+            return ALIKE
+        freedom = sum(each["freedom"] for each in mine)
+        variance = sum(each["freedom"] * each["deviation"] ** 2 for each in mine) / freedom
+        return cls(100 * variance**0.5, freedom, min(each["launches"] for each in mine))
+
     @property
     def single(self) -> "Launches":
         """What a single one differs by."""
@@ -88,12 +101,15 @@ class Improvement:
         Of the tests.
     ppn
         Processes per node, if the results tell.
+    launches
+        What they differ by, which is in the errors.
     """
 
     collective: str
     cells: xr.Dataset
     level: float
     ppn: int | None = None
+    launches: Launches = ALIKE
 
     def count(self, outcome: Outcome) -> int:
         """Number of cells of an outcome."""
@@ -135,7 +151,7 @@ def improvement(
     *,
     level: float = 0.05,
     ppn: int | None = None,
-    between_launches: Launches = ALIKE,
+    between_launches: Launches | None = None,
 ) -> Improvement:
     """Compare two methods of results that were measured in turns.
 
@@ -150,7 +166,7 @@ def improvement(
     ppn
         As for `dashboard.decisions.measured.map.select_ppn`.
     between_launches
-        What they differ by.
+        What they differ by; as the cube tells.
 
     Raises
     ------
@@ -168,7 +184,8 @@ def improvement(
     pair = flat.isel(method=[labels.index(default), labels.index(tuned)])
     logs = log_times(pair)
     before, after = np.exp(logs["centre"].transpose("method", COMM_SIZE, MESSAGE_SIZE).values)
-    tested = _tested(logs, level, between_launches)
+    launches = Launches.of(cube) if between_launches is None else between_launches
+    tested = _tested(logs, level, launches)
     values = {"default": before, "tuned": after, "improvement": 100 * (1 - np.exp(-tested["gain"])), **tested}
     outcome = np.where(values["gain"] > 0, OUTCOMES.index("faster"), OUTCOMES.index("slower"))
     outcome[~(tested["p"] <= level)] = OUTCOMES.index("no difference")
@@ -185,7 +202,7 @@ def improvement(
         },
         {name: flat[name].values for name in dims},
     )
-    return Improvement(str(cube.attrs.get("collective", "")), cells, level, chosen)
+    return Improvement(str(cube.attrs.get("collective", "")), cells, level, chosen, launches)
 
 
 def _tested(logs: xr.Dataset, level: float, launches: Launches) -> dict[str, FloatArray]:

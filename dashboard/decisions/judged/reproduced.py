@@ -22,25 +22,18 @@ Outcome = Literal["as decided", "faster", "slower", "not measured"]
 COLUMNS = ("comm_size", "message_size", "method", "decided", "measured", "p", "outcome")
 
 
-def reproduced(
-    improvement: Improvement,
-    decision: DecisionFunction,
-    cube: xr.Dataset,
-    *,
-    between_launches: Launches = ALIKE,
-) -> pd.DataFrame:
+def reproduced(improvement: Improvement, decision: DecisionFunction, cube: xr.Dataset) -> pd.DataFrame:
     """Compare the gain of rules with that of the methods that they were decided for.
 
     Parameters
     ----------
     improvement
-        Rules against the library's own decision, measured through the file, with what launches differ by.
+        Rules against the library's own decision, measured through the file.
     decision
         What the rules decide, with methods as the cube names them.
     cube
-        Results that were decided from, with the library's own decision.
-    between_launches
-        What a single launch differs by: results that were decided from count as one.
+        Results that were decided from, with the library's own decision; where they do not tell what launches differ
+        by they count as one of those of `improvement`.
 
     Returns
     -------
@@ -53,7 +46,7 @@ def reproduced(
     for cell in _cells(improvement.cells):
         label = decision.methods[int(decision.predict([cell["comm_size"]], [cell["message_size"]])[0])].label
         if label not in known:
-            known[label] = _against_default(cube, label, improvement.level, between_launches)
+            known[label] = _against_default(cube, label, improvement)
         gain, error, freedom = _gain(known[label], label, cell)
         apart = cell["gain"] - gain
         errors = np.array([cell["error"], error])
@@ -76,9 +69,16 @@ def _cells(cells: xr.Dataset) -> list[dict[str, float]]:
     return [{str(name): value for name, value in row.items()} for row in frame.to_dict("records")]
 
 
-def _against_default(cube: xr.Dataset, label: str, level: float, launches: Launches) -> Improvement | None:
+def _against_default(cube: xr.Dataset, label: str, used: Improvement) -> Improvement | None:
+    launches = Launches.of(cube)
     try:
-        return improvement(cube, DEFAULT, label, level=level, between_launches=launches)
+        return improvement(
+            cube,
+            DEFAULT,
+            label,
+            level=used.level,
+            between_launches=used.launches.single if launches is ALIKE else launches,
+        )
     except DecisionError:
         return None
 

@@ -20,9 +20,8 @@ from dashboard.decisions.measured.outliers import COLUMNS, without_outliers
 from dashboard.decisions.measured.samples import has_samples, sample_blocks
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count
+from loaders.facet_names import DOUBTFUL
 
-TOLD = "doubtful_times"
-"""Of a cube: what its loader saw of single points, as JSON; see `loaders.run`."""
 LEFT_OUT = "doubtful_note"
 """Of a cube without them: what is gone, in words."""
 FALLS = 5.0
@@ -50,7 +49,7 @@ def doubtful(cube: xr.Dataset) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for flat, ppn in each_ppn(check_cube(cube)):
-        rows += _as_told(flat, ppn, str(cube.attrs.get(TOLD, "")))
+        rows += _as_told(flat, ppn, str(cube.attrs.get(DOUBTFUL, "[]")))
         rows += _falling(flat, ppn)
         rows += _scattered(flat, ppn) if has_samples(flat) else []
     names = [*COLUMNS[:4], *(["ppn"] if "ppn" in cube.dims else []), *COLUMNS[4:]]
@@ -128,22 +127,16 @@ def _row(
 
 
 def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str, Any]]:
-    """What the loader saw: several files' lists stand one after the other, parted by a semicolon."""
-    decoder, start = json.JSONDecoder(), 0
+    """What the loader saw."""
     sizes = [{value: number for number, value in enumerate(cube[name].values.tolist())} for name in DIMS]
-    while start < len(text):
-        try:
-            records, start = decoder.raw_decode(text, start)
-        except ValueError:
-            return
-        start += len("; ")
-        for record in records:
-            there = [places.get(record[name], -1) for places, name in zip(sizes, DIMS, strict=True)]
-            if record["collective"] != cube.attrs.get("collective") or -1 in there or record.get("ppn", ppn) != ppn:
-                continue
-            time = float(cube["time"].isel(dict(zip(DIMS, there, strict=True))))
-            if np.isfinite(time):
-                yield _row(cube, there, ppn, time, np.nan, str(record["reason"]))
+    # Saved by an earlier version, several files' lists stand one after the other.
+    for record in json.loads(text.replace("]; [", ", ")):
+        there = [places.get(record[name], -1) for places, name in zip(sizes, DIMS, strict=True)]
+        if record["collective"] != cube.attrs.get("collective") or -1 in there or record.get("ppn", ppn) != ppn:
+            continue
+        time = float(cube["time"].isel(dict(zip(DIMS, there, strict=True))))
+        if np.isfinite(time):
+            yield _row(cube, there, ppn, time, np.nan, str(record["reason"]))
 
 
 def _falling(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
