@@ -54,7 +54,7 @@ _MEANS = tuple(map("".join, itertools.product(("avg", "average", "mean"), ("_", 
 _CALLED: Mapping[str, tuple[str, ...]] = {
     "collective": ("coll",),
     "algorithm": ("alg", "algo", "algorithm_name"),
-    "segment_size": ("seg", "segment", "segsize", "seg_size", "segmentsize", "segsize_bytes", "segment_size_bytes"),
+    "segment_size": ("seg", "segment", "segsize", "seg_size", "segmentsize"),
     "comm_size": (
         "communicator_size",
         "communicatorsize",
@@ -65,24 +65,35 @@ _CALLED: Mapping[str, tuple[str, ...]] = {
         "np",
         "nproc",
         "procs",
-        "num_procs",
         "nranks",
-        "num_ranks",
     ),
-    "message_size": ("messagesize", "msg_size", "msgsize", "message_size_bytes", "size_bytes", "size", "bytes"),
+    "message_size": ("messagesize", "msg_size", "msgsize", "size", "bytes"),
     "ppn": ("processes_per_node", "procs_per_node", "ranks_per_node", "tasks_per_node", "ntasks_per_node"),
-    "nodes": ("nnodes", "n_nodes", "num_nodes", "number_of_nodes"),
+    "nodes": ("nnodes",),
     "system": ("cluster", "machine", "node_type", "nodetype"),
     "placement": ("mapping", "mapby", "map_by", "allocation"),
     "library": ("mpi_lib", "mpi_library"),
     "library_version": ("mpi_lib_version", "mpi_version"),
+    "element_type": ("datatype", "data_type", "dtype"),
     "time": (*_MEANS, "latency", "lat"),
     "repetitions": ("reps",),
     "time_std": ("std",),
 }
 _SPELLINGS = {theirs: ours for ours, each in _CALLED.items() for theirs in each}
 #: What a column means where no other one means it.
-_ELSE = {"operation": "collective", "cores": "comm_size", "iterations": "repetitions"}
+_ELSE = {
+    "operation": "collective",
+    "cores": "comm_size",
+    "processors": "comm_size",
+    "tasks": "comm_size",
+    "ntasks": "comm_size",
+    "iterations": "repetitions",
+}
+#: What may stand before a name to say that it is a number of such, and behind one to say that it is in bytes.
+_NUMBER_OF = re.compile(r"(?:n|num|number_of|mpi)_")
+_IN_BYTES = re.compile(r"_bytes$|_?[(\[]b(?:ytes?)?[)\]]$")
+_COUNTED = frozenset({"comm_size", "nodes", "ppn", "repetitions"})
+_SIZES = frozenset({"message_size", "segment_size", "total_size"})
 _TIMES = ("time", "time_std", "std", "latency", "lat", *_MEANS)
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
@@ -264,6 +275,14 @@ def split_unit(name: str) -> tuple[str, float | None]:
     return (plain(text[:at].rstrip(_BEFORE_UNIT)), UNITS[unit]) if unit in UNITS else (plain(name), None)
 
 
+def _known(spelling: str) -> str:
+    """Our name of a column, whether or not it says besides that it is a number of such or in bytes."""
+    for bare, those in ((_NUMBER_OF.sub("", spelling, 1), _COUNTED), (_IN_BYTES.sub("", spelling), _SIZES)):
+        if (known := _SPELLINGS.get(bare, bare)) in those:
+            return known
+    return _SPELLINGS.get(spelling, spelling)
+
+
 def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -> tuple[str, float | None, bool] | None:
     """Our name, the unit, and whether the user says so; `None` = not known."""
     mapped = plain(name) in wanted
@@ -275,7 +294,7 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     spelling, (bare, unit) = plain(text), split_unit(text)
     if unit is not None and bare in _TIMES:
         return _SPELLINGS.get(bare, bare), unit, mapped
-    known = _SPELLINGS.get(spelling, spelling)
+    known = _known(spelling)
     return (known, None, mapped) if mapped or known in (*TEXTS, *NUMBERS, *parameters) else None
 
 
@@ -292,8 +311,9 @@ def _else(
 ) -> list[tuple[str, float | None] | None]:
     """Read columns by `_ELSE` of which the user does not speak."""
     taken = {m[0] for m in meanings if m}
-    free = {name: ours for name, ours in _ELSE.items() if ours not in taken and name not in wanted}
-    return [(free[plain(n)], None) if plain(n) in free else m for n, m in zip(names, meanings, strict=True)]
+    free = {name: ours for name, ours in _ELSE.items() if ours not in taken}
+    bare = ["" if plain(n) in wanted else _NUMBER_OF.sub("", plain(n), 1) for n in names]
+    return [(free[n], None) if n in free else m for n, m in zip(bare, meanings, strict=True)]
 
 
 def _field(meaning: tuple[str, float | None] | None, place: int) -> Field:

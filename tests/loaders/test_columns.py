@@ -74,6 +74,36 @@ def test_a_column_of_how_processes_were_placed_keeps_them_apart(name: str, tmp_p
     assert cube.attrs["placement"] == "node"
 
 
+@pytest.mark.parametrize(
+    ("processes", "size"),
+    [
+        ("Processors", "Size(bytes)"),
+        ("num_processes", "message_size_bytes"),
+        ("Number of processes", "Message Size (Bytes)"),
+        ("MPI ranks", "Size [B]"),
+        ("ntasks", "msg_size(b)"),
+    ],
+)
+def test_columns_say_that_they_are_numbers_and_in_bytes(processes: str, size: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"Algorithm,{processes},{size},Avg_Latency(us)\nchain,16,2048,7.5\n")
+    cube = open_results(tmp_path / "t.csv", collective="bcast")["bcast"]
+    assert (cube["comm_size"].item(), cube["message_size"].item()) == (16, 2048)
+
+
+@pytest.mark.parametrize("size", ["Size (KB)", "elements", "algorithm_bytes", "num_size"])
+def test_sizes_that_are_not_said_to_be_bytes_are_asked_for(size: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"algorithm,processes,{size},time_us\nchain,16,2,7.5\n")
+    with pytest.raises(MissingHintError, match="does not say message_size"):
+        open_results(tmp_path / "t.csv", collective="bcast")
+
+
+@pytest.mark.parametrize("name", ["datatype", "data_type", "dtype"])
+def test_rows_of_several_datatypes_are_not_averaged(name: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"algorithm,nprocs,bytes,{name},time_us\nring,4,8,int,2\nring,4,8,double,6\n")
+    with pytest.raises(MissingHintError, match=r"datatype of allreduce is 'int' .* and 'double'"):
+        open_results(tmp_path / "t.csv", collective="allreduce")
+
+
 def test_cores_are_the_processes_where_no_other_column_tells_them(tmp_path: Path) -> None:
     rows = "\nring,{},1000,8,1.5\nring,{},1000,8,2.5\n"
     (tmp_path / "cores.csv").write_text("algorithm,cores,iterations,size,latency_us" + rows.format(2, 4))
