@@ -52,6 +52,8 @@ _ALGORITHM = re.compile(rf"(?i)(?:{'|'.join(map(re.escape, _ALGORITHMS))})")
 _COLLECTIVE = re.compile(rf"(?i){SPELLED}")
 #: A collective that no other letters stand beside, in a name of any form.
 _WORD = re.compile(rf"(?i)(?<![a-z]){SPELLED}(?![a-z])")
+#: What needs nothing between it and a collective before it: a number, and a capital after a small letter.
+_JOINED = re.compile(r"[0-9]|(?<=[a-z])[A-Z]")
 #: Folders above a file whose names may tell its collective.
 _FOLDERS = 2
 #: Between the parts of a name.
@@ -154,8 +156,8 @@ def _part(name: str, at: int) -> tuple[int, str]:
         match = form.match(name, at)
         if match is None:
             continue
-        numbered = meaning == "collective" and name[match.end() : match.end() + 1].isdigit()
-        if numbered or match.end() == len(name) or _BETWEEN.match(name, match.end()):
+        joined = meaning == "collective" and _JOINED.match(name, match.end())
+        if joined or match.end() == len(name) or _BETWEEN.match(name, match.end()):
             letters = (match["before"] or match["after"]).lower() if meaning == "count" else ""
             return match.end(), _MEANING.get(letters, letters) or meaning
     between = _BETWEEN.search(name, at)

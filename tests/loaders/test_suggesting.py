@@ -69,6 +69,18 @@ def test_an_algorithm_that_files_tell_themselves_is_not_asked_of_their_names() -
     )
 
 
+@pytest.mark.parametrize(
+    ("names", "pattern"),
+    [
+        (["barrierEPYC.csv", "barrierTHIN.csv", "bcastEPYC.csv", "bcastTHIN.csv"], "{collective}{campaign}.csv"),
+        (["BCASTHOT.csv", "BARRIERHOT.csv"], None),
+        (["scatterfix0.csv", "gatherfix0.csv"], None),
+    ],
+)
+def test_a_capital_after_a_small_letter_ends_a_collective(names: list[str], pattern: str | None) -> None:
+    assert suggested(names, ("collective",)) == pattern
+
+
 def test_what_a_collective_of_several_words_leaves_is_the_algorithm() -> None:
     names = [f"reduce_scatter_{name}_{size}.dat" for name in ("ring", "butterfly") for size in (2, 4)]
     assert suggested(names, ("collective", "algorithm", "comm_size")) == "{collective}_{algorithm}_{comm_size}.dat"
