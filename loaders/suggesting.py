@@ -175,7 +175,9 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
     segments = {place for place in unknown if all(_is_segment(word) for word, _ in columns[place])}
     numbers = [place for place in numbers if place not in segments] or numbers
     if "n" in known:
-        known[known.index("n")] = "nodes" if "ppn" in known or "comm_size" in known else "comm_size"
+        place = known.index("n")
+        untold = "comm_size" if "comm_size" in needs else "_" * (place in differ)
+        known[place] = "nodes" if "ppn" in known or "comm_size" in known else untold
     if "comm_size" in needs and not {"comm_size", "nodes"} & set(known):
         if len(numbers) != 1:
             return None
