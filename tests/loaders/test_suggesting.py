@@ -69,7 +69,7 @@ def test_an_algorithm_that_files_tell_themselves_is_not_asked_of_their_names() -
     )
 
 
-@pytest.mark.parametrize(("few", "pattern"), [(10, "nccl_N10_{algorithm}.log"), (2, "nccl_N{_}_{algorithm}.log")])
+@pytest.mark.parametrize(("few", "pattern"), [(10, "nccl_N10_{algorithm}.log"), (2, "nccl_{_}_{algorithm}.log")])
 def test_processes_that_files_tell_themselves_are_not_asked_of_their_names(few: int, pattern: str) -> None:
     """``N`` may be nodes: that there are so many processes would contradict the files."""
     assert suggested([f"nccl_N{few}_x.log", "nccl_N10_y.log"], ("algorithm",)) == pattern
