@@ -25,6 +25,8 @@ _COLUMNS = {"size", "type", "time"}
 _TEST = re.compile(r"# Collective test starting: (\w+)_perf")
 _RUN = re.compile(r"# nThread .*(?<!warmup )(?<!agg )iters: (\d{1,9})\b")
 _RANK = re.compile(r"#\s+Rank\s+(\d{1,9})\s")
+#: What the library logs breaks the rows that are printed meanwhile.
+_LOG = "NCCL's log, which NCCL_DEBUG_FILE=FILE keeps out of the rows"
 _VERSION = re.compile(r"# nccl-tests version (\S+)")
 
 
@@ -61,6 +63,9 @@ def _comment(source: Source, state: _State, line: str) -> None:
     elif (match := _RUN.match(line)) is not None:
         state.iterations, state.ranks, state.columns = int(match[1]), set(), []
     elif (match := _RANK.match(line)) is not None:
+        if state.columns:
+            # Another run, which does not say how.
+            state.iterations, state.ranks, state.columns = 0, set(), []
         state.ranks.add(int(match[1]))
     elif (match := _VERSION.match(line)) is not None:
         source.attrs["benchmark"] = f"nccl-tests {match[1]}"
@@ -74,7 +79,7 @@ def _row(source: Source, state: _State, line: text.Line) -> str:
         source.attrs.update(library="RCCL", device="ROCM", benchmark="rccl-tests")
     words = line.text.split()
     if not state.columns or len(words) != len(state.columns):
-        return "not a row of the table"
+        return _LOG if "NCCL INFO" in line.text else "not a row of the table"
     # The first of two columns of one name is out of place.
     fields = dict(zip(reversed(state.columns), reversed(words), strict=True))
     collective = collective_name(state.test)

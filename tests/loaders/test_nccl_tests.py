@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from loaders import nccl_tests, open_results
-from loaders.errors import MissingHintError
+from loaders.errors import LoadError, MissingHintError
 from tests.loaders.printed import read_text, survive_damage
 
 FORM = nccl_tests.FORMAT
@@ -35,6 +35,15 @@ def test_times_are_out_of_place_in_microseconds_and_ranks_are_counted(tmp_path: 
     assert reading.time(collective="allreduce", message_size=16, comm_size=4, repetitions=20) == 22.75
     attrs = reading.source.attrs
     assert (reading.source.rows, attrs["library"], attrs["device"]) == (2, "NCCL", "CUDA")
+
+
+def test_ranks_below_a_table_are_of_another_run(tmp_path: Path) -> None:
+    """rccl-tests that aggregate (``-N``) print no line of how they run."""
+    few = "".join(RANKS.splitlines(keepends=True)[:4])
+    text = printed("all_reduce", row(8, 21.5)) + few + HEADER + row(8, 9.5)
+    reading = read_text(FORM, tmp_path, text)
+    assert (reading.time(comm_size=4), reading.time(comm_size=2)) == (21.5, 9.5)
+    assert reading.rows["repetitions"].isna().tolist() == [False, True]
 
 
 def test_sizes_of_all_ranks_become_the_block_of_each(tmp_path: Path) -> None:
@@ -75,6 +84,13 @@ def test_rows_that_are_no_times_are_counted_with_their_reasons(tmp_path: Path) -
         "not a row of the table": 1,
         "sendrecv is not a collective": 1,
     }
+
+
+def test_rows_that_the_library_logs_into_are_told_with_the_remedy(tmp_path: Path) -> None:
+    log = "node0:13:75 [0] NCCL INFO AllReduce: 8 Bytes -> Algo NVLS proto SIMPLE\n"
+    (tmp_path / "job.out").write_text(printed("all_reduce", row(8, 21.5).replace("-1", f"-1{log}")))
+    with pytest.raises(LoadError, match="1 × NCCL's log, which NCCL_DEBUG_FILE=FILE keeps out"):
+        open_results(tmp_path / "job.out", algorithm="ring")
 
 
 def test_rccl_tests_are_of_rccl(tmp_path: Path) -> None:
