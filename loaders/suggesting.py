@@ -58,6 +58,7 @@ _JOINED = re.compile(r"[0-9]|(?<=[a-z])[A-Z]")
 _FOLDERS = 2
 #: Between the parts of a name.
 _BETWEEN = re.compile(r"[/_.=+,()\s-]+")
+#: Digits that a day, or a time, has at least.
 _DAY = 5
 #: Bytes.
 _SEGMENTS = frozenset(2**power for power in range(9, 25))
@@ -183,8 +184,10 @@ def _meanings(rows: Sequence[Sequence[tuple[str, str]]], needs: Collection[str],
             return None
         known[numbers[0]] = "comm_size"
         unknown = [place for place in unknown if place != numbers[0]]
-    if "algorithm" in needs and "algorithm" not in known and unknown:
-        known[unknown.pop(0)] = "algorithm"
+    named = [place for place in unknown if not all(word.isdigit() and len(word) >= _DAY for word, _ in columns[place])]
+    if "algorithm" in needs and "algorithm" not in known and named:
+        known[named[0]] = "algorithm"
+        unknown.remove(named[0])
     sizes = [place for place in unknown if place in segments]
     if "segment_size" not in known and len(sizes) == 1:
         known[sizes[0]] = "segment_size"

@@ -75,6 +75,14 @@ def test_processes_that_files_tell_themselves_are_not_asked_of_their_names(few: 
     assert suggested([f"nccl_N{few}_x.log", "nccl_N10_y.log"], ("algorithm",)) == pattern
 
 
+def test_a_time_of_day_is_no_algorithm() -> None:
+    names = [f"IMB_{nodes}nodes_{when}.out" for nodes, when in ((2, 202012102002), (4, 202012102058))]
+    assert suggested(names, ("algorithm",)) is None
+    assert suggested([f"np{place}_{name}" for place, name in enumerate(names, 2)]) == (
+        "np{comm_size}_IMB_{nodes}nodes_{campaign}.out"
+    )
+
+
 @pytest.mark.parametrize(
     ("names", "pattern"),
     [
