@@ -15,7 +15,8 @@ from loaders.source import Source
 
 _MPIEXEC = ("mpirun", "mpiexec", "mpiexec.hydra", "mpirun_rsh", "orterun", "prterun", "aprun")
 _BY_NODES = ("srun", "flux")
-_BENCHMARK = re.compile(r"osu_([a-z_]+)(?:\.py)?|IMB-\w+")
+#: Those over NCCL, or over what does as NCCL, bear its name too.
+_BENCHMARK = re.compile(r"osu_(?:[nx]ccl_)?([a-z_]+)(?:\.py)?|IMB-\w+")
 _PROCESSES = {"-n", "-np", "--np", "--n", "--ntasks"}
 _NODES, _PER_NODE = {"-N", "--nodes"}, {"--ntasks-per-node", "--tasks-per-node"}
 _MCA = {"--mca", "-mca", "--gmca", "-gmca"}

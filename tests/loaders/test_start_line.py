@@ -27,6 +27,8 @@ TABLE = "# OSU MPI Allreduce Latency Test v5.7.1\n# Size       Avg Latency(us)\n
         ("# srun -n64 osu_allreduce", 64),
         ("mpiexec -n 8 python demo/osu_allreduce.py", 8),
         ("mpirun_rsh -np 4 n1 n1 n2 n2 ./osu_allreduce", 4),
+        ("mpirun -n 16 -N 8 -x PATH osu_xccl_allreduce -x 10 -i 10 -d cuda D D", 16),
+        ("mpirun -n 4 ./osu_nccl_allreduce", 4),
         ("orterun -np 4 osu_allreduce", 4),
         ("prterun --np 4 osu_allreduce", 4),
         ("aprun -n 4 -N 2 ./osu_allreduce", 4),
