@@ -16,6 +16,8 @@ from typing import Any
 import pandas as pd
 
 from loaders import text
+from loaders.collectives import COLLECTIVES, REDUCING
+from loaders.hints import hinted
 from loaders.names import collective_name
 from loaders.source import Format, Source
 
@@ -34,6 +36,7 @@ _VERSION = re.compile(r"# nccl-tests version (\S+)")
 class _State:
     """Where in the file the reader is, and what it has collected."""
 
+    hinted: str | None
     test: str = ""
     iterations: int = 0
     ranks: set[int] = field(default_factory=set)
@@ -49,7 +52,7 @@ def recognises(head: bytes, path: Path) -> bool:
 def read(source: Source) -> Iterator[pd.DataFrame]:
     """Read every table; see `loaders.source.Format`."""
     text.wanted_statistic(source, ("mean",))
-    state = _State()
+    state = _State(hinted(source, "collective"))
     source.attrs.update(library="NCCL", device="CUDA", benchmark="nccl-tests")
     source.attrs.update(statistic=STATISTIC, statistic_kind="mean over processes")
     yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, source, state))
@@ -82,12 +85,17 @@ def _row(source: Source, state: _State, line: text.Line) -> str:
         return _LOG if "NCCL INFO" in line.text else "not a row of the table"
     # The first of two columns of one name is out of place.
     fields = dict(zip(reversed(state.columns), reversed(words), strict=True))
-    collective = collective_name(state.test)
+    collective = collective_name(state.test) if state.test else state.hinted
+    redop = fields.get("redop") if not state.test and collective in COLLECTIVES else None
     refused = text.first_fault(
         (
             (not line.ended, "cut off"),
             (text.integer(fields["size"]) is None, "not a row of the table"),
             (bool(state.test) and collective is None, f"{state.test} is not a collective"),
+            (
+                redop is not None and (redop != "none") != (collective in REDUCING),
+                f"not of {collective}: redop {redop}",
+            ),
             (text.integer(fields["size"]) == 0, "size 0: no data"),
             (fields.get("#wrong", "0") not in ("0", "N/A"), "validation failed"),
             (text.positive(fields["time"]) is None, "the time is not positive"),

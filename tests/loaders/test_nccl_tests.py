@@ -64,6 +64,17 @@ def test_a_test_that_is_not_named_is_hinted(tmp_path: Path) -> None:
     assert (cube["message_size"].item(), cube["time"].item()) == (1024, pytest.approx(30e-6))
 
 
+@pytest.mark.parametrize(("hint", "time"), [("allreduce", 21.5), ("alltoall", 9.5)])
+def test_a_hint_is_not_of_tests_that_cannot_be_meant(hint: str, time: float, tmp_path: Path) -> None:
+    """A log of several tests that are not named: what reduces says with what."""
+    text = printed("", row(4096, 21.5), title="") + printed("", row(4096, 9.5).replace("sum", "none"), title="")
+    reading = read_text(FORM, tmp_path, text, collective=hint)
+    assert reading.time(collective=hint) == time
+    assert [*reading.source.reasons] == [f"not of {hint}: redop {'none' if hint == 'allreduce' else 'sum'}"]
+    without = text.replace(" redop", "").replace(" sum", "").replace(" none", "")
+    assert len(read_text(FORM, tmp_path, without, collective=hint).rows) == 2
+
+
 def test_operations_of_a_reduction_are_not_averaged(tmp_path: Path) -> None:
     both = row(8, 20.0) + row(8, 60.0).replace("sum", "prod")
     (tmp_path / "job.out").write_text(printed("all_reduce", both) + printed("broadcast", row(8, 5.0)))
