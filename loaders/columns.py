@@ -292,6 +292,8 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     if text.startswith(PARAMETER) and (parameter := text.removeprefix(PARAMETER).strip()):
         return parameter, None, mapped
     spelling, (bare, unit) = plain(text), split_unit(text)
+    # Mapped to a time of no unit, it is in the one that it names itself.
+    unit = split_unit(name)[1] if unit is None else unit
     if unit is not None and bare in _TIMES:
         return _SPELLINGS.get(bare, bare), unit, mapped
     known = _known(spelling)

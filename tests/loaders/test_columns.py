@@ -35,6 +35,24 @@ def test_columns_are_mapped_and_units_come_with_our_name(tmp_path: Path) -> None
     assert "'k'" in read_text(FORMAT, tmp_path, text, columns=columns).source.notes[0]
 
 
+@pytest.mark.parametrize(
+    ("theirs", "ours", "seconds"),
+    [
+        ("latency_us", "time", 12.5e-6),
+        ("t[usec]", "time", 12.5e-6),
+        ("best (ms)", "time", 12.5e-3),
+        ("t[usec]", "time_ms", 12.5e-3),
+        ("t", "time", 12.5),
+    ],
+)
+def test_a_column_that_is_mapped_to_times_keeps_the_unit_it_names(
+    theirs: str, ours: str, seconds: float, tmp_path: Path
+) -> None:
+    text = f"collective,algorithm,comm_size,message_size,{theirs}\nbcast,ring,4,8,12.5\n"
+    (row,) = read_text(FORMAT, tmp_path, text, columns={theirs: ours}).rows.itertuples()
+    assert row.time == pytest.approx(seconds)
+
+
 def test_the_micro_sign_of_a_spreadsheet_is_that_of_microseconds(tmp_path: Path) -> None:
     text = "collective,algorithm,comm_size,message_size,time [µs]\nbcast,ring,4,8,9.5\n"
     for encoding in ("utf-8", "latin-1"):
