@@ -92,6 +92,7 @@ _ELSE = {
 #: What may stand before a name to say that it is a number of such, and behind one to say that it is in bytes.
 _NUMBER_OF = re.compile(r"(?:n|num|number_of|mpi)_")
 _IN_BYTES = re.compile(r"_bytes$|_?[(\[]b(?:ytes?)?[)\]]$")
+_KILOBYTES = re.compile(r"[_([][kmg]i?b(?:ytes?)?[)\]]?$|(?:kilo|mega|giga)bytes?[)\]]?$")
 _COUNTED = frozenset({"comm_size", "nodes", "ppn", "repetitions"})
 _SIZES = frozenset({"message_size", "segment_size", "total_size"})
 _TIMES = ("time", "time_std", "std", "latency", "lat", *_MEANS)
@@ -227,6 +228,9 @@ def _refuse_unclear(source: Source, names: Sequence[str], meanings: Sequence[tup
     taken = [m[0] for m in meanings if m]
     if reserved := [n for n in taken if n in RESERVED and n not in (*TEXTS, *NUMBERS)]:
         raise source.fail(f"the hint columns names a parameter {reserved[0]!r}, which means something else here")
+    pairs = zip(names, meanings, strict=True)
+    if kilo := next((n for n, m in pairs if m and m[0] in _SIZES and _KILOBYTES.search(plain(n))), None):
+        raise source.fail(f"the column {kilo!r} is not in bytes, as sizes are: write them in bytes, or as 8K or 1MiB")
     if doubled := next((n for n in taken if taken.count(n) > 1), None):
         theirs = ", ".join(repr(n) for n, m in zip(names, meanings, strict=True) if m and m[0] == doubled)
         raise source.fail(f"the columns {theirs} all mean {doubled}; say with the hint columns which is meant")

@@ -115,6 +115,13 @@ def test_sizes_that_are_not_said_to_be_bytes_are_asked_for(size: str, tmp_path: 
         open_results(tmp_path / "t.csv", collective="bcast")
 
 
+@pytest.mark.parametrize("size", ["Size (KB)", "size_mb", "msg[GiB]", "Message size in kilobytes"])
+def test_a_column_of_kilobytes_cannot_be_mapped_to_sizes(size: str, tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text(f"collective,algorithm,processes,{size},time_us\nbcast,chain,16,2,7.5\n")
+    with pytest.raises(LoadError, match=r"is not in bytes.* write them in bytes"):
+        open_results(tmp_path / "t.csv", columns={size: "message_size"})
+
+
 @pytest.mark.parametrize("name", ["datatype", "data_type", "dtype"])
 def test_rows_of_several_datatypes_are_not_averaged(name: str, tmp_path: Path) -> None:
     (tmp_path / "t.csv").write_text(f"algorithm,nprocs,bytes,{name},time_us\nring,4,8,int,2\nring,4,8,double,6\n")
