@@ -95,7 +95,9 @@ _IN_BYTES = re.compile(r"_bytes$|_?[(\[]b(?:ytes?)?[)\]]$")
 _KILOBYTES = re.compile(r"[_([][kmg]i?b(?:ytes?)?[)\]]?$|(?:kilo|mega|giga)bytes?[)\]]?$")
 _COUNTED = frozenset({"comm_size", "nodes", "ppn", "repetitions"})
 _SIZES = frozenset({"message_size", "segment_size", "total_size"})
-_TIMES = ("time", "time_std", "std", "latency", "lat", *_MEANS)
+#: Such that may name a unit; ``t`` is IMB's of ping-pongs, and without a unit may be anything.
+_TIMES = {name: _SPELLINGS.get(name, name) for name in ("time", "time_std", "std", "latency", "lat", *_MEANS)}
+_TIMES["t"] = "time"
 #: What may stand between a name and its unit.
 _BEFORE_UNIT = " \t_"
 
@@ -299,7 +301,7 @@ def _meaning(name: str, wanted: Mapping[str, str], parameters: frozenset[str]) -
     # Mapped to a time of no unit, it is in the one that it names itself.
     unit = split_unit(name)[1] if unit is None else unit
     if unit is not None and bare in _TIMES:
-        return _SPELLINGS.get(bare, bare), unit, mapped
+        return _TIMES[bare], unit, mapped
     known = _known(spelling)
     return (known, None, mapped) if mapped or known in (*TEXTS, *NUMBERS, *parameters) else None
 

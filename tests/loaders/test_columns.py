@@ -13,7 +13,7 @@ LONG = "collective,algorithm,segment_size,comm_size,message_size,time\n"
 UNITS = {
     1.0: ["time_s", "latency (sec)", "time (seconds)"],
     1e-3: ["time_ms", "time_msec", "mean time (ms)"],
-    1e-6: ["time_us", "time_usec", "Time [us]", "AvgLatency(us)", "time [\u00b5s]", "time [\u03bcs]"],
+    1e-6: ["time_us", "time_usec", "Time [us]", "t[usec]", "AvgLatency(us)", "time [\u00b5s]", "time [\u03bcs]"],
     1e-9: ["time_ns", "time_nsec", "time (ns)"],
 }
 
@@ -23,6 +23,12 @@ def test_the_column_names_the_unit_of_the_times(name: str, scale: float, tmp_pat
     text = f"collective,algorithm,comm_size,message_size,{name},time_std\nbcast,linear,4,8,12.5,0.5\n"
     (row,) = read_text(FORMAT, tmp_path, text).rows.itertuples()
     assert (row.time, row.time_std) == pytest.approx((12.5 * scale, 0.5 * scale))
+
+
+def test_a_column_t_without_a_unit_is_not_of_times(tmp_path: Path) -> None:
+    (tmp_path / "t.csv").write_text("collective,algorithm,comm_size,message_size,t\nbcast,linear,4,8,12.5\n")
+    with pytest.raises(LoadError, match=r"no column of times among .*'t'"):
+        open_results(tmp_path / "t.csv")
 
 
 def test_columns_are_mapped_and_units_come_with_our_name(tmp_path: Path) -> None:
