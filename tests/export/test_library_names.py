@@ -42,6 +42,21 @@ def test_numbers_and_names_are_those_that_ompi_info_prints(samples: Path, versio
         assert algorithms(collective, version) == names
 
 
+@pytest.mark.parametrize(
+    ("collective", "name", "number"),
+    [
+        ("bcast", "BinaryTree", 5),
+        ("bcast", "kNomial", 7),
+        ("bcast", "ScatterAllgather", 8),
+        ("barrier", "DoubleRing", 2),
+        ("barrier", "RecursiveDoubling", 3),
+        ("barrier", "BRUCK", 4),
+    ],
+)
+def test_capitals_part_the_words_of_a_name(collective: str, name: str, number: int) -> None:
+    assert choice_of(Method(name, name), collective).algorithm == number
+
+
 @pytest.mark.parametrize("collective", MODELS)
 def test_names_of_the_models_become_the_library_s_numbers(collective: str) -> None:
     numbers = {name: choice_of(Method(name, name), collective).algorithm for name in MODELS[collective]}
