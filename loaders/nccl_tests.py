@@ -20,6 +20,7 @@ from loaders.collectives import COLLECTIVES, REDUCING
 from loaders.hints import hinted
 from loaders.names import collective_name
 from loaders.source import Format, Source
+from loaders.start_line import Starts
 
 STATISTIC = "time: mean over iterations and processes, out of place"
 _FOUND = re.compile(rb"^[ \t]*#[ \t]+size[ \t]+count[ \t]+type[ \t].*\btime[ \t]+algbw", re.MULTILINE)
@@ -42,6 +43,7 @@ class _State:
     ranks: set[int] = field(default_factory=set)
     columns: list[str] = field(default_factory=list)
     rows: list[dict[str, Any]] = field(default_factory=list)
+    starts: Starts = field(default_factory=Starts)
 
 
 def recognises(head: bytes, path: Path) -> bool:
@@ -55,7 +57,8 @@ def read(source: Source) -> Iterator[pd.DataFrame]:
     state = _State(hinted(source, "collective"))
     source.attrs.update(library="NCCL", device="CUDA", benchmark="nccl-tests")
     source.attrs.update(statistic=STATISTIC, statistic_kind="mean over processes")
-    yield from text.printed(source, state.rows, partial(_comment, source, state), partial(_row, source, state))
+    comment, row = partial(_comment, source, state), partial(_row, source, state)
+    yield from text.printed(source, state.rows, comment, row, state.starts)
     if not source.rows:
         raise source.without_rows(f"no times of collectives found ({text.reasons(source)})")
 

@@ -37,6 +37,15 @@ def test_times_are_out_of_place_in_microseconds_and_ranks_are_counted(tmp_path: 
     assert (reading.source.rows, attrs["library"], attrs["device"]) == (2, "NCCL", "CUDA")
 
 
+@pytest.mark.parametrize("label", ["[1,0]<stdout>:", "0: ", "[0] "])
+def test_lines_that_the_launcher_labels_are_read(label: str, tmp_path: Path) -> None:
+    """As jobs of Kubernetes' operator for MPI print all of theirs."""
+    text = "".join(label + line for line in printed("all_reduce", row(8, 21.5)).splitlines(keepends=True))
+    (tmp_path / "job.out").write_text(text)
+    assert FORM.recognises(text.encode(), tmp_path / "job.out")
+    assert read_text(FORM, tmp_path, text).time(collective="allreduce", comm_size=4) == 21.5
+
+
 def test_ranks_below_a_table_are_of_another_run(tmp_path: Path) -> None:
     """rccl-tests that aggregate (``-N``) print no line of how they run."""
     few = "".join(RANKS.splitlines(keepends=True)[:4])
