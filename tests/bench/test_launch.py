@@ -185,7 +185,10 @@ def test_a_process_of_the_same_id_is_not_taken_for_the_old_one() -> None:
     assert started is not None
     assert processes.alive(os.getpid(), started)
     assert not processes.alive(os.getpid(), started - 1)
-    assert processes.started_at(2**22 + 1) is None
+    gone = 2**22 + 1
+    assert processes.started_at(gone) is None
+    # Nor does one that has ended meanwhile keep others from being ended.
+    processes.send([gone], signal.SIGTERM)
 
 
 AGAIN = """

@@ -12,6 +12,7 @@ from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries import library, mpich
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from loaders.collectives import COLLECTIVES
+from tests.bench.campaigns import prints
 
 MPIVARS = """\
 466 MPI Control Variables
@@ -108,6 +109,15 @@ def test_forcing_switches_the_device_off_and_leaves_nothing_of_the_method_before
 def test_a_text_without_algorithms_is_no_mpich() -> None:
     with pytest.raises(NoMpiError, match="no algorithms"):
         mpich.parse("466 MPI Control Variables\n", "1.0")
+
+
+def test_an_mpich_is_told_by_its_start_command_and_what_is_unknown_is_named(tmp_path: Path) -> None:
+    mpiexec = prints(tmp_path / "mpiexec", "HYDRA build details:\n    Version:          5.0.2\n")
+    prints(tmp_path / "mpivars", MPIVARS)
+    assert library.library_of(mpiexec) == mpich.parse(MPIVARS, "5.0.2")
+    other = library.library_of(prints(tmp_path / "mpiexec", "Some Other MPI, Version 1.0\n"))
+    assert (other.name, other.version) == ("Some Other MPI, Version 1.0", "1.0")
+    assert other.methods("bcast", Variants()) == [Method(DEFAULT, library_id=0)]
 
 
 @pytest.fixture(scope="module")

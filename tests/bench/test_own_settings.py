@@ -8,7 +8,7 @@ import pytest
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.named import open_mpi
-from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, kept
+from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, default_ranks, kept
 from loaders import open_results
 from tests.bench.campaigns import campaign_of, run
 
@@ -51,12 +51,23 @@ def test_an_allocation_tells_its_nodes(tmp_path: Path, said: dict[str, str]) -> 
         said["PBS_NODEFILE"] = str(file)
         assert allocated_nodes() == count
     assert LocalLauncher().one_node(8)
+    assert LocalLauncher(ppn=4).nodes(9) == 1
+    # A start command that does not place ranks leaves it open where they are.
+    starts = {("mpiexec", "--map-by", "ppr:{ppn}:node"): 3, ("mpiexec", "--hostfile=hosts"): None}
+    assert {words: LocalLauncher(words, 4).nodes(9) for words in starts} == starts
     said["SLURM_JOB_NUM_NODES"] = "4"
     assert allocated_nodes() == 4
     # Ranks are not kept on the first.
     assert not LocalLauncher().one_node(8)
     spread = open_mpi("5.0").environment(one_node=False, graphs=False)
     assert not [name for name in spread if "rmaps" in name or "btl" in name]
+
+
+def test_an_allocation_of_one_process_is_no_number_to_measure_with(said: dict[str, str]) -> None:
+    said["SLURM_NTASKS"] = "1"
+    assert default_ranks() >= 2
+    said["SLURM_NTASKS"] = "48"
+    assert default_ranks() == 48
 
 
 @pytest.mark.slow

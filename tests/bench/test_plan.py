@@ -54,6 +54,9 @@ def test_the_algorithm_for_two_processes_is_measured_with_two_only() -> None:
     # Of another provider it is another method.
     other = plan_of(methods={"alltoall": (Method("two_proc", provider="own"),)}, message_sizes=(8,))
     assert len(list(other.points())) == 3
+    grid = Method("orthogonal", parameters=(("grid", "2x2"),), provider="orthogonal")
+    grids = plan_of(methods={"alltoall": (LINEAR, grid)}, message_sizes=(8,))
+    assert {cell.comm_size for cell in grids.cells() if grid in grids.methods_of(cell)} == {4}
 
 
 def test_the_barrier_has_one_cell_for_each_communicator_size() -> None:
@@ -109,10 +112,13 @@ def test_a_protocol_outside_its_range_is_refused(changes: dict[str, Any]) -> Non
         Protocol(**changes)
 
 
-@pytest.mark.parametrize("changes", [{"segment_sizes": ()}, {"fan_outs": (0,)}, {"radixes": (1,)}])
+@pytest.mark.parametrize(
+    "changes", [{"segment_sizes": ()}, {"fan_outs": (0,)}, {"radixes": (1,)}, {"max_requests": (-1,)}]
+)
 def test_parameters_outside_their_range_are_refused(changes: dict[str, Any]) -> None:
     with pytest.raises(PlanError):
         Variants(**changes)
+    assert Variants(max_requests=(0, 4), first_segments=(0,))
 
 
 def test_each_type_of_elements_has_cells_of_its_own_where_there_are_several() -> None:

@@ -3,6 +3,7 @@
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,25 @@ def test_what_is_preloaded_anyway_stays(monkeypatch: pytest.MonkeyPatch) -> None
     monkeypatch.setenv("LD_PRELOAD", "/lib/other.so")
     with preload.preloaded(Path("/lib/own.so")) as value:
         assert value == "/lib/own.so:/lib/other.so"
+
+
+@pytest.mark.parametrize("nodes", [1, 2])
+def test_a_link_stands_above_the_library_or_where_all_processes_run_here_among_temporary_files(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, nodes: int
+) -> None:
+    above, temporary = tmp_path / "above", tmp_path / "temporary"
+    may = {above, temporary}
+    monkeypatch.setattr(tempfile, "tempdir", str(temporary))
+    monkeypatch.setattr(os, "access", lambda folder, _: folder in may)
+    monkeypatch.setattr(preload, "allocated_nodes", lambda: nodes)
+    library = above / "sp ace" / "within" / "own.so"
+    assert preload._place(library) == above
+    may.remove(above)
+    if nodes == 1:
+        assert preload._place(library) == temporary
+    else:
+        with pytest.raises(BenchError, match="move its folder"):
+            preload._place(library)
 
 
 def test_without_a_place_for_a_link_nothing_is_started(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,6 +13,7 @@ from dashboard.benchmarks.launchers import slurm_words
 from dashboard.benchmarks.launchers.launch import Job
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.launchers.slurm_script import minutes
+from loaders import disk
 
 
 def job(folder: Path, ranks: int = 8, **further: Any) -> Job:
@@ -90,6 +91,9 @@ def test_sizes_on_different_nodes_are_submitted_each_alone_and_no_more_than_so_m
     assert [f"--array={n}%" in text for n, text in enumerate(scripts)] == [True] * 4
     assert ["afterany" in text for text in scripts] == [False] * at_once + [True] * (4 - at_once)
     assert ["--nodes=2" in text for text in scripts] == [False, False, True, False]
+    # What ends a job ends all that bears its mark, which is that of no other job.
+    handles = (handle, launcher.prepare(jobs))
+    assert len({disk.read_json(each["groups"][0]["tasks"][0]["order"])["mark"] for each in handles}) == 2
 
 
 # The example of the command's help, two words as mpiexec would have them, and as the page reads what is typed there.

@@ -135,7 +135,8 @@ def test_more_nodes_than_a_partition_has_are_refused_before_the_job_would_wait_f
     job = Job(tmp_path, 9, ("program",), {}, 100.0, tmp_path / "log.txt")
     with pytest.raises(CampaignError, match="partition debug has 4 nodes, not the 9 asked for"):
         SlurmLauncher(Request(nodes=9, tasks_per_node=1)).prepare([job])
-    for fits in (Request(nodes=9, tasks_per_node=1, partition="debug,long"), Request(nodes=4)):
+    enough = [Request(nodes=9, tasks_per_node=1, partition=name) for name in ("debug,long", "unheard-of")]
+    for fits in (*enough, Request(nodes=4)):
         SlurmLauncher(fits).prepare([job])
 
 
