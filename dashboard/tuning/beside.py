@@ -8,7 +8,7 @@ from typing import Any
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
-from dashboard.export.rules import RulesFile
+from dashboard.export.form import form_of
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs
@@ -17,7 +17,6 @@ from dashboard.session.prepared import prepare
 from dashboard.tuning.decide import default_penalty
 from dashboard.tuning.folder import Folder
 from loaders import open_results
-from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
 
 
 def beside(folder: Folder, other: Folder) -> list[dict[str, Any]]:
@@ -85,23 +84,13 @@ def _collectives(folder: Folder) -> list[str]:
 
 def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     """Mean penalty of a tuning's rules over measurements, NaN where nothing that they choose was measured."""
-    if (kept := rules_of(folder)) is None:
+    if not (named := folder.facts("compare").get("rules")):
         return {}
-    rules, version = kept
-    return {cost.name: cost.acted.mean for cost in costs(rules, cubes, version, {})[0] if cost.acted is not None}
-
-
-def rules_of(folder: Folder) -> tuple[RulesFile, str] | None:
-    """The rules that a tuning ended with, and the version that they were read for; None where there are none."""
-    named = folder.facts("compare").get("rules")
-    if not named:
-        return None
-    try:
-        version = series(folder.facts("look")["library_version"])
-    except ValueError:
-        version = DEFAULT_VERSION
-    version = version if version in VERSIONS else DEFAULT_VERSION
-    file = Path(folder.path / named)
-    if folder.facts("look").get("across"):
-        return read_beside(file, Path(han_name(str(file))), version)[1], version
-    return read_rules(file, version=version), version
+    look, file = folder.facts("look"), folder.path / named
+    form = form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))
+    if look.get("across"):
+        rules = read_beside(file, Path(han_name(str(file))), form.version)[1]
+    else:
+        rules = read_rules(file, version=form.version, own=form.base)
+    judged = costs(rules, cubes, form.version, {})[0]
+    return {cost.name: cost.acted.mean for cost in judged if cost.acted is not None}
