@@ -17,7 +17,7 @@ from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries import mpicc, named
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Method, Variants
-from dashboard.benchmarks.providers import grid_comms, orthogonal, own
+from dashboard.benchmarks.providers import orthogonal, own
 from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.measured.map import methods_of
 from dashboard.export.library_names import choice_of
@@ -160,6 +160,18 @@ def test_every_value_of_every_parameter_is_a_method() -> None:
                 algorithm_of(collective, method.algorithm).values(own.given(method))
 
 
+def test_parameters_of_parts_that_were_not_chosen_make_no_methods_and_those_that_are_named_do() -> None:
+    given = [dict(method.parameters) for method in own.methods("allreduce", Variants((0,), (2, 4)))]
+    fan_outs = {(each["reduce"], each.get("reduce_fan_out")) for each in given if "reduce" in each}
+    assert ("flat_tree", None) in fan_outs
+    assert {fan_out is None for part, fan_out in fan_outs if part != "k_chain"} == {True}
+    named = own.methods("bcast", Variants((0,), named=("k_chain:fan_out=8", "ring")))
+    assert [dict(method.parameters)["fan_out"] for method in named if method.algorithm == "k_chain"][-1] == 8
+    assert {method.provider for method in named} == {"own"}
+    (grid,) = orthogonal.methods("bcast", Variants(grids=("2x2",)))
+    assert dict(grid.parameters)["inner"] in ALGORITHMS["bcast"]
+
+
 def test_a_method_is_the_same_after_it_was_written() -> None:
     for collective in SCHEDULED:
         for method in own.methods(collective, ONCE):
@@ -184,7 +196,8 @@ def test_grids_are_measured_where_they_fit_and_are_no_error_elsewhere(
 ) -> None:
     grids = orthogonal.grids("all", (3, RANKS))
     assert grids == ("2x2",)
-    wish: dict[str, Any] = {"collectives": (*grid_comms.COLLECTIVES, "barrier"), "comm_sizes": (3, RANKS)}
+    in_grids = [name for name, offered in ALGORITHMS.items() if "orthogonal" in offered]
+    wish: dict[str, Any] = {"collectives": (*in_grids, "barrier"), "comm_sizes": (3, RANKS)}
     wish |= {"providers": ("library", "orthogonal"), "algorithms": ("default", "orthogonal")}
     # basic_linear of the library is of bcast alone, forced on the communicators of the grid.
     wish["variants"] = Variants((0,), grids=grids, inner=("linear", "library", "library.basic_linear"))

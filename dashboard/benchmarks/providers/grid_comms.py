@@ -20,8 +20,6 @@ from dashboard.schedules.phases import (
     steps,
 )
 
-COLLECTIVES = ("bcast", "scatter", "gather", "reduce", "allreduce", "allgather", "allgatherv")
-
 
 class Caller:
     """Makes calls of steps, by the library or by own methods; the same on all ranks of a communicator.

@@ -4,7 +4,6 @@ from collections.abc import Iterable, Sequence
 
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import Method, Variants
-from dashboard.benchmarks.providers.grid_comms import COLLECTIVES
 from dashboard.schedules import ALGORITHMS, ScheduleError
 from dashboard.schedules.layout import LEAST_DIMENSIONS, Grid, layouts
 from dashboard.schedules.orthogonal import BETWEEN_PHASES, worded
@@ -20,7 +19,7 @@ def methods(collective: str, variants: Variants) -> list[Method]:
     if algorithm is None:
         return []
     inner = next(each for each in algorithm.parameters if each.name == "inner")
-    known = (*inner.values, *((LIBRARY,) if collective in COLLECTIVES else ()))
+    known = (*inner.values, LIBRARY)
     names = [name for name in variants.inner if _serves(name, known, collective)] or [str(inner.default)] * (
         not variants.inner
     )
@@ -32,7 +31,7 @@ def _serves(inner: str, known: Sequence[int | str], collective: str) -> bool:
     """Whether all methods that are named are of a collective; of the library one at most is forced."""
     words = inner.split(BETWEEN_PHASES)
     forced = {word for word in words if word.startswith(FORCED)}
-    if forced and (len(forced) > 1 or collective not in COLLECTIVES or collective.endswith("v")):
+    if forced and (len(forced) > 1 or collective.endswith("v")):
         return False
     return all(word in forced or worded(word)[0] in known for word in words)
 
