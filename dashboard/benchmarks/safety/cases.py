@@ -90,9 +90,10 @@ def cases(collective: str, size: int) -> tuple[Case, ...]:
 
 def _cases(entry: Collective, size: int) -> Iterator[Case]:
     if entry.sends == "nothing":
-        yield from (Case(0, late) for late in (0, size - 1, size // 2))
-        yield from (Case(0, 0, made=made) for made in ("reversed", "halves", "between"))
-        yield Case(0, size - 1, threads=2)
+        # Of a barrier nobody asks for how many elements it is.
+        yield from (Case(1, late) for late in (0, size - 1, size // 2))
+        yield from (Case(1, 0, made=made) for made in ("reversed", "halves", "between"))
+        yield Case(1, size - 1, threads=2)
         return
     operation: Operation = "sum" if entry.reduces else "none"
     counts = BLOCK_COUNTS if entry.by_block else PLAIN_COUNTS
