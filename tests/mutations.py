@@ -7,6 +7,8 @@ By hand, not a part of every run. mutmut (3.8) plants them in a copy of the last
 it was, and runs of `--tests` those that call the changed function. Left out are faults in texts and in what is raised;
 of the others `--sample` of each module are drawn, the same ones at every run. What survives is shown as a change of
 lines: it is the same for every user (say so), or a test is missing. ``nothing calls it`` is said of the tests given.
+Slow tests are among them with ``PYTEST_ADDOPTS="-m 'not soak'"``. Not for modules that end processes, as those of
+``launchers``: a fault in which ones are meant could end all that the user has.
 """
 
 import argparse
