@@ -10,7 +10,7 @@ import pytest
 
 from dashboard.benchmarks.errors import NoMpiError
 from dashboard.benchmarks.libraries import library, mpich
-from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
+from dashboard.benchmarks.libraries.methods import DEFAULT, Fixed, Method, Variants
 from loaders.collectives import COLLECTIVES
 from tests.bench.campaigns import prints
 
@@ -111,10 +111,18 @@ def test_a_text_without_algorithms_is_no_mpich() -> None:
         mpich.parse("466 MPI Control Variables\n", "1.0")
 
 
-def test_an_mpich_is_told_by_its_start_command_and_what_is_unknown_is_named(tmp_path: Path) -> None:
+def test_an_mpich_is_told_by_its_start_command_and_what_is_unknown_is_named(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     mpiexec = prints(tmp_path / "mpiexec", "HYDRA build details:\n    Version:          5.0.2\n")
-    prints(tmp_path / "mpivars", MPIVARS)
+    mpivars = prints(tmp_path / "mpivars", MPIVARS)
     assert library.library_of(mpiexec) == mpich.parse(MPIVARS, "5.0.2")
+    mpivars.unlink()
+    monkeypatch.setattr("shutil.which", lambda _: None)
+    lacking = library.library_of(mpiexec)
+    assert (lacking.name, lacking.version) == ("MPICH", "5.0.2")
+    assert isinstance(lacking, Fixed)
+    assert lacking.why.startswith(f"{mpivars}, which lists the methods of an MPICH, is not there")
     other = library.library_of(prints(tmp_path / "mpiexec", "Some Other MPI, Version 1.0\n"))
     assert (other.name, other.version) == ("Some Other MPI, Version 1.0", "1.0")
     assert other.methods("bcast", Variants()) == [Method(DEFAULT, library_id=0)]

@@ -75,10 +75,11 @@ def library_of(mpiexec: Path) -> Library:
         return replace(intel, presets=intelmpi.presets_of(mpiexec))
     version = re.search(r"(?i)\bversion:?\s+(\d[\w.]*)", text)
     name = (text.strip().splitlines() or ["unknown"])[0][:60]
+    why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
     if "hydra" in text.lower():
         beside, name = mpiexec.parent / "mpivars", mpich.NAME
         mpivars = str(beside) if beside.exists() else shutil.which("mpivars")
         if mpivars is not None:
             return mpich.read(Path(mpivars), version[1] if version else "")
-    why = f"methods of {name} cannot be switched by this version of colltune: only its own decision is measured"
+        why = f"{beside}, which lists the methods of an {name}, is not there: only its own decision is measured"
     return Fixed(name, version[1] if version else "", why)
