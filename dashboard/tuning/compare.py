@@ -59,15 +59,12 @@ def compare(work: Work) -> Result:
     if file is None:
         outcome = decide.without_rules(work)
         return Result({"rules": None, "compared": [], "gain": {}, "outcome": outcome, "said": "no rules to compare"})
-    if not work.facts("prove")["holds"]:
-        said = "not compared: the rules are not proven"
-        return Result({"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": said})
     facts, files = settled(work, read(work, text_of(work, file)), work.facts("prove"))
     return Result(facts, files)
 
 
 def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> tuple[dict[str, Any], list[Path]]:
-    """Compare proven rules twice, and cut them until nothing that is left is slower.
+    """Compare rules twice, where they are proven, and cut them until nothing that is left is slower.
 
     Where the second comparison refutes some of them, the others were faster by both, and are only proven once more; all
     are compared once more where what was left to the library was slower beside them.
@@ -88,10 +85,13 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
     files
         The rules that are left.
     """
+    why = "" if proof["holds"] else "not compared: the rules are not proven"
     try:
-        first = against(work, rules, mark)
+        first = None if why else against(work, rules, mark)
     except PlanError as error:
-        return {"rules": None, "compared": [], "gain": {}, "outcome": "unproven", "said": str(error)}, []
+        first, why = None, str(error)
+    if first is None:
+        return {"rules": None, "proof": proof, "compared": [], "gain": {}, "outcome": "unproven", "said": why}, []
     own, last, harmed = _own(first), first, _harmed(work, first)
     kept = _kept(rules, first, harmed, only_faster=True)
     if own and all(verdict.outcome == "faster" for verdict in own) and _as_they_are(kept, first):

@@ -13,6 +13,7 @@ from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.safety.verdict import Finding
 from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import Folder, again, beside, rules, tune
+from dashboard.tuning.compare import settled
 from tests.cli.command import Run
 from tests.tuning.machine import Machine, better, default_best, work_in
 
@@ -82,6 +83,14 @@ def test_where_nothing_is_better_any_more_no_rules_are_left(tuned: Path, machine
     machine.times = better
     assert sorted(again(work_in(tuned))["anew"]) == ["allreduce", "bcast"]
     assert (tuned / "bundle" / "rules.conf").exists()
+
+
+def test_rules_that_were_joined_are_not_kept_where_they_are_not_proven(tuned: Path, machine: Machine) -> None:
+    work = work_in(tuned)
+    file = tuned / work.facts("compare")["rules"]
+    facts, files = settled(work, rules.read(work, file.read_text()), {"holds": False}, "joined")
+    assert (facts["rules"], facts["outcome"], files) == (None, "unproven", [])
+    assert not machine.campaigns
 
 
 def test_where_nothing_was_tuned_nothing_can_be_checked(tmp_path: Path, machine: Machine) -> None:
