@@ -197,7 +197,7 @@ def check(
 
         status = finish_job(launcher, job, progress, far)
         seen = Records.read(records)
-        if status.state != "finished" and not seen.done and not seen.faults:
+        if status.state not in ("finished", "timed out") and not seen.done and not seen.faults:
             last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
             raise BenchError(f"no job can be run with {installation.mpiexec}: {status.reason} ({last})")
     title = f"{library.name} {library.version}".strip()

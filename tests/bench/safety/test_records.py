@@ -9,8 +9,11 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.plan import Plan
+from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
-from dashboard.benchmarks.safety import worker
+from dashboard.benchmarks.libraries.named import open_mpi
+from dashboard.benchmarks.safety import check, worker
 from dashboard.benchmarks.safety.cases import cases
 from dashboard.benchmarks.safety.check import order_of_plan, report_of
 from dashboard.benchmarks.safety.order import Forced, Order, Records
@@ -116,6 +119,14 @@ def test_what_is_not_called_is_not_safe(path: Path) -> None:
     report = report_of(ORDER, read(path), "X 1")
     assert report.missing == 3
     assert not report.safe
+
+
+def test_where_the_time_was_too_short_for_a_start_nothing_was_called_and_the_library_is_not_blamed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(check, "finish_job", lambda *_: Status("timed out", "ended at its time limit of 1 s"))
+    report = check.check(Installation(Path("mpiexec"), open_mpi("5.0")), ORDER, seconds=1.0)
+    assert (report.missing, report.cases) == (3, 0)
 
 
 def test_a_header_holds_findings_as_json(path: Path) -> None:
