@@ -49,7 +49,7 @@ from loaders import open_results
 _ROUNDS = 4
 #: A comparison takes so many times as long as it was meant to at most, and so many seconds for its starts.
 _LONGEST, _AROUND_S = 2.0, 300.0
-_SAME = "all that the rules ask for is what the library does by itself"
+_SAME = "{} is what the library does by itself"
 _WORDS = {"no difference": "same", "not measured": "not measured", "faster": "faster", "slower": "slower"}
 
 
@@ -245,7 +245,8 @@ def _left(
         **_not_compared(work, first),
     }
     files = [] if file is None else [path for path in (file, han_of(work, file)) if path]
-    return {**facts, "said": _SAME if same else _said(outcome, facts)}, files
+    asked = "all that the rules ask for" if first is last else "all that is left of the rules after comparing"
+    return {**facts, "said": _SAME.format(asked) if same else _said(outcome, facts)}, files
 
 
 def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, int]]:

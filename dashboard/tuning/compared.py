@@ -17,7 +17,6 @@ from dashboard.decisions.judged.improvement import (
     OUTCOMES,
     Improvement,
     Verdict,
-    half_of,
     half_of_mean,
     judge,
     leaves_of,
@@ -29,6 +28,8 @@ from dashboard.domain.units import format_bytes, format_count
 _SLOWER = OUTCOMES.index("slower")
 #: Variance of a gain below which none is surer.
 _SURE = 1e-12
+#: Standard errors by which a size is slower by itself, however few launches tell them: cutting it harms nobody.
+_SLOWER_BY = 1.96
 #: Levels (two-sided) at which a comparison by itself promises that a rule is faster, and at which both together say so.
 PROMISING, _KEPT = 0.3, 0.01
 #: Percent: where most rules could not have shown such a gain, times scatter too much to say anything.
@@ -195,7 +196,7 @@ def _both(improvement: Improvement, before: Improvement, decision: DecisionFunct
 def _with_slower(improvement: Improvement, slower: BoolArray | np.bool_) -> Improvement:
     """The same, with those cells called slower that are by themselves, not corrected for their number, and these."""
     cells = improvement.cells
-    slower = slower | (cells["gain"].values < -half_of(cells["error"].values, cells["freedom"].values))
+    slower = slower | (cells["gain"].values < -_SLOWER_BY * np.sqrt(cells["error"].values))
     outcome = cells["outcome"].where(cells["outcome"] != _SLOWER, OUTCOMES.index("no difference"))
     outcome = outcome.where(~slower, _SLOWER)
     return replace(improvement, cells=cells.assign(outcome=outcome))
