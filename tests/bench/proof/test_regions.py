@@ -64,6 +64,11 @@ def test_one_process_and_empty_messages_send_nothing() -> None:
     assert regions(empty)[0].why_not == "holds for empty messages only, which are not sent"
 
 
+def test_what_depends_on_more_than_sizes_is_not_watched_and_says_so() -> None:
+    for region in regions(Split((Test("ppn", 2),), (Leaf(0), Leaf(1)))):
+        assert (region.cells, region.why_not) == ((), "depends on ppn, which one node cannot show")
+
+
 def test_the_barrier_is_watched_without_a_size() -> None:
     (region,) = regions(Leaf(0), "barrier")
     assert sizes(region) == [(2, 0), (5, 0), (8, 0)]

@@ -81,7 +81,10 @@ def test_each_method_that_rules_force_is_called_in_every_way(
     open_mpi: OnOpenMpi, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     orders: list[Order] = []
-    monkeypatch.setattr(safety, "check", lambda installation, order, **_: orders.append(order))
+    libraries: list[object] = []
+    monkeypatch.setattr(
+        safety, "check", lambda there, order, **_: (orders.append(order), libraries.append(there.library))
+    )
     numbers = {"default": 0, "binomial": 6, "pipeline": 3, "adapt": 99}
     methods = [Method(name, name, 0, {"library_id": number}) for name, number in numbers.items()]
     regions = [Region("bcast", {}, method, ()) for method in (*methods, methods[1])]
@@ -94,6 +97,10 @@ def test_each_method_that_rules_force_is_called_in_every_way(
     forced = [[(each.method.algorithm, each.component) for each in order.methods["bcast"]] for order in orders]
     assert forced == [[("binomial", ""), ("pipeline", "")]] * 2 + [[("adapt", "adapt")]]
     assert [each.settings["coll_tuned_bcast_algorithm"] for each in orders[0].methods["bcast"]] == [6, 3]
+    assert [each.method.library_id for each in orders[0].methods["bcast"]] == [6, 3]
+    safety.checked(ON_MPICH, *here, [Region("bcast", {}, Method("binomial", "binomial"), ())], 4, 1.0)
+    assert [order.set_at_call for order in orders] == [False, False, False, True]
+    assert libraries == [open_mpi.library] * 3 + [ON_MPICH.library]
     assert safety.checked(open_mpi, *here, regions[:1], 4, 1.0) is None
 
 

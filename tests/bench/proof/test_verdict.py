@@ -37,6 +37,7 @@ def test_the_method_asked_for_is_proven_where_no_other_sends_the_same() -> None:
 def test_methods_that_send_the_same_everywhere_are_not_told_apart() -> None:
     verdict = judge(REGION, "chain", results("chain", pipeline="c"), NAMES)
     assert (verdict.state, verdict.like) == ("same graph", ("pipeline",))
+    assert "8 processes; same graph as pipeline, not told apart" in "".join(lines_of(proof(verdict)))
 
 
 def test_one_size_that_differs_tells_methods_apart() -> None:
@@ -79,6 +80,7 @@ def test_a_method_that_cannot_be_forced_is_not_compared() -> None:
     refused = {**results("chain"), (HERE, "chain"): Seen("refused"), (THERE, "chain"): Seen("refused")}
     unforced = judge(REGION, "chain", refused, NAMES)
     assert (unforced.state, unforced.why) == ("not run", "to compare it with, it cannot be forced: refused")
+    assert (unforced.region, len(unforced.points)) == (REGION, 2)
     assert judge(REGION, None, {}, NAMES).state == "not run"
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.campaigns.plan import Plan
-from dashboard.benchmarks.launchers.launch import Status
+from dashboard.benchmarks.launchers.launch import Job, Status
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.libraries.named import open_mpi
@@ -65,6 +65,8 @@ def test_before_a_campaign_is_timed_its_methods_are_called_by_all_small_communic
     assert order.comm_sizes == sizes
     # The library's own decision is nobody's choice.
     assert order.methods == {"bcast": (Forced(methods["bcast"][1], {"x": 1}),)}
+    given["methods"] = {"bcast": methods["bcast"][:1]}
+    assert order_of_plan(Plan(**given, settings={"bcast": ({"x": 0},)})) is None
 
 
 def test_what_was_begun_last_is_what_the_job_died_of(path: Path) -> None:
@@ -100,6 +102,13 @@ def test_a_method_that_dies_twice_is_called_no_more_and_one_that_dies_once_is_to
     assert report.faulty[0].excluded
 
 
+def test_methods_that_are_refused_are_told_with_the_numbers_of_processes_and_why(path: Path) -> None:
+    steps = (["allreduce", 1, 3], ["allreduce", 2, 2], ["allreduce", 2, 3])
+    records = read(path, *({"refused": step, "why": f"not for {step[2]}"} for step in steps))
+    told = [(each["label"], each["comm_sizes"], each["why"]) for each in report_of(ORDER, records, "X 1").not_for]
+    assert told == [("linear", [3], "not for 3"), ("ring", [2, 3], "not for 2")]
+
+
 def test_operations_that_do_not_commute_limit_a_method_and_all_else_excludes_it(path: Path) -> None:
     unusual = "in place, operation that does not commute"
     limited = report_of(ORDER, read(path, fault(2, unusual)), "X 1").faulty[0]
@@ -124,9 +133,14 @@ def test_what_is_not_called_is_not_safe(path: Path) -> None:
 def test_where_the_time_was_too_short_for_a_start_nothing_was_called_and_the_library_is_not_blamed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(check, "finish_job", lambda *_: Status("timed out", "ended at its time limit of 1 s"))
+    jobs: list[Job] = []
+    late = Status("timed out", "ended at its time limit of 1 s")
+    monkeypatch.setattr(check, "finish_job", lambda _, job, *__: (jobs.append(job), late)[1])
     report = check.check(Installation(Path("mpiexec"), open_mpi("5.0")), ORDER, seconds=1.0)
     assert (report.missing, report.cases) == (3, 0)
+    # What it writes tells whether it hangs.
+    assert [file.name for file in jobs[0].watched] == ["records.jsonl"]
+    assert jobs[0].starts[0].quiet == check.HANGS_S
 
 
 def test_a_header_holds_findings_as_json(path: Path) -> None:
