@@ -12,7 +12,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.libraries.methods import Method
 from dashboard.benchmarks.safety.verdict import Finding
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import Folder, again, beside, rules, tune
+from dashboard.tuning import STAGES, Folder, again, beside, rules, tune
 from dashboard.tuning.compare import settled
 from tests.cli.command import Run
 from tests.tuning.machine import Machine, better, default_best, work_in
@@ -43,8 +43,9 @@ def test_only_what_does_not_hold_any_more_is_measured_anew(tuned: Path, machine:
             return factor.get(algorithm, 1.0) * 1e-6 * comm_size * (1 + message_size / 4096)
         return better(collective, algorithm, comm_size, message_size)
 
-    machine.times = changed
-    result = again(work_in(tuned))
+    machine.times, told = changed, set[str]()
+    result = again(replace(work_in(tuned), tell=lambda stage, *_: told.add(stage)))
+    assert told == {stage.name for stage in STAGES}
     assert result["anew"] == ["bcast"]
     assert result["checked"]["allreduce"]["holds"]
     assert result["checked"]["bcast"]["now"] < 0 < result["checked"]["bcast"]["before"]
