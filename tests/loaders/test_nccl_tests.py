@@ -37,6 +37,11 @@ def test_times_are_out_of_place_in_microseconds_and_ranks_are_counted(tmp_path: 
     assert (reading.source.rows, attrs["library"], attrs["device"]) == (2, "NCCL", "CUDA")
 
 
+def test_a_rank_whose_line_is_garbled_is_counted_too(tmp_path: Path) -> None:
+    text = printed("all_reduce", row(8, 21.5)).replace("#  Rank  0", "Rank  0")
+    assert read_text(FORM, tmp_path, text).time(comm_size=4) == 21.5
+
+
 @pytest.mark.parametrize("label", ["[1,0]<stdout>:", "0: ", "[0] "])
 def test_lines_that_the_launcher_labels_are_read(label: str, tmp_path: Path) -> None:
     """As jobs of Kubernetes' operator for MPI print all of theirs."""
@@ -71,6 +76,21 @@ def test_a_test_that_is_not_named_is_hinted(tmp_path: Path) -> None:
         open_results(tmp_path / "old.out", algorithm="ring")
     cube = open_results(tmp_path / "old.out", algorithm="ring", collective="reduce_scatter")["reduce_scatter"]
     assert (cube["message_size"].item(), cube["time"].item()) == (1024, pytest.approx(30e-6))
+
+
+def test_the_command_above_a_table_names_its_test(tmp_path: Path) -> None:
+    def log(command: str, time: float) -> str:
+        return f"{command}\n" + printed("", row(4096, time), title="")
+
+    text = log("+ mpirun -np 4 build/all_reduce_perf -b 8", 21.5) + log("$ ./reduce_perf -g 4", 9.5)
+    reading = read_text(FORM, tmp_path, text + log("no command", 3.5))
+    assert (reading.time(collective="allreduce"), reading.time(collective="reduce")) == (21.5, 9.5)
+    assert reading.rows["collective"].isna().sum() == 1
+    several = read_text(FORM, tmp_path, log("cp a_perf b; all_reduce_perf; reduce_perf -b 8", 21.5))
+    assert "collective" not in several.rows
+    assert (
+        read_text(FORM, tmp_path, "alltoall_perf\n" + printed("reduce", row(8, 2.5))).time(collective="reduce") == 2.5
+    )
 
 
 @pytest.mark.parametrize(("hint", "time"), [("allreduce", 21.5), ("alltoall", 9.5)])
