@@ -8,7 +8,8 @@ from typing import Any
 from dashboard.benchmarks.errors import CampaignError
 from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.errors import DecisionError
-from dashboard.export.form import form_of
+from dashboard.export.form import Form, form_of
+from dashboard.export.rules import RulesFile
 from dashboard.export.rules.given import read_beside
 from dashboard.export.rules.lint import read_rules
 from dashboard.export.rules.over import costs
@@ -84,13 +85,22 @@ def _collectives(folder: Folder) -> list[str]:
 
 def _means(folder: Folder, cubes: dict[str, Any]) -> dict[str, float]:
     """Mean penalty of a tuning's rules over measurements, NaN where nothing that they choose was measured."""
-    if not (named := folder.facts("compare").get("rules")):
+    if (rules := rules_of(folder)) is None:
         return {}
-    look, file = folder.facts("look"), folder.path / named
-    form = form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))
-    if look.get("across"):
-        rules = read_beside(file, Path(han_name(str(file))), form.version)[1]
-    else:
-        rules = read_rules(file, version=form.version, own=form.base)
-    judged = costs(rules, cubes, form.version, {})[0]
+    judged = costs(rules, cubes, _form(folder).version, {})[0]
     return {cost.name: cost.acted.mean for cost in judged if cost.acted is not None}
+
+
+def rules_of(folder: Folder) -> RulesFile | None:
+    """The rules that a tuning ended with, as its library reads them; None where there are none."""
+    if not (named := folder.facts("compare").get("rules")):
+        return None
+    form, file = _form(folder), folder.path / named
+    if folder.facts("look").get("across"):
+        return read_beside(file, Path(han_name(str(file))), form.version)[1]
+    return read_rules(file, version=form.version, own=form.base)
+
+
+def _form(folder: Folder) -> Form:
+    look = folder.facts("look")
+    return form_of(look["library"], look["library_version"], nodes=bool(look.get("across")))

@@ -60,7 +60,7 @@ class Compared:
     def too_wide(self) -> bool:
         """Whether a difference of `_TOO_WIDE` percent, in the mean of its cells, would not have shown of most rules.
 
-        It would not where more of these could not be trusted than could.
+        It would not where more of these could not be trusted than could; of one that is faster or slower it has shown.
         """
         halves = []
         for name, comparison in self.improvements.items():
@@ -68,8 +68,13 @@ class Compared:
             for verdict in self.verdicts[name]:
                 part = (leaves == verdict.node) & np.isfinite(comparison.cells["error"].values)
                 lost = self.lost(name, verdict.node)
-                if part.sum() + lost and not verdict.default:
-                    halves.append(np.inf if lost > part.sum() else half_of_mean(comparison.cells, part))
+                if verdict.default or not part.sum() + lost:
+                    continue
+                if lost > part.sum():
+                    halves.append(np.inf)
+                else:
+                    shown = verdict.outcome in ("faster", "slower")
+                    halves.append(0.0 if shown else half_of_mean(comparison.cells, part))
         return not halves or bool(np.median(halves) > np.log1p(_TOO_WIDE / 100))
 
     def lost(self, name: str, node: int) -> int:

@@ -151,7 +151,7 @@ def judge(tuned: Path, full: Path, judging: Path) -> dict[str, Any]:
     Both campaigns are alike: each decides once and is judged by the other, and what they say of the tuning is the mean.
     """
     folder = Folder(tuned)
-    rules, version = (rules_of(folder) or (None,))[0], folder.facts("look")["library_version"]
+    rules, version = rules_of(folder), folder.facts("look")["library_version"]
     unsafe = {(each["collective"], each["method"]) for each in folder.facts("measure")["unsafe"]}
     decided_there = DecisionFunction.load_all(tuned / "decide" / "decisions.json")
     before = {decision.collective: decision for decision in decided_there}

@@ -81,8 +81,9 @@ def test_times_scatter_too_much_where_a_tenth_would_not_show_or_most_are_lost(
     deviation: float, untrusted: int, wide: bool
 ) -> None:
     # A gain of a tenth is one of 0.0953 by its logarithm, 1.96 standard errors of 0.0486.
-    last = compared([0.0, *[0.1] * (1 + untrusted)], [9.0, deviation, *[np.nan] * untrusted], untrusted)
-    assert last.too_wide is wide
+    deviations = [9.0, deviation, *[np.nan] * untrusted]
+    assert compared([0.0] * (2 + untrusted), deviations, untrusted).too_wide is wide
+    assert compared([0.0, *[0.2] * (1 + untrusted)], deviations, untrusted).too_wide is (untrusted > 1)
 
 
 @pytest.mark.parametrize(("decision", "said"), [(RULES.changed(root=Leaf(1)), "1 rule for"), (RULES, "2 rules for")])
