@@ -24,7 +24,6 @@ _SAME: Mapping[str, Mapping[str, str]] = {
         "scatter_ring_allgather": "scatter_allgather_ring",
         "scatter_recursive_doubling_allgather": "scatter_allgather",
         "direct": "direct_messaging",
-        "k_nomial": "knomial",
     },
     "allgatherv": {"default": "linear"},
 }
@@ -39,7 +38,7 @@ def means_default(name: str) -> bool:
 
 def normal(name: str, collective: str = "*") -> str:
     """Bring an algorithm's name into one form, so that the names of all sources can be compared."""
-    plain = re.sub(r"(?<=[a-z])(?=[A-Z])|[-\s]+", "_", name.strip()).lower()
+    plain = re.sub(r"(?<=[a-z]{2})(?=[A-Z])|[-\s]+", "_", name.strip()).lower()
     # As PICO tells algorithms of the library from those of its own, which end in _over.
     plain = plain.removesuffix("_ompi").removesuffix("_mpich")
     plain = _SAME.get(collective, {}).get(plain, plain)

@@ -12,10 +12,10 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.commands.launching import measured_ranks
 from dashboard.commands.tune_check import command
 from dashboard.commands.tune_check.rules import given
-from dashboard.decisions.measured.trust import TOLD
 from dashboard.export.form import form_of
 from dashboard.export.rules.lint import read_text
 from loaders import open_results, save_results
+from loaders.facet_names import DOUBTFUL
 from tests.cli.command import Run, assert_one_clear_line
 from tests.cubes import cube_of, named
 from tests.export.trees import halves
@@ -89,7 +89,7 @@ def test_rules_of_which_nothing_is_gone_are_proven_and_not_measured_once_more(
 def test_times_that_cannot_be_trusted_drop_no_rule(colltune: Run, rules: Path, tmp_path: Path) -> None:
     cube = named(cube_of(np.array([[[2.0, 4.0]], [[1.0, 8.0]]]), [8], [8, 4096]), ["default", "tuned"])
     late = [{"collective": "bcast", "method": "tuned", "comm_size": 8, "message_size": 4096, "reason": "late starts"}]
-    cube.attrs |= {"benchmark": "colltune bench, skampi", TOLD: json.dumps(late)}
+    cube.attrs |= {"benchmark": "colltune bench, skampi", DOUBTFUL: json.dumps(late)}
     path = save_results(xr.DataTree.from_dict({"bcast": cube}), tmp_path / "doubtful.nc")
     answer = colltune("tune-check", rules, "--results", path, "--json")
     bcast = answer.json["collectives"]["bcast"]

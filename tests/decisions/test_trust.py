@@ -8,7 +8,8 @@ import pytest
 import xarray as xr
 
 from dashboard.decisions.measured.map import decision_map
-from dashboard.decisions.measured.trust import LEFT_OUT, TOLD, by_cell, doubtful, without_doubtful
+from dashboard.decisions.measured.trust import LEFT_OUT, by_cell, doubtful, without_doubtful
+from loaders.facet_names import DOUBTFUL
 from tests.cubes import cube_of
 
 SIZES = [8, 64, 512, 4096, 1 << 18]
@@ -79,7 +80,7 @@ def test_what_the_loader_saw_of_single_points_is_told_also_of_several_files() ->
         )
 
     several = "; ".join([seen(8, "136 starts were late"), seen(64, "launches"), seen(512, "x", "reduce"), seen(7, "y")])
-    doubts = doubtful(line(10, 11, 12, **{TOLD: several}))
+    doubts = doubtful(line(10, 11, 12, **{DOUBTFUL: several}))
     assert doubts["reason"].tolist() == ["136 starts were late", "launches"]
 
 
@@ -96,7 +97,7 @@ def test_what_the_loader_saw_is_of_the_processes_per_node_that_it_names() -> Non
     cube = cube_of(np.ones((1, 1, 3, 2)) * 1e-5, [4], [8, 64, 512], benchmark=OWN)
     record = {"collective": "bcast", "method": str(cube["method"].values[0]), "comm_size": 4, "reason": "late"}
     text = json.dumps([{**record, "message_size": 8, "ppn": 2}, {**record, "message_size": 64}])
-    doubts = doubtful(cube.assign_attrs({TOLD: text}))
+    doubts = doubtful(cube.assign_attrs({DOUBTFUL: text}))
     # Without a number it is of both.
     assert sorted(doubts[["message_size", "ppn"]].to_numpy().tolist()) == [[8, 2], [64, 1], [64, 2]]
 
