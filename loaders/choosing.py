@@ -226,7 +226,8 @@ def unexplained(rows: CollectiveRows, paths: Sequence[str], unused: Mapping[str,
                 remedy = f"columns that may tell why are not used (--column {option})"
             what = (
                 f"rows of {Path(path).name} that measured the same differ by up to {far.most:.3g} times in "
-                f"{far.apart:,} of {far.cells:,} cells; times there are means over them, {remedy}"
+                f"{far.apart:,} of {far.cells:,} cells; times there are means over them (--statistic median takes "
+                f"medians), {remedy}"
             )
         else:
             continue

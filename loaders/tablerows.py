@@ -41,6 +41,10 @@ class Rows:
         self._source = source
         self._plan = plan
         self._raw = "repetition" in plan.names
+        # Of rows that measured the same, which else are results of which the mean is taken.
+        self._medians = source.options.get("statistic") == "median" and not {"repetitions", "time_std"} & {*plan.names}
+        if self._medians:
+            source.heeded.add("statistic")
         self._unit_asked = False
         source.unused = list(plan.unknown)
         if plan.unknown:
@@ -58,6 +62,8 @@ class Rows:
         self._doubt_unit(kept)
         if others := {n: np.int64 for n in self._whole_columns() if kept[n].dtype != np.int64}:
             kept = kept.astype(others)
+        if self._medians:
+            kept = kept.assign(repetition=0)
         return kept if self._plan.adjust is None else self._plan.adjust(self._source, kept)
 
     def _doubt_unit(self, kept: pd.DataFrame) -> None:

@@ -32,7 +32,8 @@ STATISTIC = Option(
     name="statistic",
     title="time taken from the file",
     help="Which of several times of a row counts, such as OSU's average, minimum and maximum over the processes. The "
-    "maximum is when the last process is done, as SKaMPI measures.",
+    "maximum is when the last process is done, as SKaMPI measures. Of rows of a table that measured the same the "
+    "median is taken instead of the mean.",
     default=None,
     kind="choice",
     choices=("max", "mean", "median", "min"),

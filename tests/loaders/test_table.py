@@ -109,6 +109,21 @@ def test_a_column_repetition_makes_raw_samples(tmp_path: Path) -> None:
     assert list(cube["sample"].values.ravel()) == pytest.approx([5e-6, 1e-6, 3e-6])
 
 
+def test_of_rows_that_measured_the_same_medians_are_taken_where_asked(tmp_path: Path) -> None:
+    head, cell = "collective,algorithm,comm_size,message_size,time", "bcast,linear,2,8"
+    (tmp_path / "a.csv").write_text("\n".join([head, *(f"{cell},{time}" for time in (4e-1, 2e-4, 1e-4))]))
+    tree = open_results(tmp_path / "a.csv")
+    assert tree["bcast"]["time"].item() == pytest.approx(0.4003 / 3)
+    assert "--statistic median" in tree.attrs["notes"]
+    tree = open_results(tmp_path / "a.csv", statistic="median")
+    assert (tree["bcast"]["time"].item(), tree["bcast"].attrs["statistic"]) == (2e-4, "median over repetitions")
+    assert "not heeded" not in tree.attrs["notes"]
+    # Of results that are means already there is no median.
+    (tmp_path / "b.csv").write_text(f"{head},repetitions\n{cell},1e-4,5\n{cell},3e-4,5\n")
+    tree = open_results(tmp_path / "b.csv", statistic="median")
+    assert (tree["bcast"]["time"].item(), "not heeded" in tree.attrs["notes"]) == (2e-4, True)
+
+
 def test_total_sizes_become_blocks(tmp_path: Path) -> None:
     path = tmp_path / "total.csv"
     path.write_text("collective,algorithm,comm_size,total_size,time\nalltoall,linear,16,4096,1e-3\n")
