@@ -1,6 +1,8 @@
 """Names of the facets, in what files that measured the same collective differ; light enough for a command's help."""
 
+import json
 from collections.abc import Mapping
+from typing import Any
 
 #: Facets by name, with the attribute of a file that tells each.
 FACETS: Mapping[str, str] = {
@@ -28,3 +30,10 @@ DOUBTFUL = "doubtful_times"
 LAUNCHES = "launches_differ"
 #: Of several files they are one list.
 LISTS = (DOUBTFUL, LAUNCHES)
+
+
+def listed(attrs: Mapping[Any, Any], name: str) -> list[dict[str, Any]]:
+    """One of `LISTS` of a file or a cube; empty where it has none."""
+    # Saved by an earlier version, several files' lists stand one after the other.
+    records: list[dict[str, Any]] = json.loads(str(attrs.get(name, "[]")).replace("]; [", ", "))
+    return records

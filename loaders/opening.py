@@ -16,7 +16,7 @@ from loaders import choosing, facet_nodes, facets, run
 from loaders.collectives import POINT_TO_POINT
 from loaders.cube import RAW_STATISTIC, combine_attrs, make_cube
 from loaders.errors import LoadError, MissingHintError, NoRowsError
-from loaders.facet_names import ANEW, DOUBTFUL, FACETS, POINTS
+from loaders.facet_names import ANEW, DOUBTFUL, FACETS, POINTS, listed
 from loaders.files import Found, Paths, detect, find
 from loaders.formats import FORMATS
 from loaders.hints import FileHints, Hints
@@ -358,8 +358,7 @@ def _trusted(attrs: dict[str, Any], rows: CollectiveRows, place: int) -> dict[st
     if DOUBTFUL not in attrs:
         return attrs
     points, names = rows.points(place), ("method", "comm_size", "message_size", "ppn")
-    records = json.loads(attrs[DOUBTFUL])
-    left = [each for each in records if tuple(each[name] for name in names if name in each) in points]
+    left = [each for each in listed(attrs, DOUBTFUL) if tuple(each[name] for name in names if name in each) in points]
     others = {name: value for name, value in attrs.items() if name != DOUBTFUL}
     return {**others, DOUBTFUL: json.dumps(left)} if left else others
 

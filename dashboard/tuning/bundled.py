@@ -40,7 +40,7 @@ LIMITS = "limits"
 #: Said in their place of a bundle of an older version, which does not hold them.
 UNTOLD = (
     "An older version of colltune made the bundle, which does not tell whether its rules are right for operations that "
-    f"do not commute: without bundle/{_SUMMARY} the same command makes it anew."
+    f"do not commute: remove bundle/{_SUMMARY}, and the same command makes it anew."
 )
 
 

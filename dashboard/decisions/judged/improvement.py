@@ -9,7 +9,6 @@ rule of a file decides them all; where it loses at some cells only, `dashboard.d
 out of it.
 """
 
-import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
@@ -26,7 +25,7 @@ from dashboard.decisions.measured.map import check_cube, select_ppn
 from dashboard.decisions.measured.noise import holm, joint_freedom, log_times, two_sided_p
 from dashboard.domain.arrays import BoolArray, FloatArray, IntArray
 from dashboard.domain.errors import DecisionError, OptionError
-from loaders.facet_names import LAUNCHES
+from loaders.facet_names import LAUNCHES, listed
 
 Outcome = Literal["not measured", "no difference", "faster", "slower"]
 OUTCOMES: tuple[Outcome, ...] = ("not measured", "no difference", "faster", "slower")
@@ -66,8 +65,8 @@ class Launches:
     @classmethod
     def of(cls, cube: xr.Dataset) -> "Launches":
         """What those of a cube's campaign differ by, as its loader saw it; of several the mean variance."""
-        records = json.loads(str(cube.attrs.get(LAUNCHES, "[]")))
-        mine = [each for each in records if each["collective"] == cube.attrs.get("collective")]
+        name = cube.attrs.get("collective")
+        mine = [each for each in listed(cube.attrs, LAUNCHES) if each["collective"] == name]
         if not mine:
             return ALIKE
         freedom = sum(each["freedom"] for each in mine)

@@ -5,7 +5,6 @@ one of 256 KiB at 48 µs, with a spread so small that a test is certain. `doubtf
 of colltune's campaigns decide nothing unless asked (`without_doubtful`), those of other benchmarks are only told.
 """
 
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
@@ -20,7 +19,7 @@ from dashboard.decisions.measured.outliers import COLUMNS, without_outliers
 from dashboard.decisions.measured.samples import has_samples, sample_blocks
 from dashboard.domain.arrays import FloatArray
 from dashboard.domain.units import format_count
-from loaders.facet_names import DOUBTFUL
+from loaders.facet_names import DOUBTFUL, listed
 
 LEFT_OUT = "doubtful_note"
 """Of a cube without them: what is gone, in words."""
@@ -49,7 +48,7 @@ def doubtful(cube: xr.Dataset) -> pd.DataFrame:
     """
     rows: list[dict[str, Any]] = []
     for flat, ppn in each_ppn(check_cube(cube)):
-        rows += _as_told(flat, ppn, str(cube.attrs.get(DOUBTFUL, "[]")))
+        rows += _as_told(flat, ppn)
         rows += _falling(flat, ppn)
         rows += _scattered(flat, ppn) if has_samples(flat) else []
     names = [*COLUMNS[:4], *(["ppn"] if "ppn" in cube.dims else []), *COLUMNS[4:]]
@@ -126,11 +125,10 @@ def _row(
     return {**row, "ratio": time / expected, "reason": reason, **({} if ppn is None else {"ppn": ppn})}
 
 
-def _as_told(cube: xr.Dataset, ppn: int | None, text: str) -> Iterator[dict[str, Any]]:
+def _as_told(cube: xr.Dataset, ppn: int | None) -> Iterator[dict[str, Any]]:
     """What the loader saw."""
     sizes = [{value: number for number, value in enumerate(cube[name].values.tolist())} for name in DIMS]
-    # Saved by an earlier version, several files' lists stand one after the other.
-    for record in json.loads(text.replace("]; [", ", ")):
+    for record in listed(cube.attrs, DOUBTFUL):
         there = [places.get(record[name], -1) for places, name in zip(sizes, DIMS, strict=True)]
         if record["collective"] != cube.attrs.get("collective") or -1 in there or record.get("ppn", ppn) != ppn:
             continue
