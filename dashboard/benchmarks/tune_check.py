@@ -18,7 +18,7 @@ from dashboard.benchmarks.libraries.methods import DEFAULT, Method, Variants
 from dashboard.benchmarks.libraries.mpich import Mpich
 from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export.bundle import files_of
-from dashboard.export.components import parameters
+from dashboard.export.components import BELOW_COPIES, parameters
 from dashboard.export.library_names import COMPARED
 from dashboard.export.usage import MPICH_FILE, han_name, mpich_parameters
 from loaders import disk
@@ -30,7 +30,7 @@ RULES_NAME = "rules.conf"
 
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
 _FILE = "coll_tuned_dynamic_rules_filename"
-_PRIORITY, _HIGHEST = "coll_tuned_priority", 100
+_PRIORITY = "coll_tuned_priority"
 
 
 class _Both:
@@ -79,7 +79,7 @@ class WithRules(_Both, OpenMpi):
         own = super().settings(collective, Method(DEFAULT, library_id=0))
         if method.algorithm == DEFAULT:
             return own
-        return own | {_DYNAMIC: 1, _PRIORITY: _HIGHEST}
+        return own | {_DYNAMIC: 1, _PRIORITY: BELOW_COPIES}
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
         """Variables of a launch that heeds both files, or none: HAN heeds its own on all communicators."""

@@ -35,6 +35,17 @@ _TREES = frozenset({"bcast", "reduce"})
 _FIXED = frozenset({"allgather", "allgatherv", "allreduce", "alltoall", "alltoallv", "barrier", "bcast", "gather"})
 _FIXED |= {"reduce", "reduce_scatter", "reduce_scatter_block", "scatter"}
 _ALL = _FIXED | {"alltoallw", "exscan", "gatherv", "scan", "scatterv"}
+#: Components that a site may have switched on, as NVIDIA's HPC-X has, and what they may answer, before HAN where their
+#: priority is higher, as hcoll's is (``coll_hcoll_module.c``, ``coll_ucc.h``).
+OF_SITES: Mapping[str, frozenset[str]] = {
+    "hcoll": _FIXED - {"gather", "scatter"} | {"gatherv", "scatterv"},
+    "ucc": _FIXED | {"gatherv", "scatterv"},
+}
+#: Value of the parameter ``coll`` with which tuned is asked first. Of the highest priority it would be, too, but then
+#: also be handed buffers of GPUs, in which it cannot reduce: ``cuda`` (4.1, 5.0) and ``accelerator`` (6.0) copy them.
+TUNED_FIRST = f"^{HAN},{','.join(OF_SITES)}"
+#: The highest priority below that of these two.
+BELOW_COPIES = 77
 #: Collectives of which a component answers blocking calls; libnbc has none.
 SERVES: Mapping[str, frozenset[str]] = {
     "basic": _ALL,
@@ -140,5 +151,5 @@ def answers(selected: Sequence[str], collective: str) -> str:
     selected
         Components of a communicator, in the order in which the library selected them: the last one comes first.
     """
-    serves = {**SERVES, **_BETWEEN}
+    serves = {**SERVES, **_BETWEEN, **OF_SITES}
     return next((name for name in reversed(selected) if collective in serves.get(name, ())), "")

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
-from dashboard.export.components import parameters
+from dashboard.export.components import TUNED_FIRST, parameters
 
 
 class Step(NamedTuple):
@@ -78,7 +78,11 @@ OPEN_MPI = (
         "Or by the environment, such as in a job script under srun:",
         "export OMPI_MCA_coll_tuned_use_dynamic_rules=1\nexport OMPI_MCA_coll_tuned_dynamic_rules_filename=$PWD/{name}",
     ),
-    Step("Across nodes the component han is asked first and would decide; switch it off:", "export OMPI_MCA_coll=^han"),
+    Step(
+        "Across nodes the component han is asked first and would decide, and anywhere hcoll and ucc where a site has "
+        "switched them on; switch them off:",
+        f"export OMPI_MCA_coll={TUNED_FIRST}",
+    ),
     Step("Open MPI drops a file with a fault without a word. Check it, and see that it acts:", "colltune lint {name}"),
 )
 #: A file of MPICH.

@@ -20,7 +20,7 @@ from dashboard.domain.errors import DecisionError
 from dashboard.domain.units import format_count, format_names, format_percent
 from dashboard.export import TARGETS
 from dashboard.export.bands import bands_of
-from dashboard.export.components import asks_han
+from dashboard.export.components import TUNED_FIRST, asks_han
 from dashboard.export.holds import unsaid
 from dashboard.export.library_names import COMPARED, measured_series, naming_remedy
 from dashboard.export.naming import lacking
@@ -40,8 +40,8 @@ from dashboard.export.unsafe import limits, not_written, of_other_library, only_
 from loaders.openmpi import DEFAULT_VERSION
 
 _HAN_FIRST = (
-    "Across nodes HAN answers before these rules, which act where it is switched off (--mca coll ^han); rules of both "
-    "are written for openmpi-nodes."
+    "Across nodes HAN answers before these rules, which act where it is switched off (--mca coll "
+    f"{TUNED_FIRST}); rules of both are written for openmpi-nodes."
 )
 _NOTHING = "nothing of what was decided can be said here, the library would decide itself"
 #: Points of a mean penalty that are rounding.

@@ -113,7 +113,9 @@ def look(work: Work) -> Result:
         "points": estimate.points,
         "seconds": round(work.asked.seconds, 1),
     }
-    said = "; ".join(filter(None, [_said(work, facts, noted), too_short(work.asked, plan, work.cores)]))
+    said = "; ".join(
+        filter(None, [_said(work, facts, noted), library.unheeded, too_short(work.asked, plan, work.cores)])
+    )
     return Result(facts, noted={**noted, "said": said})
 
 

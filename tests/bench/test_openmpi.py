@@ -65,6 +65,23 @@ def test_whether_4_1_was_built_to_count_messages_is_asked(tmp_path: Path) -> Non
     assert says("5.0.11", "")
 
 
+def test_what_a_site_has_switched_on_before_tuned_is_told_since_no_rules_act_then() -> None:
+    def told_of(hcoll: int, priority: int) -> str:
+        """What is said of an installation with hcoll, switched on or not, and UCC of its usual priority."""
+        said = (
+            f"hcoll_enable:value:{hcoll}",
+            f"hcoll_priority:value:{priority}",
+            "ucc_enable:value:1",
+            "ucc_priority:value:10",
+        )
+        lines = [f"mca:coll:{each.split('_')[0]}:param:coll_{each}" for each in said]
+        return openmpi.parse("\n".join([OMPI_INFO, *lines])).unheeded
+
+    assert "asks hcoll first" in told_of(1, 90)
+    assert "OMPI_MCA_coll=^hcoll in" in told_of(1, 90)
+    assert told_of(0, 90) == told_of(1, 20) == ""
+
+
 def test_algorithms_are_those_that_the_library_names(library: openmpi.OpenMpi) -> None:
     assert library.version == "5.0.11"
     assert library.algorithms["bcast"] == {1: "basic_linear", 2: "chain", 7: "knomial"}

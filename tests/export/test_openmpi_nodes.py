@@ -285,6 +285,9 @@ def test_the_component_that_was_selected_last_and_can_answers() -> None:
     assert answers(["basic", "libnbc", "tuned", "han"], "alltoall") == TUNED
     assert answers(["basic", "tuned", "han", "libnbc"], "bcast") == HAN
     assert answers(["libnbc"], "bcast") == ""
+    # hcoll has no gather (coll_hcoll_module.c); what copies the buffers of GPUs hands calls on.
+    assert answers(["tuned", "han", "cuda", "hcoll"], "bcast") == "hcoll"
+    assert answers(["tuned", "han", "cuda", "hcoll"], "gather") == HAN
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ def test_control_variables_are_those_of_the_library() -> None:
     # Names as `ompi_info --param coll tuned --level 9` of 5.0.11 prints them.
     assert list(settings_of("bcast", Choice(2, 4, 8192)).items()) == [
         ("coll_tuned_use_dynamic_rules", 1),
-        ("coll_tuned_priority", 100),
+        ("coll_tuned_priority", 77),
         ("coll_tuned_bcast_algorithm", 2),
         ("coll_tuned_bcast_algorithm_segmentsize", 8192),
         ("coll_tuned_bcast_algorithm_chain_fanout", 4),

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
+from dashboard.benchmarks.libraries.openmpi import OpenMpi
 from dashboard.export import form
 from dashboard.export.targets.mpich import base
 from dashboard.tuning import again, answer, beside, look, tune
@@ -101,6 +102,16 @@ def test_nodes_that_nothing_tells_of_are_not_said_as_a_fact(tmp_path: Path) -> N
     for ppn, words in ((None, "6 ranks on what is taken to be 2 nodes: the start command"), (3, "6 ranks on 2 nodes;")):
         work = replace(across_nodes(tmp_path), launcher=replace(SEVERAL_NODES, ppn=ppn))
         assert words in look.look(work).noted["said"]
+
+
+def test_that_something_of_the_site_s_is_asked_before_all_rules_is_said_at_once(tmp_path: Path) -> None:
+    work = across_nodes(tmp_path)
+    library = work.installation.library
+    assert isinstance(library, OpenMpi)
+    variables = {**library.variables, "coll_hcoll_enable": 1, "coll_hcoll_priority": 90}
+    installation = replace(work.installation, library=replace(library, variables=variables))
+    for each, there in ((work, False), (replace(work, installation=installation), True)):
+        assert ("this Open MPI asks hcoll first" in look.look(each).noted["said"]) == there
 
 
 def test_a_budget_that_does_not_last_for_all_methods_at_one_size_is_said_to_be_too_short(tmp_path: Path) -> None:

@@ -43,6 +43,11 @@ def test_off_takes_back_what_it_set(bundle: Path) -> None:
     assert sourced("bash", bundle, "", "off") == ([], "")
 
 
+def test_across_nodes_what_copies_the_buffers_of_gpus_is_still_asked_before_tuned() -> None:
+    one, several = (switches.variables("openmpi", "rules.conf", ["bcast"], nodes=nodes) for nodes in (1, 2))
+    assert {name: value for name, value in several.items() if name not in one} == {"OMPI_MCA_coll": "^han"}
+
+
 def test_the_device_of_mpich_decides_on_where_there_are_no_rules() -> None:
     said = switches.variables("mpich", "rules.json", ["bcast"], nodes=1)
     assert said == {

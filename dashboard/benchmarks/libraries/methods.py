@@ -157,6 +157,10 @@ class Library(Protocol):
     def apart(self) -> bool:
         """Whether a method can be forced from the start of the ranks on only, so that each needs a launch."""
 
+    @property
+    def unheeded(self) -> str:
+        """Why no rules act on this installation, in words; empty where they do."""
+
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""
 
@@ -179,6 +183,11 @@ class Plain:
     graph_counters: tuple[str, ...] = ()
     components: tuple[str, ...] = ()
     apart: bool = False
+
+    @property
+    def unheeded(self) -> str:
+        """It has no parts that may be asked first."""
+        return ""
 
     @property
     def strict(self) -> dict[str, int]:

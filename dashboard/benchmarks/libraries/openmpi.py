@@ -16,6 +16,7 @@ from dashboard.export.components import (
     HAN,
     HAN_MODULES,
     HAN_VARIANTS,
+    OF_SITES,
     OWN_VARIANTS,
     SERVES,
     VARIANT,
@@ -31,7 +32,7 @@ _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
 )
-_VARIABLE = re.compile(r"mca:coll:(?:tuned|han):param:(?P<name>\w+):value:(?P<value>.*)")
+_VARIABLE = re.compile(r"mca:coll:(?:tuned|han|hcoll|ucc):param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
 _MONITORING = "mca:pml:monitoring:version:"
@@ -60,7 +61,7 @@ class OpenMpi(Plain):
     algorithms
         Name of each algorithm by number (0, the library's own choice, left out), by collective.
     variables
-        Whole-number control variables of ``coll/tuned`` and ``coll/han`` with their values.
+        Whole-number control variables of ``coll/tuned``, ``coll/han`` and those of sites with their values.
     components
         That were built with it and answer blocking collectives.
     monitors
@@ -78,6 +79,21 @@ class OpenMpi(Plain):
     components: tuple[str, ...] = ()
     monitors: bool = True
     graph_counters: tuple[str, ...] = GRAPH_COUNTERS
+
+    @property
+    def unheeded(self) -> str:
+        """What this installation asks before tuned and HAN, so that no rules act, in words; empty: nothing."""
+        first = (
+            name
+            for name in OF_SITES
+            if self.variables.get(f"coll_{name}_enable")
+            and self.variables.get(f"coll_{name}_priority", 0) > self.variables[_PRIORITY]
+        )
+        names = ",".join(first)
+        return names and (
+            f"this Open MPI asks {names} first, whatever rules say (OMPI_MCA_coll=^{names} in the environment of "
+            "colltune and of programs leaves it out)"
+        )
 
     def methods(self, collective: str, variants: Variants) -> list[Method]:
         """All methods of a collective, the library's own decision first."""

@@ -16,7 +16,7 @@ from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
-from dashboard.export.components import TUNED, named, parameters
+from dashboard.export.components import TUNED, TUNED_FIRST, named, parameters
 from dashboard.export.library_names import takes_fan_out
 from dashboard.export.rules.mpich_parameters import is_forced
 from dashboard.export.usage import MPICH_FILE
@@ -137,7 +137,7 @@ class OnOpenMpi(Target):
     def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
         """See `Target`."""
         said = added(self.library.environment(one_node=one_node, graphs=self.evidence == "messages"))
-        said |= {"OMPI_MCA_coll": "^han", "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
+        said |= {"OMPI_MCA_coll": TUNED_FIRST, "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         if self.evidence == "sockets":
             said |= _THROUGH_TCP
         return said | ({"OMPI_MCA_coll_tuned_dynamic_rules_filename": str(rules)} if rules else {})

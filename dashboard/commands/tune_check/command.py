@@ -113,6 +113,8 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
         raise Usage(f"-c {lost[0]}: the rules decide {', '.join(rules.decided)}")
     names = measurable(args.collective or rules.decided or rules.decisions)
     installation = with_rules(installation, rules_of(folder), names, han=bool(args.han))
+    if installation.library.unheeded:
+        say(f"note: {installation.library.unheeded}")
     ranks = _ranks(args, rules)
     otherwise: dict[str, Any] = {"ranks": ranks, "collectives": names}
     if installation.library.apart:

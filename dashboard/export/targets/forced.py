@@ -18,6 +18,7 @@ from dashboard.decisions.judged.penalty import PenaltySummary, penalty, summaris
 from dashboard.decisions.measured.map import methods_of, select_ppn
 from dashboard.export import provenance as origin
 from dashboard.export import usage
+from dashboard.export.components import TUNED_FIRST
 from dashboard.export.known_faults import KnownFault, known_fault
 from dashboard.export.library_names import COMPARED, NEAREST, algorithm_names, measured_with, radix_of
 from dashboard.export.parts import known_ppn, per_collective
@@ -232,8 +233,8 @@ def _intel(decision: DecisionFunction, method: Method, version: str) -> Options:
 OPEN_MPI = _Library(
     "Open MPI",
     "--mca {} {}".format,
-    # HAN is asked before `tuned`, and its dynamic rules must be on for anything to be forced.
-    {"coll": "^han", "coll_tuned_use_dynamic_rules": "1"},
+    # Its dynamic rules must be on for anything to be forced.
+    {"coll": TUNED_FIRST, "coll_tuned_use_dynamic_rules": "1"},
     _open_mpi,
     "coll_tuned_{}_algorithm".format,
 )

@@ -15,7 +15,16 @@ from dashboard.decisions import Method
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.domain.algorithm_names import normal
 from dashboard.export import usage
-from dashboard.export.components import HAN, SERVES, TUNED, han_settings, module_settings, named, variant_of
+from dashboard.export.components import (
+    BELOW_COPIES,
+    HAN,
+    SERVES,
+    TUNED,
+    han_settings,
+    module_settings,
+    named,
+    variant_of,
+)
 from dashboard.export.library_names import Choice, algorithm_names, radix_of, takes_fan_out, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, series_of
@@ -30,6 +39,8 @@ from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, series
 _USE = """\
 Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
 is raised; a component of 5.0 (han, tuned, adapt, basic) answers where it is decided, by its own priority. \
+It stays below what copies the buffers of GPUs for it, and below hcoll and UCC where a site has switched them on \
+(OMPI_MCA_coll=^hcoll,ucc switches them off). \
 Open MPI 4.1 needs OMPI_MCA_coll_tuned_use_dynamic_rules=1 in the environment as well.
 
 How it works: the first call on a communicator that is decided for a method makes a further communicator of the \
@@ -43,7 +54,7 @@ COLLTUNE_ONE_THREAD=1 says that one thread alone calls collectives. A communicat
 very moment when one is prepared may take its method as well."""
 #: Components of 5.0 whose priority can be set while it runs.
 _RAISED = (HAN, TUNED, "adapt", "basic")
-_DYNAMIC, _PRIORITY, _HIGHEST = "coll_tuned_use_dynamic_rules", "coll_tuned_priority", 100
+_DYNAMIC, _PRIORITY = "coll_tuned_use_dynamic_rules", "coll_tuned_priority"
 
 
 def to_preload(
@@ -142,11 +153,11 @@ def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION)
     In 4.1 the priority of ``tuned`` cannot be set while it runs, and need not be: HAN gives way there.
     """
     if choice.component:
-        return {_DYNAMIC: 0, f"coll_{choice.component}_priority": _HIGHEST}
+        return {_DYNAMIC: 0, f"coll_{choice.component}_priority": BELOW_COPIES}
     if not choice.algorithm:
         return {}
     base = f"coll_tuned_{collective}_algorithm"
-    raised = {} if series(version) == "4.1" else {_PRIORITY: _HIGHEST}
+    raised = {} if series(version) == "4.1" else {_PRIORITY: BELOW_COPIES}
     settings = {_DYNAMIC: 1, **raised, base: choice.algorithm}
     if takes_segments(collective, choice.algorithm):
         settings[f"{base}_segmentsize"] = choice.segment_size

@@ -30,8 +30,8 @@ Passed on as they came, and counted: calls on intercommunicators and on one proc
 does not commute, and everything where the library cannot be told the method. Not touched: collectives that do not \
 block, those of neighbours and those with counts for each process but reduce_scatter. Own methods and grids run over \
 messages, or calls on groups of the grid, by tables for the numbers of processes that were measured; messages of more \
-than 16 segments are run 16 at a time. Another tool of MPI's profiling \
-interface in the same program does not see the calls that come through here."""
+than 16 segments are run 16 at a time. They read and write buffers themselves, which must not be a GPU's. Another tool \
+of MPI's profiling interface in the same program does not see the calls that come through here."""
 _BOUNDS = """\
 /* Communicators made for one of the program's, and for all of them; tries to get them beside other threads. */
 #ifndef COLLTUNE_MOST
