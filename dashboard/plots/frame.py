@@ -15,6 +15,7 @@ def framed(
     *hooks: Callable[[Any, Any], None],
     tools: Sequence[str] = TOOLS,
     grows: bool = True,
+    fills: bool = False,
     backend_opts: Mapping[str, Any] | None = None,
     **more: Any,
 ) -> dict[str, Any]:
@@ -28,6 +29,8 @@ def framed(
         Beside the one that offers the picture as SVG.
     tools
         Of the toolbar.
+    fills
+        Whether it is as wide as its place, and as high.
     backend_opts
         Further properties of Bokeh's models.
     **more
@@ -36,8 +39,7 @@ def framed(
     return {
         "title": title,
         "responsive": True,
-        "height": height,
-        "min_width": 330,
+        **({"min_height": height} if fills else {"height": height, "min_width": 330}),
         "show_grid": True,
         "show_legend": False,
         "toolbar": "above",

@@ -52,11 +52,12 @@ def stacked(
 
 
 def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
-    options = framed(
+    return framed(
         title,
         HEIGHT,
         *hooks,
         grows=not around,
+        fills=True,
         backend_opts={
             **({"plot.styles": {"min-height": filling(HEIGHT, around)}} if around else {}),
             # Of a map of many sizes the last label stands half beside it.
@@ -70,8 +71,5 @@ def _frame(title: str, axes: Axes, around: int, *hooks: Hook) -> dict[str, Any]:
         xticks=axes.x.ticks(),
         ylim=axes.y.limits,
         yticks=axes.y.ticks(),
-        min_height=HEIGHT,
         show_grid=False,
     )
-    # As high and as wide as its place.
-    return {name: value for name, value in options.items() if name not in ("height", "min_width")}
