@@ -173,6 +173,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "harmed": compared.get("harmed", []),
         "not_compared": compared.get("not_compared", {}),
         "untrusted": compared.get("untrusted", {}),
+        "refused": compared.get("refused", {}),
         "not_as_decided": work.facts("export").get("notes", []),
         "excluded": [*measured["unsafe"]],
         "decided": work.facts("decide")["collectives"],
@@ -308,6 +309,10 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     lines += [
         f"- left to the library: {name}: {format_count(count, 'rule')}, compared by times that cannot be trusted"
         for name, count in summary.get("untrusted", {}).items()
+    ]
+    lines += [
+        f"- left to the library: {name}: {format_count(refused['rules'], 'rule')}, not compared: {refused['why']}"
+        for name, refused in summary.get("refused", {}).items()
     ]
     lines += [f"- left to the library: {name}: slower where {_FELT[summary['library']]}" for name in summary["harmed"]]
     lines += [f"- excluded as unsafe: {method['why']}" for method in summary["excluded"]]

@@ -17,6 +17,7 @@ from dashboard.benchmarks import tune_check
 from dashboard.benchmarks.errors import PlanError
 from dashboard.decisions.function.cutting import without, without_slower
 from dashboard.decisions.function.decision import DecisionFunction
+from dashboard.decisions.function.nodes import default_of
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
 from dashboard.decisions.judged.improvement import Verdict, improvement, judge
@@ -112,10 +113,12 @@ def settled(work: Work, rules: Rules, proof: dict[str, Any], mark: str = "") -> 
             return _left(work, file, proof, (first, last.narrowed(left.decisions)), "proven")
         last = replace(against(work, left, mark), before=first)
         harmed = _harmed(work, last)
-        if not harmed and not any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name)):
+        refuted = any(_refuted(verdict) for name in last.verdicts for verdict in last.alone(name))
+        if not harmed and not refuted and last.decisions.keys() == last.improvements.keys():
             return _left(work, file, proof, (first, last), "proven")
         kept = _kept(left, last, harmed, only_faster=False)
-    outcome = "noise" if kept or first.too_wide or last.too_wide else decide.without_rules(work)
+    wide = first.improvements and (first.too_wide or last.too_wide)
+    outcome = "noise" if kept or wide else decide.without_rules(work) if first.improvements else "short"
     return _left(work, None, proof, (first, last), outcome)
 
 
@@ -147,15 +150,19 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
     plan = plan_of(work, decided, given, everywhere=across or _felt(work))
     campaign = tune_check.prepare(folder, rules.text, plan)
     finish(work, "compare", campaign, given, _LONGEST * work.asked.comparing + _AROUND_S)
-    improvements, untrusted = {}, {}
-    for name, child in open_results(campaign.result_files()).children.items():
+    improvements, untrusted, done = {}, {}, campaign.done()
+    results = open_results(campaign.result_files()).children if done.measured else {}
+    for name, child in results.items():
         measured = child.to_dataset()
+        if measured.sizes["method"] == 1:
+            continue
         cube = trust.without_doubtful(measured)
         improvements[name] = improvement(cube)
         known, left = (np.isfinite(select_ppn(each)[0]["time"].transpose(*DIMS).values) for each in (measured, cube))
         untrusted[name] = (known & ~left).any(axis=0)
     verdicts = {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()}
-    return Compared(named, improvements, verdicts, untrusted=untrusted)
+    refused = {(name, *sizes): why for (name, _, *sizes, _ppn, _datatype, _launch), why in done.refused.items()}
+    return Compared(named, improvements, verdicts, untrusted=untrusted, refused=refused)
 
 
 def _refuted(verdict: Verdict) -> bool:
@@ -249,19 +256,27 @@ def _left(
     return {**facts, "said": _SAME.format(asked) if same else _said(outcome, facts)}, files
 
 
-def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, int]]:
+def _not_compared(work: Work, compared: Compared) -> dict[str, dict[str, Any]]:
     """By collective the rules that decide sizes of the grid, none of which was compared.
 
-    ``untrusted`` are those whose times could not be trusted; for ``not_compared`` the time did not suffice.
+    ``untrusted`` are those whose times could not be trusted, ``refused`` how many ``rules`` could not be called, and
+    ``why``; for ``not_compared`` the time did not suffice.
     """
-    counts: dict[str, dict[str, int]] = {"not_compared": {}, "untrusted": {}}
+    counts: dict[str, dict[str, Any]] = {"not_compared": {}, "untrusted": {}, "refused": {}}
     for name, decision in compared.decisions.items():
         sizes = np.meshgrid(work.asked.rows, work.asked.columns, indexing="ij")
         deciding = set(decision.leaf_places(*sizes).ravel().tolist())
-        judged = compared.verdicts.get(name, ())
-        for node in {verdict.node for verdict in judged if not verdict.default and not verdict.cells} & deciding:
-            why = counts["untrusted" if compared.lost(name, node) else "not_compared"]
-            why[name] = why.get(name, 0) + 1
+        judged = {verdict.node for verdict in compared.verdicts.get(name, ()) if verdict.cells}
+        for node, rule in decision.rules_by_place().items():
+            if node not in deciding - judged or default_of([decision.methods[rule.method]]) is not None:
+                continue
+            if name in compared.verdicts and compared.lost(name, node):
+                counts["untrusted"][name] = counts["untrusted"].get(name, 0) + 1
+            elif why := compared.refusal(name, node):
+                number = counts["refused"].get(name, {"rules": 0})["rules"]
+                counts["refused"][name] = {"rules": number + 1, "why": why}
+            else:
+                counts["not_compared"][name] = counts["not_compared"].get(name, 0) + 1
     return counts
 
 

@@ -48,6 +48,8 @@ class Compared:
         An earlier comparison of the same rules among others, which counts as much.
     untrusted
         By collective ``(comm_size, message_size)``: where times were measured that cannot be trusted.
+    refused
+        By collective and sizes: why what could not be called was refused, or wrong.
     """
 
     decisions: Mapping[str, DecisionFunction]
@@ -55,6 +57,7 @@ class Compared:
     verdicts: Mapping[str, Sequence[Verdict]]
     before: Compared | None = None
     untrusted: Mapping[str, BoolArray] = field(default_factory=dict)
+    refused: Mapping[tuple[str, int, int], str] = field(default_factory=dict)
 
     @property
     def too_wide(self) -> bool:
@@ -84,6 +87,11 @@ class Compared:
         cells = self.improvements[name].cells
         sizes = np.meshgrid(cells[COMM_SIZE].values, cells[MESSAGE_SIZE].values, indexing="ij")
         return int((self.untrusted[name] & (self.decisions[name].leaf_places(*sizes) == node)).sum())
+
+    def refusal(self, name: str, node: int) -> str:
+        """Why calls were refused or wrong at a size that a rule decides; empty where none was."""
+        leaf = self.decisions[name].leaf_places
+        return next((why for (each, *at), why in self.refused.items() if each == name and leaf(*at) == node), "")
 
     def alone(self, name: str, level: float | None = None) -> list[Verdict]:
         """Verdicts on the rules of a collective, each by itself: not corrected for their number.

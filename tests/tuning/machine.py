@@ -96,6 +96,8 @@ class Machine:
         Whether rules ask for anything else than it does by itself.
     disobeys
         Collectives and algorithms that it does not run where rules ask for them.
+    refuses
+        Collectives and what of them, rules or the library's own decision, cannot be called when they are compared.
     campaigns
         Folders of those that measured anything, each time that they did.
     fails
@@ -114,6 +116,7 @@ class Machine:
     proves: bool = True
     differs: bool = True
     disobeys: frozenset[tuple[str, str]] = frozenset()
+    refuses: frozenset[tuple[str, str]] = frozenset()
     campaigns: list[str] = field(default_factory=list)
     fails: list[str] = field(default_factory=list)
     header: dict[str, Any] = field(default_factory=dict)
@@ -188,7 +191,9 @@ class Machine:
                     algorithm = str(dict(method.parameters).get(VARIANT, method.algorithm))
                     samples = times(cell.collective, algorithm, *sizes) * np.exp(scatter)
                     point = {"collective": cell.collective, **method.to_json(), "comm_size": sizes[0]}
-                    point |= {"message_size": sizes[1], "samples": samples.tolist(), "seconds": 0.1}
+                    refused = campaign.plan().goal is None and (cell.collective, method.algorithm) in self.refuses
+                    came = {"error": "refused: MPI_ERR_OP"} if refused else {"samples": samples.tolist()}
+                    point |= {"message_size": sizes[1], "seconds": 0.1, **came}
                     writer.append(point if cell.launch == 1 else {**point, "launch": cell.launch})
 
     def prove(self, wish: Wish, _progress: Any) -> Proof:

@@ -1,8 +1,9 @@
 """Rules against the library's own decision: what a comparison does not confirm is left to the library."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import replace
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import xarray as xr
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import PlanError
 from dashboard.benchmarks.libraries.methods import DEFAULT
+from dashboard.benchmarks.tune_check import TUNED
 from dashboard.commands.launching import measured_ranks
 from dashboard.decisions.judged.improvement import OUTCOMES, leaves_of
 from dashboard.export.rules.lint import read_rules
@@ -203,6 +205,41 @@ def test_a_collective_is_left_to_the_library_that_decides_otherwise_beside_its_r
     assert result["outcome"] == "proven"
     assert result["gain"].keys() == {"bcast"}
     assert "allreduce" not in read_rules(tmp_path / "bundle" / "rules.conf").decisions
+
+
+@pytest.mark.parametrize(
+    ("refused", "outcome"),
+    [([("bcast", TUNED)], "proven"), (product(("bcast", "allreduce"), (DEFAULT, TUNED)), "short")],
+)
+def test_of_rules_that_are_refused_at_every_size_compared_the_readme_says_why_they_are_not_there(
+    tmp_path: Path, machine: Machine, refused: Iterable[tuple[str, str]], outcome: str
+) -> None:
+    machine.refuses = frozenset(refused)
+    result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert result["outcome"] == outcome
+    assert {*result["gain"]} == {"allreduce"} - {name for name, _ in machine.refuses}
+    lines = [line for line in (tmp_path / "bundle" / "README.md").read_text().splitlines() if "MPI_ERR_OP" in line]
+    assert [re.sub(r"\d+", "N", line) for line in lines] == [
+        f"- left to the library: {name}: N rules, not compared: refused: MPI_ERR_OP"
+        for name in ("bcast", "allreduce")
+        if (name, TUNED) in machine.refuses
+    ]
+
+
+def test_rules_that_are_refused_when_they_are_compared_again_are_not_kept(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real, turns = compare.against, list[int]()
+
+    def against(*given: Any) -> Compared:
+        turns.append(1)
+        machine.refuses = frozenset({("bcast", TUNED)} if len(turns) > 1 else ())
+        return real(*given)
+
+    monkeypatch.setattr(compare, "against", against)
+    result = answer(work_in(tmp_path).folder, tune(work_in(tmp_path)))
+    assert {*result["gain"]} == {*read_rules(tmp_path / "bundle" / "rules.conf").decisions} == {"allreduce"}
+    assert {row["verdict"] for row in result["compared"] if row["collective"] == "bcast"} >= {"once"}
 
 
 def test_rules_that_ask_for_what_the_library_does_by_itself_gain_nothing(tmp_path: Path, machine: Machine) -> None:
