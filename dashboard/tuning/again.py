@@ -14,6 +14,7 @@ from dashboard.export.provenance import today
 from dashboard.tuning.compare import against, settled
 from dashboard.tuning.compared import Compared
 from dashboard.tuning.folder import Folder, Result
+from dashboard.tuning.measure import excluded
 from dashboard.tuning.order import STAGES, tune
 from dashboard.tuning.rules import NAMES, facts_of, obeyed, proven, read, rewritten, target_of, text_of
 from dashboard.tuning.stages import Work, run
@@ -134,6 +135,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
         rewritten(work, decisions, file)
         _, proof = obeyed(work, file, "compare", file)
         facts, files = settled(work, read(work, text_of(work, file)), proof, f"again {number} joined")
+    facts["unsafe"] = [*(each for each in excluded(work.folder) if each["collective"] not in names), *excluded(inner)]
     compare = next(stage for stage in STAGES if stage.name == "compare")
     work.folder.finish("compare", compare.inputs(work), Result(facts, files), 0.0)
     work.tell("compare", None, facts["said"])

@@ -20,6 +20,7 @@ from dashboard.tuning import switches
 from dashboard.tuning.compared import cells_of
 from dashboard.tuning.decide import names_decided, unmeasured
 from dashboard.tuning.folder import Result
+from dashboard.tuning.measure import excluded
 from dashboard.tuning.rules import ACROSS, NAMES, as_decided, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
 from loaders import disk, open_results
@@ -175,7 +176,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
         "untrusted": compared.get("untrusted", {}),
         "refused": compared.get("refused", {}),
         "not_as_decided": work.facts("export").get("notes", []),
-        "excluded": [*measured["unsafe"]],
+        "excluded": excluded(work.folder),
         "decided": work.facts("decide")["collectives"],
         "measured": {name: measured[name] for name in ("measured", "refused", "spent", "expected_loss")},
         "launches": asked.launches,
@@ -289,6 +290,7 @@ def _gains(summary: Mapping[str, Any]) -> list[str]:
 def _not(summary: Mapping[str, Any]) -> list[str]:
     proof = summary["proof"]
     lines = [f"- proof: {proof['said']}", *(f"- proof: {note}" for note in proof.get("notes", ()))]
+    lines += [f"- proof: the rules ask for what is unsafe: {finding}" for finding in proof.get("unsafe", ())]
     counts = proof.get("counts", {})
     if counts.get("same graph"):
         lines.append(f"- {format_count(counts['same graph'], 'region')} with messages that other methods send, too")

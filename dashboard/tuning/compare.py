@@ -161,7 +161,7 @@ def against(work: Work, rules: Rules, mark: str = "") -> Compared:
         known, left = (np.isfinite(select_ppn(each)[0]["time"].transpose(*DIMS).values) for each in (measured, cube))
         untrusted[name] = (known & ~left).any(axis=0)
     verdicts = {name: judge(comparison, rules.decisions[name]) for name, comparison in improvements.items()}
-    refused = {(name, *sizes): why for (name, _, *sizes, _ppn, _datatype, _launch), why in done.refused.items()}
+    refused = {(name, rows, columns): why for (name, _, rows, columns, *_), why in done.refused.items()}
     return Compared(named, improvements, verdicts, untrusted=untrusted, refused=refused)
 
 

@@ -16,7 +16,7 @@ from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.ranks.world import said
 from dashboard.benchmarks.safety.check import faulty_of
 from dashboard.domain.units import format_count, format_duration, format_percent
-from dashboard.tuning.folder import Result
+from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.look import plan_of
 from dashboard.tuning.stages import Work
 
@@ -55,6 +55,11 @@ def measure(work: Work) -> Result:
         f"expected loss of the decision {loss_words(sum(loss.values()) / len(loss)) if loss else unknown}"
     )
     return Result(facts, files)
+
+
+def excluded(folder: Folder) -> list[dict[str, str]]:
+    """Unsafe methods: ``collective, method, why``, by the check of each collective that was made last."""
+    return list(folder.facts("compare").get("unsafe", folder.facts("measure").get("unsafe", [])))
 
 
 def loss_words(percent: float) -> str:

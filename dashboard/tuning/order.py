@@ -71,7 +71,7 @@ def answer(folder: Folder, done: Mapping[str, bool]) -> dict[str, Any]:
         "compared": compared.get("compared", []),
         "gain": compared.get("gain", {}),
         bundled.LIMITS: bundle.get(bundled.LIMITS, bundled.UNTOLD if bundle.get(bundled.RULES_KEY) else ""),
-        "excluded": folder.facts("measure").get("unsafe", []),
+        "excluded": measure.excluded(folder),
         "decided": folder.facts("decide").get("collectives", {}),
         "expected_loss": folder.facts("measure").get("expected_loss", {}),
     }

@@ -257,12 +257,13 @@ def prove_stage(work: Work) -> Result:
 def facts_of(proof: Proof) -> dict[str, Any]:
     """What of a proof later stages and the bundle tell."""
     record = proof.to_dict()
-    kept = {name: record[name] for name in ("holds", "outcome", "taken", "counts", "ranks", "notes", "unsafe")}
+    kept = {name: record[name] for name in ("holds", "outcome", "taken", "counts", "ranks", "notes")}
     ran = proof.count("proven", "same graph")
     word = proof.outcome if proof.holds else "NOT PROVEN"
     left = sum(verdict.state == "not run" and _left(verdict.region.method) for verdict in proof.verdicts)
     said = f"{word}: {ran} of {len(proof.verdicts) - left} regions run as asked"
     said += f", {left} more are left to the library" if left else ""
+    kept["unsafe"] = list(map(str, proof.unsafe))
     return {**kept, "regions": len(proof.verdicts), "left": left, "ran": ran, "said": said}
 
 

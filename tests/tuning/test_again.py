@@ -9,10 +9,10 @@ from typing import Any
 import pytest
 
 from dashboard.benchmarks.errors import CampaignError
-from dashboard.benchmarks.libraries.methods import Method
+from dashboard.benchmarks.libraries.methods import DEFAULT, Method
 from dashboard.benchmarks.safety.verdict import Finding
 from dashboard.export.rules.lint import read_rules
-from dashboard.tuning import STAGES, Folder, again, beside, rules, tune
+from dashboard.tuning import STAGES, Folder, again, answer, beside, measure, rules, tune
 from dashboard.tuning.compare import settled
 from tests.cli.command import Run
 from tests.tuning.machine import Machine, better, default_best, work_in
@@ -75,6 +75,34 @@ def test_what_is_not_proven_any_more_is_not_compared_and_does_not_hold(
     assert set(result["anew"]) == {"bcast", "allreduce"} - left
     assert {name for name, check in result["checked"].items() if check["now"] is not None} == left
     assert bool(machine.campaigns) == bool(left)
+
+
+def test_the_bundle_names_what_is_unsafe_by_the_last_check_of_each_collective(
+    tuned: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for best, unsafe in (("binomial", "pipeline"), ("basic_linear", "binomial")):
+
+        def changed(collective: str, algorithm: str, *sizes: int, best: str = best) -> float:
+            if collective != "bcast":
+                return better(collective, algorithm, *sizes)
+            return {DEFAULT: 1.0, best: 0.5}.get(algorithm, 3.0) * better(collective, DEFAULT, *sizes)
+
+        found = Finding("bcast", Method(unsafe), ("plain",), (2,), "plain", "hangs", 1)
+        monkeypatch.setattr(measure, "faulty_of", lambda _, found=found: (found,))
+        machine.times = changed
+        assert again(work_in(tuned))["anew"] == ["bcast"]
+        lines = (tuned / "bundle" / "README.md").read_text().splitlines()
+        assert [line for line in lines if "unsafe" in line] == [f"- excluded as unsafe: {found}"]
+        assert [each["why"] for each in answer(Folder(tuned), {})["excluded"]] == [str(found)]
+
+
+def test_of_rules_that_are_not_proven_since_they_ask_for_what_is_unsafe_the_bundle_says_so(
+    tmp_path: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    found = Finding("allreduce", Method("ring"), ("plain",), (2,), "plain", "hangs", 1)
+    monkeypatch.setattr(rules, "prove", lambda *given: replace(machine.prove(*given), unsafe=(found,)))
+    tune(work_in(tmp_path, ranks=3, collectives=["allreduce"]))
+    assert f"- proof: the rules ask for what is unsafe: {found}\n" in (tmp_path / "bundle" / "README.md").read_text()
 
 
 def test_where_nothing_is_better_any_more_no_rules_are_left(tuned: Path, machine: Machine) -> None:
