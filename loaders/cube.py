@@ -15,7 +15,7 @@ from loaders import ragged
 from loaders.axes import Axes
 from loaders.collectives import size_meaning
 from loaders.errors import LoadError
-from loaders.facet_names import LISTS
+from loaders.facet_names import LISTS, listed
 from loaders.methods import MethodKey, method_label
 from loaders.pooling import Samples, pool, samples_of
 from loaders.rows import CollectiveRows, Floats, Ints
@@ -208,7 +208,7 @@ def combine_attrs(attrs_of_files: Sequence[tuple[str, Mapping[str, Any]]]) -> di
                     path=path,
                 )
             elif name in LISTS:
-                joined[name] = f"{joined[name][:-1]}, {value[1:]}"
+                joined[name] = json.dumps([*listed(joined, name), *listed(attrs, name)])
             elif joined[name] != value:
                 texts = str(joined[name]).split("; ")
                 if str(value) not in texts and len(texts) < 5:

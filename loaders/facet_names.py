@@ -1,7 +1,8 @@
 """Names of the facets, in what files that measured the same collective differ; light enough for a command's help."""
 
 import json
-from collections.abc import Mapping
+import math
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 #: Facets by name, with the attribute of a file that tells each.
@@ -28,12 +29,36 @@ POINTS, ADAPTIVE, ANEW = "points", "adaptive", "anew"
 DOUBTFUL = "doubtful_times"
 #: Attribute, no facet: what launches of a run differ by (`loaders.launches.spreads`), as a JSON list.
 LAUNCHES = "launches_differ"
-#: Of several files they are one list.
-LISTS = (DOUBTFUL, LAUNCHES)
+#: Of several files they are one list; of each what its entries tell.
+LISTS: Mapping[str, Sequence[str]] = {
+    DOUBTFUL: ("collective", "method", "comm_size", "message_size", "reason"),
+    LAUNCHES: ("collective", "deviation", "freedom", "launches"),
+}
+_WORDS, _MAY_BE_0 = ("collective", "method", "reason"), ("message_size", "deviation", "ppn")
 
 
 def listed(attrs: Mapping[Any, Any], name: str) -> list[dict[str, Any]]:
-    """One of `LISTS` of a file or a cube; empty where it has none."""
+    """One of `LISTS` of a file or a cube; empty where it has none.
+
+    Raises
+    ------
+    ValueError
+        It is something else.
+    """
     # Saved by an earlier version, several files' lists stand one after the other.
-    records: list[dict[str, Any]] = json.loads(str(attrs.get(name, "[]")).replace("]; [", ", "))
+    records = json.loads(str(attrs.get(name, "[]")).replace("]; [", ", "))
+    if not isinstance(records, list) or not all(_is_entry(each, LISTS[name]) for each in records):
+        raise ValueError(f"expected a list of {', '.join(LISTS[name])}")
     return records
+
+
+def _is_entry(record: Any, names: Sequence[str]) -> bool:
+    if not isinstance(record, dict):
+        return False
+    return all(_is_right(name, record.get(name)) for name in (*names, *(["ppn"] if "ppn" in record else [])))
+
+
+def _is_right(name: str, value: Any) -> bool:
+    if name in _WORDS:
+        return isinstance(value, str)
+    return isinstance(value, int | float) and 0 <= value < math.inf and (value > 0 or name in _MAY_BE_0)

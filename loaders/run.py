@@ -38,7 +38,7 @@ import pandas as pd
 from loaders.collectives import REDUCING
 from loaders.cores import KEYS, say, stolen
 from loaders.doubles import Ran, doubles_of, ran
-from loaders.facet_names import DOUBTFUL, LAUNCHES, ROW_FACETS
+from loaders.facet_names import DOUBTFUL, LAUNCHES, LISTS, ROW_FACETS
 from loaders.launches import compare, spreads
 from loaders.methods import MethodKey, method_label
 from loaders.names import plain_collective
@@ -246,7 +246,9 @@ def _take(source: Source, line: str, held: list[dict[str, Any]], run: _Run, numb
         if isinstance(attrs, dict):
             # The nodes of the ranks, in runs of before; how ranks are placed is another thing.
             attrs = {"rank_nodes" if k == "placement" else k: v for k, v in attrs.items()}
-            kept = {str(k): v for k, v in attrs.items() if isinstance(v, str | int | float) and k not in run.varying}
+            # What loaders tell of a run is told anew.
+            gone = {*run.varying, *LISTS}
+            kept = {str(k): v for k, v in attrs.items() if isinstance(v, str | int | float) and k not in gone}
             source.attrs.update(kept)
         run.begin(record)
         return ""

@@ -21,6 +21,7 @@ from loaders.axes import MAX_CELLS
 from loaders.columns import PARAMETER
 from loaders.cube import annotate, cube_table
 from loaders.errors import LoadError
+from loaders.facet_names import LISTS, listed
 from loaders.names import COLUMNS
 from loaders.source import Format, Source
 
@@ -273,6 +274,12 @@ def _check(path: Path, name: str, cube: xr.Dataset) -> None:
     lacking = [d for d in ("method", "comm_size", "message_size") if d not in values.dims or d not in cube.coords]
     if lacking:
         raise LoadError(f"group {name!r} lacks the dimensions {', '.join(lacking)}", path=path)
+    for each in LISTS:
+        try:
+            listed(cube.attrs, each)
+        except (ValueError, RecursionError) as error:
+            what = f"group {name!r} has the attribute {each!r}, which cannot be read: {error}"
+            raise LoadError(f"{what}; save these results anew, or remove it", path=path) from error
     units = values.attrs.get("units", "s")
     if units != "s":
         raise LoadError(f"group {name!r} has times in {units!r}; they must be in seconds", path=path)

@@ -9,7 +9,7 @@ import pytest
 from dashboard.decisions.measured.trust import doubtful
 from loaders import LoadError, RunWriter, open_results, scan
 from loaders.errors import MissingHintError
-from loaders.facet_names import DOUBTFUL
+from loaders.facet_names import DOUBTFUL, LAUNCHES
 
 POINT = {
     "collective": "bcast",
@@ -33,6 +33,12 @@ def test_samples_are_kept_and_reduced_to_their_median(tmp_path: Path) -> None:
     assert float(cell["time_std"]) == pytest.approx(np.std(POINT["samples"], ddof=1))
     assert cell["sample"].values.tolist() == POINT["samples"]
     assert cube["sample"].sel(message_size=1).values.ravel().tolist()[0] == 5e-6
+
+
+def test_what_a_header_says_of_doubts_and_launches_is_not_believed(tmp_path: Path) -> None:
+    with RunWriter(tmp_path / "a.run", {"system": "grig", DOUBTFUL: "?", LAUNCHES: "[7]"}) as run:
+        run.append(POINT)
+    assert {DOUBTFUL, LAUNCHES}.isdisjoint(open_results(tmp_path / "a.run")["bcast"].attrs)
 
 
 def test_a_crash_loses_only_the_record_being_written(tmp_path: Path) -> None:

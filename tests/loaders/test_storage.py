@@ -9,7 +9,11 @@ import pytest
 import xarray as xr
 
 from loaders import LoadError, open_results, save_results, scan, storage
+from loaders.facet_names import DOUBTFUL, LAUNCHES, listed
 from tests.files import skampi
+
+DOUBT = {"collective": "bcast", "method": "linear", "comm_size": 2, "message_size": 0, "reason": "late"}
+DIFFER = {"collective": "bcast", "deviation": 0.0, "freedom": 2.0, "launches": 3}
 
 
 @pytest.fixture
@@ -166,6 +170,39 @@ def test_what_others_saved_wrongly_is_refused(
 ) -> None:
     with pytest.raises(LoadError, match=words):
         open_results(foreign(tmp_path / "a.nc", comm_sizes, methods, *times))
+
+
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        (DOUBTFUL, "["),
+        (DOUBTFUL, "7"),
+        (DOUBTFUL, '[{"collective": "bcast"}]'),
+        (DOUBTFUL, json.dumps([DOUBT | {"comm_size": [2]}])),
+        (DOUBTFUL, json.dumps([DOUBT | {"ppn": {}}])),
+        (LAUNCHES, json.dumps([DIFFER | {"freedom": 0}])),
+        (LAUNCHES, json.dumps([DIFFER | {"deviation": np.nan}])),
+    ],
+)
+def test_a_list_of_what_loaders_saw_that_is_damaged_is_refused_with_the_file_and_what_to_do(
+    results: xr.DataTree, tmp_path: Path, ending: str, name: str, value: str
+) -> None:
+    results["bcast"].attrs[name] = value
+    path = save_results(results, tmp_path / f"damaged.{ending}")
+    new = skampi(tmp_path / "bcast__binomial__seg0.sko", (2, 8, 4.0, 0.1, 5))
+    for files in (path, [path, new]):
+        with pytest.raises(LoadError, match=rf"damaged\.{ending}: group 'bcast' .*'{name}'.*save these results anew"):
+            open_results(files)
+
+
+def test_lists_of_what_loaders_saw_are_one_list_of_several_files(results: xr.DataTree, tmp_path: Path) -> None:
+    paths = []
+    for number, records in enumerate(([DOUBT], [], [DOUBT | {"ppn": 2}])):
+        results["bcast"].attrs[DOUBTFUL] = json.dumps(records)
+        results["bcast"].coords["method"] = [f"linear {number}"]
+        paths.append(save_results(results, tmp_path / f"{number}.nc"))
+    assert listed(open_results(paths)["bcast"].attrs, DOUBTFUL) == [DOUBT, DOUBT | {"ppn": 2}]
 
 
 def test_a_parameter_that_some_methods_lack_stays_a_whole_number(tmp_path: Path) -> None:
