@@ -249,7 +249,7 @@ def _after_bench(args: argparse.Namespace) -> list[str] | None:
         return None
     if args.order == "plan":
         return _results(args.folder) if args.complete else ["bench", "run", args.folder, *_launching(args)]
-    return _stopped(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
+    return _ended(args.folder, args.ended) if args.order in ("status", "cancel") else _results(args.folder)
 
 
 def _per_node(options: Sequence[str], ppn: int) -> list[str]:
@@ -286,18 +286,18 @@ def _was_asked_of_slurm(folder: str) -> bool:
     return bool((Campaign(Path(folder)).state().get("launcher") or {}).get("name") == "slurm")
 
 
-def _stopped(folder: str, now: Mapping[str, Any]) -> list[str] | None:
-    """What comes after a campaign that was stopped: what is missing of it, or where nothing is, its results."""
-    from dashboard.benchmarks.campaigns.campaign import STOPPED
+def _ended(folder: str, now: Mapping[str, Any]) -> list[str] | None:
+    """What comes after a campaign that has ended: what is missing of one that was stopped, or else its results."""
+    from dashboard.benchmarks.campaigns.campaign import ENDED
     from dashboard.benchmarks.launchers.slurm import NEVER, REFUSED
 
     if now["state"] == "queued" and NEVER in now["reason"]:
         return ["bench", "cancel", folder]
     if now["state"] == "failed" and REFUSED in now["reason"]:
         return ["bench", "submit", folder]
-    if now["state"] not in STOPPED:
+    if now["state"] not in ENDED:
         return None
-    missing = now["measured"] + now["refused"] < now["points"]
+    missing = now["state"] != "finished" and now["measured"] + now["refused"] < now["points"]
     return ["bench", "resume", folder] if missing else _results(folder)
 
 
