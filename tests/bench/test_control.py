@@ -277,14 +277,6 @@ def test_what_comes_next_is_said_of_a_campaign_that_was_stopped(
     assert f"next: colltune info {running.results}\n" in err
 
 
-def test_of_a_campaign_that_is_finished_the_results_come_next(launcher: Played, running: Campaign, done: Run) -> None:
-    all_measured(running)
-    launcher.now = Status("finished", "")
-    out, err = done("bench", "status", str(running.folder)).both
-    assert f"{running.folder}: finished\n" in out
-    assert f"next: colltune info {running.results}\n" in err
-
-
 def test_the_limit_that_is_taken_has_time_for_calling_every_method_in_every_way() -> None:
     plan = make_plan(Wish(4, ("bcast",), (2, 4), (8,)), HERE)
     bare = replace(plan, checked=False)
