@@ -23,7 +23,7 @@ from dashboard.benchmarks.proof.parts import by_sum, parts_of
 from dashboard.benchmarks.proof.regions import Region, regions_of
 from dashboard.benchmarks.proof.safety import checked
 from dashboard.benchmarks.proof.target import OWN, RULES, OnMpich, Target, left_to_library, open_mpi
-from dashboard.benchmarks.proof.verdict import Proof, Verdict, by_parts, judge, taken
+from dashboard.benchmarks.proof.verdict import TIME_UP, Proof, Verdict, by_parts, judge, taken
 from dashboard.benchmarks.proof.who import by_word, taken_by_word
 from dashboard.benchmarks.ranks import counting
 from dashboard.decisions.grown.default import is_default
@@ -137,8 +137,9 @@ def prove(wish: Wish, progress: Progress | None = None) -> Proof:
     named = [(region, call.name if call else None) for region, call in asked]
     verdicts, acts = _judged(named, calls, results, runner), taken(named, results)
     if target.listens:
+        words = [word_of(verdict.region.method, verdict.region.collective) for verdict in verdicts]
         verdicts = tuple(
-            by_word(verdict, word_of(verdict.region.method, verdict.region.collective), results) for verdict in verdicts
+            by_word(verdict, word, results, runner.unreached) for verdict, word in zip(verdicts, words, strict=True)
         )
         acts = taken_by_word(results, acts)
     return Proof(
@@ -170,7 +171,8 @@ def _judged(
     """Judge all regions; those left to the library where something else was seen, after a job without rules."""
     names = _names(calls)
     verdicts = [
-        judge(region, name, results, names.get(region.collective, ()), runner.stopped) for region, name in named
+        judge(region, name, results, names.get(region.collective, ()), runner.stopped, runner.unreached)
+        for region, name in named
     ]
     doubtful = [
         verdict.region for verdict in verdicts if verdict.state == "other" and left_to_library(verdict.region.method)
@@ -305,7 +307,7 @@ class _Runner:
             self._needed.setdefault(region.collective, {RULES, OWN}).update({call.name} if call else ())
         self.launcher = wish.launcher or LocalLauncher((str(wish.mpiexec),))
         self._until = time.monotonic() + _CALLS * wish.seconds
-        self.stopped = ""
+        self.stopped, self.unreached = "", TIME_UP
 
     def run(self, calls: Mapping[Cell, tuple[Call, ...]]) -> dict[Key, Seen]:
         """Make all calls; what the library cannot do beside the rules, in a second job without them."""
@@ -349,6 +351,8 @@ class _Runner:
                     self._nothing_called(folder, left, rules, reason)
                     break
                 seen |= self._given_up(left, begun, _DIED.format(reason))
+            else:
+                self.unreached = f"given up before: {_MOST_DEATHS} jobs had ended early"
         return seen
 
     def _given_up(self, order: Order, begun: Key, why: str) -> dict[Key, Seen]:

@@ -17,6 +17,8 @@ from dashboard.domain.units import format_bytes
 #: or never came back; ``not run``: could not be run here.
 State = Literal["proven", "same graph", "other", "failed", "not run"]
 STATES: tuple[State, ...] = ("proven", "same graph", "other", "failed", "not run")
+#: Why a region was not reached.
+TIME_UP = "the time was up before"
 #: Whether the library took the file at all; ``no difference``: the rules ask for nothing else than it does by itself.
 Taken = Literal["yes", "no", "no difference", "unknown"]
 #: What it comes to; ``no difference``: all ran as asked, and nothing shows that the file has to do with it.
@@ -145,7 +147,12 @@ def _closed(bound: float) -> int | None:
 
 
 def judge(
-    region: Region, asked: str | None, results: Mapping[Key, Seen], names: Sequence[str], stopped: str = ""
+    region: Region,
+    asked: str | None,
+    results: Mapping[Key, Seen],
+    names: Sequence[str],
+    stopped: str = "",
+    unreached: str = TIME_UP,
 ) -> Verdict:
     """Judge one region.
 
@@ -161,6 +168,8 @@ def judge(
         Of all calls that force something, or leave it to the library.
     stopped
         Why no call could be made with the rules file; empty where they could.
+    unreached
+        Why others were not made.
     """
     if stopped and not region.why_not:
         return Verdict(region, "failed", why=stopped)
@@ -168,7 +177,7 @@ def judge(
         return Verdict(region, "not run", why=why)
     called = [cell for cell in region.cells if (cell, RULES) in results and (cell, asked) in results]
     if not called:
-        return Verdict(region, "not run", why="the time was up before")
+        return Verdict(region, "not run", why=unreached)
     return _compared(region, str(asked), called, results, names)
 
 

@@ -5,13 +5,13 @@ from dataclasses import replace
 
 from dashboard.benchmarks.proof.order import NOT_STEADY, Key, Seen
 from dashboard.benchmarks.proof.target import RULES
-from dashboard.benchmarks.proof.verdict import Taken, Verdict, at
+from dashboard.benchmarks.proof.verdict import TIME_UP, Taken, Verdict, at
 from dashboard.export.components import HAN, SERVES, TUNED
 
 _NOT_ASKED = "HAN is asked where several nodes hold equally many processes, two at least, and these do not"
 
 
-def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdict:
+def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen], unreached: str = TIME_UP) -> Verdict:
     """Judge a region anew by who answered.
 
     Parameters
@@ -22,12 +22,14 @@ def by_word(verdict: Verdict, wanted: str, results: Mapping[Key, Seen]) -> Verdi
         Component that the rules ask for.
     results
         What each call did.
+    unreached
+        Why others were not made.
     """
     region = verdict.region
     called = [(cell, results[cell, RULES]) for cell in region.cells if (cell, RULES) in results]
     if region.why_not or not called:
         known = wanted == TUNED or region.why_not or verdict.state == "failed"
-        return verdict if known else replace(verdict, why="the time was up before")
+        return verdict if known else replace(verdict, why=unreached)
     # A component that goes by who comes first need not send the same twice.
     steady = () if wanted == TUNED else (NOT_STEADY,)
     if wrong := next(((cell, seen) for cell, seen in called if seen.error and seen.error not in steady), None):

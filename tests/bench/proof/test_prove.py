@@ -227,3 +227,25 @@ def test_a_call_that_was_being_made_when_the_time_was_up_is_not_to_blame(
     assert verdict.state != "failed"
     assert "sizes were not reached" in verdict.why
     assert limits[0] >= SECONDS / 4 - 1
+
+
+def test_what_is_not_called_any_more_after_many_calls_that_ended_their_job_says_so(
+    open_mpi: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def taken_down(_runner: Any, _folder: Path, order: Order, results: Path, *_: Any) -> str:
+        cell, calls = next(iter(order.calls.items()))
+        results.write_text(line_of(cell, calls[0].name, None))
+        return "exit code 139"
+
+    monkeypatch.setattr(_Runner, "_job", taken_down)
+    monkeypatch.setattr(module, "checked", lambda *_, **__: None)
+    cuts, tree = (*range(100, 2000, 100),), Leaf(0)
+    methods = [Method("binomial", "binomial"), Method("linear", "linear")]
+    for number, cut in enumerate(reversed(cuts)):
+        tree = Split((Test("message_size", cut),), (Leaf(number % 2), tree))
+    path = tmp_path / "rules.conf"
+    path.write_text(to_openmpi([DecisionFunction("bcast", methods, tree)]))
+    verdicts = prove(Wish(path, open_mpi, ranks=2, seconds=SECONDS)).verdicts
+    assert {verdict.why for verdict in verdicts if verdict.state == "not run"} == {
+        "given up before: 12 jobs had ended early"
+    }

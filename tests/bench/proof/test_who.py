@@ -82,6 +82,7 @@ def test_a_call_that_fails_is_no_proof_and_none_at_all_says_so() -> None:
     tuned = Verdict(replace(region, method=Method("tuned", "tuned")), "failed")
     assert by_word(tuned, "tuned", {(EVEN, RULES): replace(unsteady, who="tuned")}).state == "failed"
     assert by_word(Verdict(region, "not run"), "han", {}).why == "the time was up before"
+    assert by_word(Verdict(region, "not run"), "han", {}, "given up").why == "given up"
     assert by_word(Verdict(region, "failed", why="aborts"), "han", {}).why == "aborts"
     large = replace(region, why_not="too large")
     assert by_word(Verdict(large, "not run", why="too large"), "han", {}).why == "too large"
