@@ -79,7 +79,8 @@ def improvement_table(improvements: Mapping[str, Improvement]) -> str:
             size = "all" if not row.comm_size else f"{row.comm_size:,}"
             figures = [_signed(value) for value in (row.min, row.max, row.mean)]
             rows.append([escape(title), size, f"{row.cells:,}", *figures, f"{row.faster:,}", f"{row.slower:,}"])
-    return table("Improvement over the library's own decision; positive is better", heads, rows, apart=apart) + _TIMES
+    title = "Improvement, less time than the library's own decision takes; positive is better"
+    return table(title, heads, rows, apart=apart) + _TIMES
 
 
 def verdict_table(verdicts: Sequence[Verdict]) -> str:

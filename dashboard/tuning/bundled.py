@@ -300,7 +300,8 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "
         f"{COMPARED.get(record['verdict'], record['verdict'])} "
-        f"({format_percent(record['improvement'])} in {format_count(record['cells'], 'size')})"
+        f"({format_percent(abs(record['improvement']))} {'less' if record['improvement'] > 0 else 'more'} time in "
+        f"{format_count(record['cells'], 'size')})"
         for record in summary["compared"]
         if not record["kept"]
     ]

@@ -304,7 +304,7 @@ def _records(compared: Compared, *, kept: bool, later: Compared | None = None) -
 def _said(outcome: str, facts: Mapping[str, Any]) -> str:
     if outcome == "proven":
         gains = [
-            f"{name} {format_percent(gain['mean'])} faster ({gain['low']:.1f} to {gain['high']:.1f}) in "
+            f"{name} {format_percent(gain['mean'])} less time ({gain['low']:.1f} to {gain['high']:.1f}) in "
             f"{cells_of(gain)}"
             for name, gain in facts["gain"].items()
             if gain["mean"] is not None

@@ -28,7 +28,7 @@ from dashboard.tuning.stages import Work
 from loaders import disk, open_results
 from loaders.workload import read_workload
 
-#: Percent by which another method must be faster than the library's own decision to be taken instead.
+#: Percent of less time that another method must take than the library's own decision to be taken instead.
 MARGIN = 3.0
 _FILE = "decisions.json"
 _TOO_SHORT = "in this time; ask for more (--budget)"

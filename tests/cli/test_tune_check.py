@@ -55,6 +55,7 @@ def test_improvement_and_rules_are_told(colltune: Run, measured: Path, rules: Pa
     answer = colltune("tune-check", rules, "--results", measured)
     assert "SLOWER" in answer.out
     assert "+50.00 %" in answer.out
+    assert "bcast: improvement, less time than the library's own decision takes; positive is better\n" in answer.out
     assert f"note: {han} lies beside it: on several nodes both are one decision (--han {han})" in answer.err
 
 

@@ -15,7 +15,7 @@ from tests.cubes import cube_of
 
 @pytest.fixture
 def cube() -> xr.Dataset:
-    # Methods 0 and 2 ran the same program at the smaller size; there 2 was measured 20 % faster.
+    # Methods 0 and 2 ran the same program at the smaller size; there 2 took 20 % less time.
     time = np.array([[[1.0, 4.0]], [[3.0, 2.0]], [[0.8, 5.0]]])
     made = cube_of(time, [8], [4, 64])
     labels = [str(label) for label in made["method"].values]

@@ -62,6 +62,7 @@ def test_a_chart_without_tools_stays_where_it_is_when_the_page_is_scrolled_over_
 
 def test_tables_tell_the_figures_and_escape_names(gains: Improvement) -> None:
     text = improvement_table({"<b>": gains})
+    assert "Improvement, less time than the library" in text
     assert "&lt;b&gt;" in text
     assert "−1,900.0 %" in text
     decision = DecisionFunction("bcast", [Method("<i>", "linear")], Leaf(0))

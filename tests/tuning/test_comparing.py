@@ -50,6 +50,8 @@ def test_what_fresh_launches_do_not_confirm_is_left_to_the_library(tmp_path: Pat
     assert result["outcome"] == "proven"
     assert not [rule for rule in result["compared"] if rule["kept"] and rule["method"].startswith("pipeline")]
     assert [rule for rule in result["compared"] if rule["verdict"] == "slower" and not rule["kept"]]
+    text = (tmp_path / "bundle" / "README.md").read_text()
+    assert re.search(r": pipeline is slower \([\d.]+ % more time in \d sizes?\)\n", text)
     rules_file = read_rules(tmp_path / "bundle" / "rules.conf", version="5.0")
     assert "bcast" not in rules_file.decisions
     # The head says of which trees they are left, and at how many sizes the library decides now.

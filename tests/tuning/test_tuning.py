@@ -64,6 +64,7 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
                 assert better(collective, chosen, *place) <= 1.001 * better(collective, "default", *place)
     # Ring takes two thirds of the time of the library's own decision, recursive doubling 14/15 of it.
     assert 6 < result["gain"]["allreduce"]["low"] <= result["gain"]["allreduce"]["mean"] < 34
+    assert re.match(r"bcast [\d.]+ % less time \([\d.]+ to [\d.]+\) in ", result["stages"]["compare"]["said"])
     assert len(lines_of(result)) <= 10
     # What was not begun has no time, and words of any length stay in their column.
     stages = {"measure": {"state": "interrupted", "seconds": 42.0, "said": "a"}, "decide": {"state": "waiting"}}

@@ -22,7 +22,7 @@ def lines_of(improvements: Mapping[str, Improvement], verdicts: Mapping[str, Seq
 
 
 def _collective_lines(name: str, improvement: Improvement, verdicts: Sequence[Verdict]) -> list[str]:
-    lines = [f"{name}: improvement over the library's own decision; positive is better", ""]
+    lines = [f"{name}: improvement, less time than the library's own decision takes; positive is better", ""]
     head = ["processes", "cells", "min", "max", "mean", "faster", "slower", "same messages"]
     rows = [
         [

@@ -60,8 +60,8 @@ class Gain(Section):
             options=_ALONG,
             value="message_size",
             width=200,
-            description="The axis along which it is drawn by how much the tree's choices are faster than the library's "
-            "own. The dissertation compares both over these axes (Figures 6.22 and 6.23).",
+            description="The axis along which it is drawn how much less time the tree's choices take than the "
+            "library's own. The dissertation compares both over these axes (Figures 6.22 and 6.23).",
         )
         self.at = Select(
             label="At",
