@@ -41,6 +41,9 @@ _PRIORITY = "coll_tuned_priority"
 #: Above every other component of collectives, so that a forced algorithm is not passed over across nodes.
 _HIGHEST = 100
 _SECONDS = 60
+#: Where Linux lists adapters of fast networks. With one, programs have UCX or libfabric within a node, too; else shared
+#: memory of Open MPI's own, which starts more quickly where it need not look for others.
+FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
 _FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
 #: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
 _SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
@@ -191,7 +194,7 @@ class OpenMpi(Plain):
         if self.version.startswith("4."):
             # It reads rules only where they were switched on at its start.
             said[f"OMPI_MCA_{_DYNAMIC}"] = "1"
-        if one_node:
+        if one_node and not any(any(Path(adapters).glob("*")) for adapters in FABRICS):
             said |= {"OMPI_MCA_btl": "self,sm" if not self.version.startswith("4.") else "self,vader"}
             said |= {"OMPI_MCA_pml": "^ucx,cm"}
         if graphs:

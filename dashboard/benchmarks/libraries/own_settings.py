@@ -1,7 +1,7 @@
 """Settings of colltune's own for the MPI library: added only where neither environment nor allocation says anything.
 
-On one machine it asks for shared memory and for more ranks than cores, which starts quickly and everywhere. A site that
-asks for another transport, or an allocation of several nodes, must be measured as it is.
+On one machine it asks for more ranks than cores, and for the transport that programs have there by themselves, which
+starts quickly. A site that asks for another one, or an allocation of several nodes, must be measured as it is.
 """
 
 import os
