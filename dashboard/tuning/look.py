@@ -102,7 +102,7 @@ def look(work: Work) -> Result:
         "nodes": work.nodes if work.launcher.name == "local" else None,
         "across": work.across,
         "environment": kept(own),
-        "added": added(own),
+        "added": added(own, ranks=work.asked.ranks),
         "methods": methods,
         "grid": len(plan.cells()),
     }

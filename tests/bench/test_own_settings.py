@@ -8,7 +8,7 @@ import pytest
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.named import open_mpi
-from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, default_ranks, kept
+from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, default_ranks, kept, slots
 from loaders import open_results
 from tests.bench.campaigns import campaign_of, run
 
@@ -41,6 +41,25 @@ def test_a_mapping_that_is_said_is_kept() -> None:
     environment = added(OWN, {"PRTE_MCA_rmaps_default_mapping_policy": "node"})
     assert not [name for name in environment if "rmaps" in name]
     assert environment["OMPI_MCA_btl"] == "self,sm"
+
+
+def test_ranks_that_are_timed_are_bound_as_those_of_programs_where_each_has_a_core(
+    said: dict[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def mapped(ranks: int) -> bool:
+        return any("rmaps" in name for name in added(OWN, ranks=ranks))
+
+    own_settings = "dashboard.benchmarks.libraries.own_settings"
+    assert 1 <= slots() <= len(os.sched_getaffinity(0))
+    # Two threads on each of two cores.
+    monkeypatch.setattr(os, "sched_getaffinity", lambda _process: {0, 1, 2, 3})
+    monkeypatch.setattr(f"{own_settings}.disk.read_text", lambda path: f"{int(path.split('cpu')[2][0]) % 2}-\n")
+    assert slots() == 2
+    assert [mapped(ranks) for ranks in (0, 2, 3)] == [True, False, True]
+    said["SLURM_JOB_NUM_NODES"] = "1"
+    assert slots() == 0
+    said["SLURM_NTASKS"] = "3"
+    assert not mapped(3)
 
 
 def test_an_allocation_tells_its_nodes(tmp_path: Path, said: dict[str, str]) -> None:

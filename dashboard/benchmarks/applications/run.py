@@ -57,7 +57,7 @@ def run(
         native = mpicc.beside(installation.mpiexec, SOURCE, folder / FILE)
         own = installation.library.environment(one_node=launcher.one_node(order.processes), graphs=False)
         program = (sys.executable, *_RANKS, str(record), str(result), *([str(native)] if native else []))
-        job = Job(folder, order.processes, program, {**ONE_THREAD, **added(own)}, seconds, log)
+        job = Job(folder, order.processes, program, {**ONE_THREAD, **added(own, ranks=order.processes)}, seconds, log)
         ended = finish_job(launcher, job, progress, f"{order.application} in turns")
         if ended.state != "finished" or not result.exists():
             raise BenchError(f"{order.application}: {ended.state}: {[ended.reason, *complaints(log)][-1]}")

@@ -72,7 +72,7 @@ def jobs_of(
         program += ("--native", str(native)) if native else ()
         preloaded = {preload.VARIABLE: str(counter)} if counter and graphs else {}
         library = installation.library.environment(one_node=one_node, graphs=graphs)
-        own = added({**ONE_THREAD, **library, **preloaded})
+        own = added({**ONE_THREAD, **library, **preloaded}, ranks=ranks)
         environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / path.name for path in (part.progress_file, part.results, part.safety))
         job = Job(folder, ranks, program, environment, seconds, folder / part.log.name, watched, quiet_of(plan))

@@ -10,20 +10,22 @@ from collections.abc import Mapping
 from loaders import disk
 
 #: What decides one thing together: where one of a group is said, none of it is added.
-_GROUPS = (
-    frozenset({"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS", "UCX_NET_DEVICES"}),
-    frozenset(
-        {
-            "PRTE_MCA_rmaps_default_mapping_policy",
-            "OMPI_MCA_rmaps_base_mapping_policy",
-            "OMPI_MCA_rmaps_base_oversubscribe",
-            "OMPI_MCA_rmaps_default_mapping_policy",
-        }
-    ),
+_MAPPING = frozenset(
+    {
+        "PRTE_MCA_rmaps_default_mapping_policy",
+        "OMPI_MCA_rmaps_base_mapping_policy",
+        "OMPI_MCA_rmaps_base_oversubscribe",
+        "OMPI_MCA_rmaps_default_mapping_policy",
+    }
 )
+_GROUPS = (frozenset({"OMPI_MCA_btl", "OMPI_MCA_pml", "OMPI_MCA_mtl", "UCX_TLS", "UCX_NET_DEVICES"}), _MAPPING)
 #: Number of nodes of an allocation, and files that name them, one a line for each rank.
 _COUNTS = ("SLURM_JOB_NUM_NODES", "SLURM_NNODES", "FLUX_JOB_NNODES")
 _FILES = ("PBS_NODEFILE", "LSB_DJOB_HOSTFILE", "PE_HOSTFILE", "OAR_NODEFILE")
+#: Number of processes of an allocation.
+_PROCESSES = ("SLURM_NTASKS", "PBS_NP", "LSB_DJOB_NUMPROC")
+#: Of a core those threads that share it.
+_SIBLINGS = "/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 #: In the environment of a job: what was added, for its record.
 ADDED = "COLLTUNE_ADDED"
 #: Likewise: why messages are not counted though the plan says so.
@@ -47,13 +49,26 @@ def allocated_nodes() -> int:
 
 def default_ranks() -> int:
     """Processes where nobody says how many: those of the allocation, else one for each core."""
-    for name in ("SLURM_NTASKS", "PBS_NP", "LSB_DJOB_NUMPROC"):
-        if os.environ.get(name, "").isdecimal() and int(os.environ[name]) > 1:
-            return int(os.environ[name])
-    return max(2, len(os.sched_getaffinity(0)))
+    tasks = _allocated_processes()
+    return tasks if tasks > 1 else max(2, len(os.sched_getaffinity(0)))
 
 
-def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None) -> dict[str, str]:
+def _allocated_processes() -> int:
+    """Processes of the allocation; 0 where none says how many."""
+    return next((int(os.environ[name]) for name in _PROCESSES if os.environ.get(name, "").isdecimal()), 0)
+
+
+def slots() -> int:
+    """Processes that Open MPI starts on this machine without being asked for more than it has cores; 0: not known."""
+    if any(name in os.environ for name in (*_COUNTS, *_FILES)):
+        return _allocated_processes()
+    try:
+        return len({disk.read_text(_SIBLINGS.format(core)) for core in os.sched_getaffinity(0)})
+    except OSError:
+        return 0
+
+
+def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None, *, ranks: int = 0) -> dict[str, str]:
     """Of settings of colltune's own those that nothing is said about.
 
     Parameters
@@ -62,9 +77,13 @@ def added(own: Mapping[str, str], environment: Mapping[str, str] | None = None) 
         Variables that would be set.
     environment
         What is said; default: that of this process.
+    ranks
+        Processes to be timed: where the machine has a core for each, they are bound to these as programs are, which
+        Open MPI leaves where more may be asked for. 0: it does not matter.
     """
     known = os.environ if environment is None else environment
     taken = {name for group in _GROUPS if group & set(known) for name in group}
+    taken |= _MAPPING if 0 < ranks <= slots() else frozenset()
     return {name: value for name, value in own.items() if name not in known and name not in taken}
 
 
