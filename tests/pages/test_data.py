@@ -318,6 +318,15 @@ def test_nothing_chosen_is_said(page: DataPage) -> None:
     assert not page.load_button.disabled
 
 
+def test_files_that_come_while_others_are_loaded_can_be_loaded_afterwards(page: DataPage) -> None:
+    page.chooser.kind = UPLOAD
+    page.state.busy = "Loading …"
+    drop(page.chooser.dropper, {"mine.csv": times(1e-5, 2e-5)})
+    assert page.load_button.disabled
+    page.state.busy = ""
+    assert not page.load_button.disabled
+
+
 def test_without_a_folder_the_page_tells_how_to_give_one(page: DataPage) -> None:
     page.chooser.kind = FOLDER
     assert "colltune serve --data" in page.chooser.body[0].object

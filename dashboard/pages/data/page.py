@@ -71,6 +71,7 @@ class DataPage(Viewer):
         self.chooser.param.watch(self._show_error, "refusal")
         state.param.watch(self._show_error, "error")
         state.param.watch(self._show_busy, ["busy", "progress"])
+        state.param.watch(self._chosen, "busy")
         state.param.watch(self._show_results, "results_id")
         if pn.state.curdoc is not None:
             pn.state.on_session_destroyed(lambda context: self.chooser.close())
@@ -118,13 +119,12 @@ class DataPage(Viewer):
             return
         self.state.error = ""
         self.chooser.settle()
-        self.load_button.disabled = self.load_usable.disabled = True
+        self.load_usable.disabled = True
         try:
             hints = self.chooser.sample.hints if sample else self.hints.values()
             reports = await load(self.state, paths, hints, self.chooser.folders)
         finally:
             self.load_usable.disabled = False
-            self._chosen()
         self.show_failed(reports)
 
     def show_failed(self, reports: list[dict[str, Any]] | None) -> None:
