@@ -52,7 +52,8 @@ def test_a_corrected_file_replaces_the_one_loaded_and_two_dropped_before_loading
         ends = [y for rect in (above, box) if rect for y in (rect["y"], rect["y"] + rect["height"])]
         return len(ends) == 4 and ends == sorted(ends) and ends[0] > 50 and ends[-1] <= 600
 
-    until(in_sight_below_its_button, lambda: str((alert.bounding_box(), load.bounding_box())), seconds=20.0)
+    # On a busy machine the second time alone may take as long as a look.
+    until(in_sight_below_its_button, lambda: str((alert.bounding_box(), load.bounding_box())))
 
 
 def test_in_a_narrow_window_results_stand_below_the_fields_and_cover_no_button(
