@@ -135,6 +135,10 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
         rewritten(work, decisions, file)
         _, proof = obeyed(work, file, "compare", file)
         facts, files = settled(work, read(work, text_of(work, file)), proof, f"again {number} joined")
+        # What is left to the library of those tuned anew is not among the rules that are joined.
+        gone = part.facts("compare")
+        facts["compared"] = [*(each for each in gone["compared"] if not each["kept"]), *facts["compared"]]
+        facts |= {each: gone.get(each, {}) | facts.get(each, {}) for each in ("not_compared", "untrusted", "refused")}
     facts["unsafe"] = [*(each for each in excluded(work.folder) if each["collective"] not in names), *excluded(inner)]
     compare = next(stage for stage in STAGES if stage.name == "compare")
     work.folder.finish("compare", compare.inputs(work), Result(facts, files), 0.0)

@@ -1,6 +1,7 @@
 """A tuning that is looked at again on a machine that has changed, and two of them beside each other."""
 
 import json
+import re
 import sys
 from dataclasses import replace
 from pathlib import Path
@@ -15,7 +16,7 @@ from dashboard.export.rules.lint import read_rules
 from dashboard.tuning import STAGES, Folder, again, answer, beside, measure, rules, tune
 from dashboard.tuning.compare import settled
 from tests.cli.command import Run
-from tests.tuning.machine import Machine, better, default_best, work_in
+from tests.tuning.machine import Machine, Times, better, default_best, work_in
 
 pytestmark = pytest.mark.slow
 
@@ -94,6 +95,24 @@ def test_the_bundle_names_what_is_unsafe_by_the_last_check_of_each_collective(
         lines = (tuned / "bundle" / "README.md").read_text().splitlines()
         assert [line for line in lines if "unsafe" in line] == [f"- excluded as unsafe: {found}"]
         assert [each["why"] for each in answer(Folder(tuned), {})["excluded"]] == [str(found)]
+
+
+def test_of_what_was_measured_anew_in_vain_the_bundle_says_why_it_is_left_to_the_library(
+    tuned: Path, machine: Machine
+) -> None:
+    def timed(factors: dict[str, float]) -> Times:
+        def seconds(name: str, algorithm: str, *sizes: int) -> float:
+            if name != "bcast":
+                return better(name, algorithm, *sizes)
+            return factors.get(algorithm, 3.0) * better(name, DEFAULT, *sizes)
+
+        return seconds
+
+    machine.times, machine.fresh = timed({DEFAULT: 1.0, "binomial": 0.5}), timed({DEFAULT: 1.0})
+    assert again(work_in(tuned))["anew"] == ["bcast"]
+    assert {*read_rules(tuned / "bundle" / "rules.conf", version="5.0").decisions} == {"allreduce"}
+    text = (tuned / "bundle" / "README.md").read_text()
+    assert re.search(r"- left to the library: bcast, [^\n]*: binomial is slower", text)
 
 
 def test_of_rules_that_are_not_proven_since_they_ask_for_what_is_unsafe_the_bundle_says_so(
