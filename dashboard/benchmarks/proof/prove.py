@@ -345,7 +345,7 @@ class _Runner:
                 # The call that was being made when the time was up is not to blame.
                 if not reason or time.monotonic() >= self._until:
                     break
-                if begun is None and not attempt:
+                if begun is None and (seen or not attempt):
                     continue  # on a busy machine a job can take too long to start
                 if begun is None:
                     self._nothing_called(folder, left, rules, reason)

@@ -249,3 +249,21 @@ def test_what_is_not_called_any_more_after_many_calls_that_ended_their_job_says_
     assert {verdict.why for verdict in verdicts if verdict.state == "not run"} == {
         "given up before: 12 jobs had ended early"
     }
+
+
+def test_a_file_with_which_calls_were_made_does_not_stop_programs_at_their_start(
+    open_mpi: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def first_only(_runner: Any, _folder: Path, order: Order, results: Path, rules: Path | None, *_: Any) -> str:
+        if results.stem == "0":
+            cells = list(order.calls.items())
+            made = [line_of(cell, calls[0].name, seen) for cell, calls in cells[:1] for seen in (None, Seen())]
+            results.write_text("".join([*made, line_of(cells[1][0], cells[1][1][0].name, None)]))
+        return "the machine is too busy" if rules else ""
+
+    monkeypatch.setattr(_Runner, "_job", first_only)
+    monkeypatch.setattr(module, "checked", lambda *_, **__: None)
+    path = tmp_path / "rules.conf"
+    path.write_text(to_openmpi([DecisionFunction("bcast", [Method("binomial", "binomial")], Leaf(0))]))
+    (verdict,) = prove(Wish(path, open_mpi, ranks=2, seconds=SECONDS)).verdicts
+    assert "at its start" not in verdict.why
