@@ -190,7 +190,7 @@ def _summary(work: Work, compared: Mapping[str, Any], look: Mapping[str, Any]) -
 
 #: What came of it, in words.
 OUTCOMES = {
-    "proven": "The rules are proven, and nothing of them is slower than the library's own decision.",
+    "proven": "The rules are proven, and nothing of them is slower than the library's own decision where compared.",
     "nothing": "Nothing is faster than the library's own decision beyond noise: there is nothing to switch on.",
     "noise": "Times scattered too much to say what is faster: measure again on a quiet machine (--again).",
     "short": "Whether anything is faster than the library's own decision is not known.",
@@ -295,7 +295,7 @@ def _not(summary: Mapping[str, Any]) -> list[str]:
     if counts.get("same graph"):
         lines.append(f"- {format_count(counts['same graph'], 'region')} with messages that other methods send, too")
     if unknown := counts.get("not run", 0) - proof.get("left", 0):
-        lines.append(f"- {format_count(unknown, 'region')} not proven: could not be run here")
+        lines.append(f"- {format_count(unknown, 'region')} not proven: not run here")
     lines += [f"- left to the library: {words}" for words in proof.get("refuted", ())]
     lines += [
         f"- left to the library: {record['collective']}, {record['rule']}: {record['method']} is "

@@ -34,6 +34,7 @@ def test_what_the_time_was_too_short_for_is_said_with_the_outcome() -> None:
     text = readme(summary)
     assert f"{verdict(summary['outcome'], summary['decided'])}\nMeasured with 16 processes: bcast, " in text
     assert "The time was too short to measure reduce (--budget)." in text
+    assert "nothing of them is slower than the library's own decision where compared. The time" in text
     # Sizes that were really measured, which need not be those that were asked for.
     assert "bcast, allreduce, communicators of 4 to 16, messages of 64 B to 64 KiB.\n" in text
     summary["spans"] |= {"reduce": [64, 128], "barrier": [0, 0]}

@@ -9,7 +9,7 @@ from dashboard.domain.units import format_bytes, format_count
 _HEAD = ("collective", "processes", "sizes", "asked", "verdict", "")
 _TAKEN = {
     "yes": "the library takes the file",
-    "no": "THE LIBRARY DOES NOT TAKE THE FILE: it decides everywhere as it does without",
+    "no": "THE LIBRARY DOES NOT TAKE THE FILE: at all sizes watched it decides as it does without",
     "no difference": "whether the library takes the file cannot be seen: it asks for nothing else than the library "
     "does by itself at the sizes watched",
     "unknown": "whether the library takes the file is not known: no region could be watched",
@@ -58,7 +58,7 @@ def _between(low: int, high: int) -> str:
 
 
 def _head(proof: Proof) -> list[str]:
-    where = f"{proof.nodes} nodes" if proof.nodes > 1 else "this machine"
+    where = f"{proof.nodes} nodes" if proof.nodes > 1 else "one node"
     return [
         f"{proof.rules}: {proof.format}",
         f"{proof.library}, up to {proof.ranks} processes on {where}, {proof.seconds:.0f} s",

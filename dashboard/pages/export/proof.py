@@ -123,7 +123,7 @@ class ProveFile(Viewer):
         self.proof = proof
         words, severity = _SAID[proof.outcome]
         if left := proof.count("not run"):
-            words += f" {left:,} of {format_count(len(proof.verdicts), 'region')} could not be run here."
+            words += f" {left:,} of {format_count(len(proof.verdicts), 'region')} were not run."
         self.message.say(words, severity)
         self.report.object = f'<pre class="use told">{escape(chr(10).join(lines_of(proof)))}</pre>'
 

@@ -117,6 +117,12 @@ GOOD, OTHER = (judge(REGION, "chain", results(name), NAMES) for name in ("chain"
 FAR = Verdict(replace(REGION, cells=(), why_not="needs 16 processes", needs=16), "not run", why="needs 16 processes")
 
 
+def test_a_report_says_no_more_than_was_watched() -> None:
+    lines = lines_of(proof(OTHER, answer="no"))
+    assert lines[1] == "Open MPI 5.0.11, up to 8 processes on one node, 0 s"
+    assert lines[3].endswith("NOT TAKE THE FILE: at all sizes watched it decides as it does without")
+
+
 def test_a_proof_holds_only_where_something_ran_and_nothing_else_was_seen() -> None:
     assert proof(GOOD, FAR).holds
     assert not proof(FAR).holds

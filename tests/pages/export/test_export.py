@@ -302,7 +302,7 @@ def test_a_proof_says_how_much_it_is_of(page: ExportPage) -> None:
     verdicts = (Verdict(region, "proven"), Verdict(region, "not run"), Verdict(region, "not run"))
     proof = Proof("a.conf", "rules", "Open MPI 5.0.11", "message graphs", 4, "yes", verdicts)
     page.prove._show(proof)
-    words = "The library does what the file asks. 2 of 3 regions could not be run here."
+    words = "The library does what the file asks. 2 of 3 regions were not run."
     assert page.prove.message.object.replace("\\", "") == words
 
 
