@@ -103,7 +103,7 @@ def _refused(error: OSError) -> str:
     """What the system refused and the user can mend, in words; empty: it is something else."""
     import errno
 
-    places = ("ENAMETOOLONG", "ENOTDIR", "EACCES", "EPERM", "EROFS")
+    places = ("ENAMETOOLONG", "ENOTDIR", "EISDIR", "EEXIST", "EACCES", "EPERM", "EROFS")
     room = ("ENOSPC", "EDQUOT", "EFBIG", "EIO", "EMFILE", "ENFILE")
     if error.errno not in [getattr(errno, name) for name in (*places, *room)]:
         return ""

@@ -163,7 +163,9 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             time.sleep(_WAIT_S)
         raise
     finally:
-        remove(partial)
+        # Where it could not be written it may not be looked for either; the first error is the one to tell.
+        with suppress(OSError):
+            remove(partial)
 
 
 @contextmanager

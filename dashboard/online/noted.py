@@ -41,4 +41,5 @@ def why_none(source: Source, header: Mapping[str, Any]) -> str:
     if not totals_of(source.path.parent, run).exists():
         return "its processes wrote no call, which they do after each MiB of them and in MPI_Finalize"
     watched = ", ".join(header["methods"])
-    return f"no call of {watched}; {NOT_WATCHED} are not watched: 'colltune online init -c NAME' watches others"
+    others = f"{NOT_WATCHED} are not watched: 'colltune online init -c NAME' watches others"
+    return f"no call of {watched} by two processes or more; {others}"

@@ -262,6 +262,7 @@ class Folder:
         model = learn(
             cells, self.table, self.learning, machine=self.machine, blocked=self.blocked, provenance=provenance
         )
+        (self.path / "models").mkdir(exist_ok=True)
         save(model, self.path / "models" / f"{iteration}.model")
         save(model, self.model)
         record = {**provenance, "runs": int(calls["run"].nunique()), "learnt": _learnt(model)}

@@ -42,7 +42,7 @@ def algorithm_of(collective: str, name: str) -> Algorithm:
         When there is none; the message lists those there are.
     """
     for what, wanted, known in (
-        ("own methods of a collective", collective, ALGORITHMS),
+        ("own method of a collective", collective, ALGORITHMS),
         (f"{collective} algorithm", name, ALGORITHMS.get(collective, {})),
     ):
         if wanted not in known:

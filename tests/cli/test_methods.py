@@ -110,7 +110,7 @@ def test_options_that_change_nothing_of_a_collective_are_named(colltune: Run, ca
 @pytest.mark.parametrize(
     ("words", "message"),
     [
-        ("-c gossip --algorithm x", "no own methods of a collective 'gossip'"),
+        ("-c gossip --algorithm x", "there is no own method of a collective 'gossip'"),
         ("-c bcast --algorithm pipelin", "did you mean pipeline"),
         ("-c bcast --algorithm pipeline --root 4", "root is 4; expected a rank from 0 to 3"),
         ("-c allgather --algorithm recursive_doubling --processes 6", "powers of two"),
@@ -183,5 +183,5 @@ def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
     assert "after step 2" in picture.read_text()
     assert colltune(*words[:-1], "1").out == "one process sends nothing\n"
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
-    assert_one_clear_line(colltune(*words[:3], "gather_all", *words[4:]), "methods of a collective 'gather_all'")
+    assert_one_clear_line(colltune(*words[:3], "gather_all", *words[4:]), "method of a collective 'gather_all'")
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")

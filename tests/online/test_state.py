@@ -207,6 +207,22 @@ def test_of_what_was_learnt_a_damaged_line_is_named_and_one_that_was_cut_off_is_
         _ = folder.progress
 
 
+def test_models_that_were_moved_away_are_made_anew_and_what_lies_in_their_place_is_named(
+    folder: Folder, done: Run, refused: Run
+) -> None:
+    write_run(folder.traces, "one", calls(), TABLE)
+    models = folder.path / "models"
+    models.rmdir()
+    done("online", "train", folder.path)
+    assert [file.name for file in models.iterdir()] == ["1.model"]
+    folder.model.unlink()
+    folder.model.mkdir()
+    assert f"error: {folder.model}: it is a folder, which" in refused("online", "train", folder.path).err
+    shutil.rmtree(models)
+    models.touch()
+    assert f"error: {models}: File exists" in refused("online", "train", folder.path).err
+
+
 def test_the_commands_train_show_export_and_profile(folder: Folder, tmp_path: Path, done: Run, refused: Run) -> None:
     write_run(folder.traces, "one", calls(), TABLE)
     assert done("online", "train", folder.path, "--json").json["learnt"] == {"allreduce": 8}
@@ -306,7 +322,7 @@ NOTED = {"allreduce": {"calls": 9, "noted": 0}}
         ),
         (
             {"one": ([], {}), "two": ([], {})},
-            ["one.0.trace, two.0.trace: left out: ranks without", "no call of allreduce; other collectives and non"],
+            ["one.0.trace, two.0.trace: left out: ranks", "no call of allreduce by two processes or more; other"],
         ),
         ({"one": ([], {"collectives": NOTED})}, ["it notes 0 of 9 of allreduce; COLLTUNE_ONLINE_CALLS=NUMBER"]),
         ({"one": ([{"alg": 99}], {})}, ["no call can be used: 2 skipped: a record is damaged"]),

@@ -336,6 +336,10 @@ def test_no_file_takes_the_place_of_a_folder(
     assert there(tmp_path) == {"thesis.html"}
     with pytest.raises(IsADirectoryError, match="no file replaces"):
         disk.write_text(folder, OLD)
+    # What cannot be written because a file stands where its folder should be is named, not what stands aside.
+    with pytest.raises(NotADirectoryError) as error:
+        disk.write_text(folder / "chapter" / "page", OLD)
+    assert error.value.filename == str(folder / "chapter" / "page")
     # A folder may take the place of another.
     with disk.aside(folder) as partial:
         partial.mkdir()
