@@ -6,6 +6,7 @@ Plain SVG, which needs no browser to be made; colours follow the step, from earl
 import math
 from collections.abc import Iterator, Sequence
 from html import escape
+from itertools import groupby
 
 from dashboard.schedules.movement import movement
 from dashboard.schedules.rank import SEND
@@ -18,23 +19,28 @@ _RADIUS, _LAYER, _GAP, _MARGIN, _CELL = 13.0, 70.0, 16.0, 30.0, 11.0
 _TEXT = 'font-family="sans-serif" font-size="11"'
 
 
-def _sent(schedule: Schedule) -> Iterator[Edge]:
-    """All messages, in the order of the ranks that send."""
-    for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True)):
-        yield from ((rank, row[1], at) for row, at in zip(program.rows.tolist(), rounds, strict=True) if row[0] == SEND)
+def messages(schedule: Schedule) -> list[Edge]:
+    """All messages, each with its step, in the order of the steps."""
+    made = [
+        (rank, row[1], at)
+        for rank, (program, rounds) in enumerate(zip(schedule.programs, steps(schedule), strict=True))
+        for row, at in zip(program.rows.tolist(), rounds, strict=True)
+        if row[0] == SEND
+    ]
+    return sorted(made, key=lambda edge: (edge[2], edge[:2]))
 
 
 def edges(schedule: Schedule) -> list[Edge]:
     """Ways that messages take, each with the step of its first message, in the order of the steps."""
     first: dict[tuple[int, int], int] = {}
-    for rank, to, step in _sent(schedule):
-        first[rank, to] = min(step, first.get((rank, to), step))
-    return sorted(((*way, step) for way, step in first.items()), key=lambda edge: (edge[2], edge[:2]))
+    for rank, to, step in messages(schedule):
+        first.setdefault((rank, to), step)
+    return [(*way, step) for way, step in first.items()]
 
 
 def messages_at(schedule: Schedule, step: int) -> list[Edge]:
     """Messages that pass in one step, in the order of the ranks that send."""
-    return sorted(each for each in _sent(schedule) if each[2] == step)
+    return [each for each in messages(schedule) if each[2] == step]
 
 
 def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:
@@ -91,6 +97,9 @@ def graph_svg(schedule: Schedule, step: int | None = None) -> str:
     for rank, (x, y) in enumerate(spots):
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="white" stroke="black"/>')
         shapes.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" {_TEXT}>{rank}</text>')
+    if step is None and (count := len(messages(schedule))) > len(ways):
+        note = f"first step at each arrow; {count} messages in all"
+        shapes.append(f'<text x="8" y="34" {_TEXT}>{note}</text>')
     width, height = (max(each[axis] for each in spots) + _MARGIN for axis in (0, 1))
     return _svg(shapes, max(width, 320.0), height, schedule)
 
@@ -153,11 +162,11 @@ def movement_text(schedule: Schedule) -> Iterator[str]:
 
 def graph_text(schedule: Schedule) -> Iterator[str]:
     """Who sends to whom, step by step."""
-    ways = edges(schedule)
-    if not ways:
+    sent = messages(schedule)
+    if not sent:
         yield "one process sends nothing" if schedule.call.processes == 1 else "nothing is sent"
-    for step in sorted({step for *_, step in ways}):
-        yield f"step {step}: " + ", ".join(f"{source} → {to}" for source, to, at in ways if at == step)
+    for step, passing in groupby(sent, key=lambda each: each[2]):
+        yield f"step {step}: " + ", ".join(f"{source} → {to}" for source, to, _ in passing)
 
 
 def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule) -> str:

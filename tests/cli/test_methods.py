@@ -182,6 +182,11 @@ def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
     assert (answer.status, answer.out) == (0, "")
     assert "after step 2" in picture.read_text()
     assert colltune(*words[:-1], "1").out == "one process sends nothing\n"
+    ring = [*words[:5], "ring", *words[6:]]
+    assert colltune(*ring).out.splitlines() == [f"step {step}: 0 → 1, 1 → 2, 2 → 3, 3 → 0" for step in (1, 2, 3)]
+    assert len(colltune(*ring, "--json").json["edges"]) == 12
+    colltune(*ring, "-o", picture)
+    assert "first step at each arrow; 12 messages in all" in picture.read_text()
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "bruck.png"), "must end in .svg")
     assert_one_clear_line(colltune(*words[:3], "gather_all", *words[4:]), "method of a collective 'gather_all'")
     assert_one_clear_line(colltune(*words, "-o", tmp_path / "nowhere" / "a.svg"), "cannot be written")

@@ -110,7 +110,7 @@ def _draw(args: argparse.Namespace) -> None:
         write(args.output, text)
         say(f"wrote {args.output}")
     if args.json or not args.output:
-        edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.edges(made)]
+        edges = [{"from": source, "to": to, "step": step} for source, to, step in drawing.messages(made)]
         answer: dict[str, Any] = {"held": movement(made).tolist()} if args.movement else {"edges": edges}
         show(args, answer, lambda: drawing.movement_text(made) if args.movement else drawing.graph_text(made))
 
