@@ -33,7 +33,8 @@ def say(text: str) -> None:
 
 def show(args: argparse.Namespace, result: Mapping[str, Any], lines: Callable[[], Iterable[str]]) -> None:
     """Print the result as JSON or as text, as the arguments ask."""
-    answer((json.dumps(strict(result), allow_nan=False) if args.json else "\n".join(lines())) + "\n")
+    shown = [json.dumps(strict(result), allow_nan=False)] if args.json else lines()
+    answer("".join(f"{line}\n" for line in shown))
 
 
 def strict(value: Any) -> Any:

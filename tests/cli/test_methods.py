@@ -182,6 +182,7 @@ def test_the_command_draws(colltune: Run, tmp_path: Path) -> None:
     assert (answer.status, answer.out) == (0, "")
     assert "after step 2" in picture.read_text()
     assert colltune(*words[:-1], "1").out == "one process sends nothing\n"
+    assert colltune("methods", "schedule", *words[2:-1], "1").out.startswith("allgather bruck on 1 process (")
     ring = [*words[:5], "ring", *words[6:]]
     assert colltune(*ring).out.splitlines() == [f"step {step}: 0 → 1, 1 → 2, 2 → 3, 3 → 0" for step in (1, 2, 3)]
     assert len(colltune(*ring, "--json").json["edges"]) == 12

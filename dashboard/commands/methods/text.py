@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from dashboard.domain.models import MODEL_TITLES
-from dashboard.domain.units import format_time
+from dashboard.domain.units import format_count, format_time
 from dashboard.models.parameter_set import ParameterSet
 from dashboard.models.programs import programs_from
 from dashboard.models.simulator import simulate
@@ -73,7 +73,8 @@ def schedule_lines(made: Schedule, result: Mapping[str, Any]) -> Iterator[str]:
     """The schedule for people: what each rank does, messages with peer, bytes and step."""
     call = made.call
     settings = "".join(f", {name} {value}" for name, value in made.parameters.items())
-    yield f"{made.algorithm.title} on {call.processes} processes{settings} ({made.algorithm.source})"
+    many = format_count(call.processes, "process", "processes")
+    yield f"{made.algorithm.title} on {many}{settings} ({made.algorithm.source})"
     yield f"{result['messages']} messages, {result['bytes']} bytes, {result['steps']} steps"
     for name, seconds in result.get("time", {}).items():
         yield f"{format_time(seconds)} by {MODEL_TITLES[name]}, simulated"

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dashboard.benchmarks.tracing import trace_method
 from dashboard.commands.output import say, show, write
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_time
+from dashboard.domain.units import format_count, format_time
 from dashboard.models.traced import run_of
 from dashboard.schedules import Schedule
 from dashboard.schedules.trace import REDUCED, Trace
@@ -39,8 +39,8 @@ def _traced(made: Schedule, args: argparse.Namespace) -> Trace:
 def lines_of(trace: Trace) -> Iterator[str]:
     """A trace for people: when each rank was done, and what it spent its time on."""
     run, call = run_of(trace), trace.call
-    facts = ", ".join(trace.facts.values())
-    yield f"{call.collective} {trace.algorithm}, {call.processes} processes: {format_time(run.time)} ({facts})"
+    facts, many = ", ".join(trace.facts.values()), format_count(call.processes, "process", "processes")
+    yield f"{call.collective} {trace.algorithm}, {many}: {format_time(run.time)} ({facts})"
     for rank, done in enumerate(run.finished):
         spent: dict[str, float] = {}
         for each in run.events:

@@ -12,7 +12,7 @@ from dashboard.commands.model.predict import say_network
 from dashboard.commands.orthogonal.options import BLOCK
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.models.grid_simulation import simulated
 from dashboard.models.grids import PHASED, deviation, of_results, predict, summary
 from dashboard.models.parameter_text import find_parameters
@@ -63,7 +63,8 @@ def _layouts(args: argparse.Namespace) -> None:
 
 def _no_grid(processes: int, dimensions: int | None) -> str:
     of = "" if dimensions is None else f" of {dimensions} dimensions"
-    return f"{processes} processes have no grid{of} with more than one process in each dimension"
+    many = format_count(processes, "process", "processes")
+    return f"there is no grid{of} of {many} with more than one process in each dimension"
 
 
 def _within(shares: Sequence[float]) -> str:
