@@ -50,7 +50,7 @@ def allocated_nodes() -> int:
 def default_ranks() -> int:
     """Processes where nobody says how many: those of the allocation, else one for each core."""
     tasks = _allocated_processes()
-    return tasks if tasks > 1 else max(2, len(os.sched_getaffinity(0)))
+    return tasks if tasks > 1 else max(2, _cores() or len(os.sched_getaffinity(0)))
 
 
 def _allocated_processes() -> int:
@@ -60,8 +60,12 @@ def _allocated_processes() -> int:
 
 def slots() -> int:
     """Processes that Open MPI starts on this machine without being asked for more than it has cores; 0: not known."""
-    if any(name in os.environ for name in (*_COUNTS, *_FILES)):
-        return _allocated_processes()
+    allocated = any(name in os.environ for name in (*_COUNTS, *_FILES))
+    return _allocated_processes() if allocated else _cores()
+
+
+def _cores() -> int:
+    """Cores, whose threads do not count, that this process may use; 0: not known."""
     try:
         return len({disk.read_text(_SIBLINGS.format(core)) for core in os.sched_getaffinity(0)})
     except OSError:

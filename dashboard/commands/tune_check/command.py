@@ -9,6 +9,7 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns import control, limits
 from dashboard.benchmarks.libraries.library import Installation, find
+from dashboard.benchmarks.libraries.own_settings import default_ranks
 from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
 from dashboard.benchmarks.tune_check import measurable, prepare, rules_of, with_rules
 from dashboard.commands import launching as cli_launching
@@ -102,8 +103,7 @@ def _installation(args: argparse.Namespace) -> Installation:
 
 def _ranks(args: argparse.Namespace, rules: Given) -> int:
     """Processes to launch: those asked for, those that the rules were measured with, or the cores."""
-    known = cli_launching.measured_ranks(rules.text) or len(_cores())
-    return int(args.ranks or max(2, known))
+    return int(args.ranks or cli_launching.measured_ranks(rules.text) or default_ranks())
 
 
 def _measured(args: argparse.Namespace, rules: Given, installation: Installation) -> Path:
@@ -132,7 +132,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
         return campaign.results
     done = campaign.done()
     launcher = cli_launching.launcher_of(args, installation)
-    cores = len(_cores()) if launcher.name == "local" else None
+    cores = len(os.sched_getaffinity(0)) if launcher.name == "local" else None
     limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, cores, done.seconds)
     with Working() as progress:
 
@@ -143,10 +143,6 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
 
         finished(campaign, launcher, installation, limit, tell)
     return campaign.results
-
-
-def _cores() -> set[int]:
-    return os.sched_getaffinity(0)
 
 
 def _compared(
