@@ -6,20 +6,27 @@ import gzip
 import inspect
 import subprocess
 import sys
+import threading
 from importlib.metadata import version
 from typing import Any
 
 import bokeh.server.server
 import panel_material_ui as pmui
 import pytest
+from bokeh.application import Application
+from bokeh.application.handlers import FunctionHandler
 from bokeh.core.property.bases import Property
 from bokeh.core.property.descriptors import PropertyDescriptor
 from bokeh.core.property.singletons import Undefined
 from bokeh.core.serialization import Deserializer
+from bokeh.core.types import ID
 from bokeh.document import Document
 from bokeh.model import Model, util
 from bokeh.models import Range1d
 from bokeh.plotting import figure
+from bokeh.protocol import Protocol
+from bokeh.server.connection import ServerConnection
+from bokeh.server.contexts import ApplicationContext
 from bokeh.server.tornado import BokehTornado
 from bokeh.server.urls import per_app_patterns
 from panel.io import document
@@ -29,7 +36,7 @@ from tornado.locks import Lock
 from dashboard.pages.parts.widgets import DiscreteSlider, Select
 from dashboard.server.patches import PATCHES, Patch, install
 from dashboard.server.patches.defaults import _get_default, _visit, _visit_references, _work_out
-from dashboard.server.patches.delivery import _send_all
+from dashboard.server.patches.delivery import _busy, _send_all, _waiting
 from dashboard.server.patches.guarded import Guarded
 from dashboard.server.patches.prompt import PromptSocket
 from dashboard.server.patches.unpacking import MOST_BYTES, _decode
@@ -37,11 +44,12 @@ from tests.conftest import ROOT
 
 #: Another Bokeh and Panel: each change finds something else than it was written for.
 OTHERS = """
-import bokeh.core.serialization, bokeh.server.server, bokeh.server.urls, panel.io.document
+import bokeh.core.serialization, bokeh.server.server, bokeh.server.session, bokeh.server.urls, panel.io.document
 from bokeh.core.property.descriptors import PropertyDescriptor
 del bokeh.server.server.BokehTornado, bokeh.core.serialization.Deserializer._decode_bytes
 del PropertyDescriptor._get_default
-del panel.io.document._WRITE_MSGS
+del panel.io.document._WRITE_BLOCK
+[vars(bokeh.server.session).pop(name, None) for name in ("locks", "_run_in_executor")]
 bokeh.server.urls.per_app_patterns.clear()
 from dashboard.server.patches import install
 print(*[patch.name for patch in install()])
@@ -51,7 +59,7 @@ PACKED = {"data": base64.b64encode(gzip.compress(bytes(MOST_BYTES + 1))).decode(
 
 @pytest.mark.parametrize("patch", PATCHES, ids=lambda patch: patch.name)
 def test_each_was_written_for_the_releases_that_are_installed(patch: Patch) -> None:
-    assert all(f"{version(name)}.".startswith(f"{series}.") for name, series in patch.made_for.items())
+    assert all(version(name).startswith(tuple(f"{each}." for each in made)) for name, made in patch.made_for.items())
 
 
 @pytest.mark.slow
@@ -141,7 +149,11 @@ class Connection:
 
     def __init__(self) -> None:
         self.write_lock = Lock()
-        self._socket = self
+        self._socket = self.protocol = self
+
+    def create(self, _kind: str, changes: list[str]) -> str:
+        """As Panel 1.10 makes a message of changes, once they can be written."""
+        return changes[0]
 
 
 def test_what_waits_for_a_busy_websocket_is_sent_as_soon_as_it_is_free(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -152,7 +164,8 @@ def test_what_waits_for_a_busy_websocket_is_sent_as_soon_as_it_is_free(monkeypat
     async def wait() -> None:
         connection, doc = Connection(), Document()
         await connection.write_lock.acquire()
-        document._WRITE_MSGS[doc], document._WRITE_BLOCK[doc] = {connection: ["first", "second"]}, True
+        kept = {connection: ["first", "second"]}, [([connection], ["first"]), ([connection], ["second"])]
+        _waiting[doc], _busy[doc] = kept[hasattr(document, "_WRITE_EVENTS")], True
         sending = asyncio.ensure_future(_send_all(doc))
         await asyncio.sleep(0)
         assert not sent
@@ -161,6 +174,32 @@ def test_what_waits_for_a_busy_websocket_is_sent_as_soon_as_it_is_free(monkeypat
         assert sent == ["first", "second"]
 
     asyncio.run(wait())
+
+
+def test_what_a_session_does_is_done_on_the_thread_of_its_server() -> None:
+    install()
+    done_on: list[int] = []
+
+    class Noting(Protocol):
+        def create(self, *of: Any) -> Any:
+            done_on.append(threading.get_ident())
+            return super().create(*of)
+
+    class Socket:
+        async def send_message(self, _message: Any) -> None:
+            done_on.append(threading.get_ident())
+
+    async def work() -> None:
+        application = Application(FunctionHandler(lambda _document: done_on.append(threading.get_ident())))
+        context = ApplicationContext(application, url="/")
+        session = await context.create_session_if_needed(ID("a"))
+        connection = ServerConnection(Noting(), Socket(), context, session)
+        await session.with_document_locked(lambda: session.document.add_root(Range1d()))
+        connection.detach_session()
+
+    asyncio.run(work())
+    # The page is made, a message of its change, and that is sent.
+    assert done_on == [threading.get_ident()] * 3
 
 
 def test_what_our_widgets_override_is_still_called_by_those_names() -> None:

@@ -15,7 +15,7 @@ from playwright.sync_api import Locator, expect
 
 from dashboard.pages.measure.page import MeasurePage
 from dashboard.pages.parts.widgets import Page
-from dashboard.server.patches import delivery
+from dashboard.server.patches import install
 from dashboard.session.state import State
 
 WITHIN_S = 2.0
@@ -54,7 +54,7 @@ def serve_measure(fields: dict[str, Any]) -> Iterator[ServedPage]:
     fields
         Values of fields of the form.
     """
-    delivery.install()
+    install()
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
     served, servers, ready = ServedPage(f"http://127.0.0.1:{port}/measure"), [], threading.Event()

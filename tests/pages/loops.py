@@ -11,7 +11,7 @@ class Loop:
     """Keeps what was scheduled until it is told to run it; workers schedule at any time."""
 
     def __init__(self) -> None:
-        self.session_context: Any = MockSessionContext()
+        self.session_context: Any = MockSessionContext(document=None)
         self.waiting: list[Callable[[], None]] = []
         self.delays: list[int] = []
         self.came = threading.Condition()

@@ -19,6 +19,7 @@ from dashboard.pages.parts import growing as _growing
 from dashboard.pages.parts import later
 from dashboard.pages.parts.growing import Background
 from dashboard.pages.parts.later import Rested, give_way, hand_over
+from dashboard.server.patches import own_thread
 
 PATIENCE_S = 30
 
@@ -26,6 +27,7 @@ PATIENCE_S = 30
 @asynccontextmanager
 async def two_sessions() -> AsyncIterator[tuple[Any, Any]]:
     """Documents of two sessions of one server, which runs on this thread."""
+    own_thread.install()
     context = ApplicationContext(Application(), io_loop=IOLoop.current())
     request = SimpleNamespace(arguments={}, cookies={}, headers={})
     sessions = [await context.create_session_if_needed(name, request) for name in ("one", "other")]

@@ -26,7 +26,7 @@ class Patch(NamedTuple):
     name
         Its module here, which has ``install()``.
     made_for
-        Series of the releases that it was written for.
+        Series of the releases that it was written for, of each library.
     without
         What is so without it, for the log.
     guards
@@ -34,17 +34,19 @@ class Patch(NamedTuple):
     """
 
     name: str
-    made_for: Mapping[str, str]
+    made_for: Mapping[str, tuple[str, ...]]
     without: str
     guards: bool = False
 
 
+_BOKEH, _PANEL = {"bokeh": ("3.9", "3.10")}, {"panel": ("1.9", "1.10")}
 PATCHES = (
-    Patch("guarded", {"bokeh": "3.9", "tornado": "6"}, "requests are not checked before they are served", guards=True),
-    Patch("unpacking", {"bokeh": "3.9"}, "what a browser sends may unpack to any size", guards=True),
-    Patch("prompt", {"bokeh": "3.9", "panel": "1.9"}, "each answer takes up to 40 ms longer"),
-    Patch("defaults", {"bokeh": "3.9"}, "a page takes longer to open"),
-    Patch("delivery", {"panel": "1.9"}, "a change may be shown with the next one only"),
+    Patch("guarded", _BOKEH | {"tornado": ("6",)}, "requests are not checked before they are served", guards=True),
+    Patch("unpacking", _BOKEH, "what a browser sends may unpack to any size", guards=True),
+    Patch("prompt", _BOKEH | _PANEL, "each answer takes up to 40 ms longer"),
+    Patch("defaults", _BOKEH, "a page takes longer to open"),
+    Patch("delivery", _BOKEH | _PANEL, "a change may be shown with the next one only"),
+    Patch("own_thread", _BOKEH, "what two sessions do at a time may end up mixed"),
 )
 
 
@@ -63,7 +65,7 @@ def _fits(patch: Patch) -> bool:
     try:
         resolve_name(f"{__name__}.{patch.name}:install")()
     except Exception as error:  # noqa: BLE001 - whatever is there instead, the server starts
-        releases = ", ".join(f"{name} {series}" for name, series in patch.made_for.items())
+        releases = ", ".join(f"{name} {' and '.join(series)}" for name, series in patch.made_for.items())
         sys.stderr.write(f"colltune: warning: {patch.without}: written for {releases} ({error})\n")
         return False
     return True

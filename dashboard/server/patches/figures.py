@@ -68,7 +68,8 @@ const dressed = async () => {{
 }}
 """
 
-#: A figure listens to the zoom of the window for good, so that one that is gone is kept, with all that it was made of.
+#: A figure of Bokeh 3.9 listens to the zoom of the window for good, so that one that is gone is kept, with all that it
+#: was made of.
 #: Each layout of a figure makes a new row for its title and tools, and leaves the former one in the document, empty;
 #: and it draws the figure once more, also where another part has changed and the figure's sizes have not.
 ROWS = """
@@ -92,8 +93,8 @@ const sweep = (plot) => {
     if (typeof lay_out !== 'function') throw new Error('PlotView._update_layout')
     plot.connect_signals = function () {
         const {addEventListener} = visualViewport, gone = new AbortController()
-        visualViewport.addEventListener = (kind, heard) =>
-            addEventListener.call(visualViewport, kind, heard, {signal: gone.signal})
+        visualViewport.addEventListener = (kind, heard, until = {signal: gone.signal}) =>
+            addEventListener.call(visualViewport, kind, heard, until)
         try { connect.call(this) }
         finally { delete visualViewport.addEventListener }
         this.removed.connect(() => gone.abort())

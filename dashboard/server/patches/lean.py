@@ -1,6 +1,6 @@
 """What keeps the document small and the page quick however long it is open: for the browser, before anything is drawn.
 
-Bokeh 3.9 writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
+Bokeh writes each style sheet of each part of the page into a `<style>` of its own, some thousands of the same few
 texts, and a hidden page stays in the document; every style that is asked for goes over all of it. Here a text is made
 into a style sheet once, which all parts adopt; what is hidden leaves the document until it is shown, as it was, and
 needs no work to be shown again; parts that are resized are laid out together; a figure that is laid out anew takes with
@@ -16,7 +16,7 @@ from dashboard.server.patches.figures import CALM, DARK, ROWS, WAIT
 from dashboard.server.patches.shared_styles import SHARED_STYLES
 
 #: Series of Bokeh's and Panel's releases whose insides this takes hold of.
-MADE_FOR = {"bokeh": "3.9", "panel": "1.9"}
+MADE_FOR = {"bokeh": ("3.9", "3.10"), "panel": ("1.9", "1.10")}
 #: Class of the column of which the children that are not visible leave the document.
 PAGES_CLASS = "colltune-pages"
 #: Class of the widget of which the value is the name of the page on show.
@@ -125,8 +125,8 @@ const leave = () => {{
 }}
 """
 
-#: Bokeh lets go of the models that a page no longer has some time after the *last* change: of a page that changes more
-#: often than that, as one that is worked with, all that it ever showed stayed in memory.
+#: Bokeh 3.9 lets go of the models that a page no longer has some time after the *last* change: of a page that changes
+#: more often than that, as one that is worked with, all that it ever showed stayed in memory. 3.10 does as this does.
 RELEASE = """
 const release = ({Document}) => {
     const {_schedule_recompute_all_models: schedule, _recompute_all_models: recompute} = Document.prototype

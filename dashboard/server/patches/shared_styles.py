@@ -1,6 +1,6 @@
 """For the browser: each text of a style sheet is made into one once, which all parts of the page adopt.
 
-Bokeh 3.9 writes each style sheet of each part into a `<style>` of its own: some thousands of the same few texts.
+Bokeh writes each style sheet of each part into a `<style>` of its own: some thousands of the same few texts.
 """
 
 from pathlib import Path
