@@ -20,6 +20,8 @@ _OWN = ("dashboard.", "loaders.")
 _TAKEN_APART = "bokeh.core.serialization"
 #: Where Bokeh takes a message apart, with what bounds it.
 _BOKEH = ("bokeh.", "dashboard.server.patches.unpacking")
+#: Through which every message goes from Bokeh 3.10 and Panel 1.10 on, whoever is at fault.
+_ON_THE_WAY = ("dashboard.server.patches.own_thread", "panel.io.document")
 #: Who says that a browser has gone, once for each message that was on its way.
 _SENDERS = (_MESSAGES, "panel.io.document")
 _GONE = "Failed sending message as connection was closed"
@@ -73,7 +75,8 @@ class WithoutMalformed(logging.Filter):
 
 
 def _is_malformed(logger: str, error: BaseException) -> bool:
-    modules = [str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__)]
+    named = (str(frame.f_globals.get("__name__")) for frame, _ in walk_tb(error.__traceback__))
+    modules = [module for module in named if module not in _ON_THE_WAY]
     if logger == _HANDLED and not isinstance(error, ProtocolError):
         return _TAKEN_APART in modules or all(module.startswith(_BOKEH) for module in modules)
     refused = logger == _MESSAGES or isinstance(error, ProtocolError)
