@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Iterable, Mapping
 
-from dashboard.export.components import HAN, parameters
+from dashboard.export.components import TUNED_FIRST, parameters
 from dashboard.export.usage import han_name, mpich_parameters
 
 #: Stands for the folder that the bundle is installed in.
@@ -35,7 +35,7 @@ def variables(target: str, name: str, collectives: Iterable[str], *, nodes: int,
     if target != "openmpi":
         return {}
     said = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": file}
-    return said if nodes == 1 else {**said, "OMPI_MCA_coll": f"^{HAN}"}
+    return said if nodes == 1 else {**said, "OMPI_MCA_coll": TUNED_FIRST}
 
 
 def environment_script(said: Mapping[str, str], name: str, here: str) -> str:

@@ -66,20 +66,20 @@ def test_whether_4_1_was_built_to_count_messages_is_asked(tmp_path: Path) -> Non
 
 
 def test_what_a_site_has_switched_on_before_tuned_is_told_since_no_rules_act_then() -> None:
-    def told_of(hcoll: int, priority: int) -> str:
-        """What is said of an installation with hcoll, switched on or not, and UCC of its usual priority."""
-        said = (
-            f"hcoll_enable:value:{hcoll}",
-            f"hcoll_priority:value:{priority}",
-            "ucc_enable:value:1",
-            "ucc_priority:value:10",
-        )
-        lines = [f"mca:coll:{each.split('_')[0]}:param:coll_{each}" for each in said]
-        return openmpi.parse("\n".join([OMPI_INFO, *lines])).unheeded
+    def of_site(hcoll: int, priority: int, selection: str = "") -> openmpi.OpenMpi:
+        """An installation with hcoll, switched on or not, UCC of its usual priority, and what the site lets be."""
+        values = {"hcoll_enable": hcoll, "hcoll_priority": priority, "ucc_enable": 1, "ucc_priority": 10}
+        lines = [f"mca:coll:{name.split('_')[0]}:param:coll_{name}:value:{value}" for name, value in values.items()]
+        return openmpi.parse("\n".join([OMPI_INFO, f"mca:coll:base:param:coll:value:{selection}", *lines]))
 
-    assert "asks hcoll first" in told_of(1, 90)
-    assert "OMPI_MCA_coll=^hcoll in" in told_of(1, 90)
-    assert told_of(0, 90) == told_of(1, 20) == ""
+    assert "asks hcoll first" in of_site(1, 90).unheeded
+    assert "OMPI_MCA_coll=^hcoll in" in of_site(1, 90).unheeded
+    assert of_site(0, 90).unheeded == of_site(1, 20).unheeded == ""
+    # What environment or files of the site leave out is listed all the same.
+    assert of_site(1, 90).components == ("tuned", "han")
+    assert (left := of_site(1, 90, "^han,hcoll")).components == ("tuned",)
+    assert (only := of_site(1, 90, "tuned,libnbc")).components == ("tuned",)
+    assert left.unheeded == only.unheeded == ""
 
 
 def test_algorithms_are_those_that_the_library_names(library: openmpi.OpenMpi) -> None:

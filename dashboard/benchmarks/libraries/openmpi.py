@@ -34,6 +34,8 @@ _ENUMERATOR = re.compile(
 )
 _VARIABLE = re.compile(r"mca:coll:(?:tuned|han|hcoll|ucc):param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
+#: Which components environment and files of the site let be selected.
+_SELECTION = re.compile(r"^mca:coll:base:param:coll:value:(?P<not>\^?)(?P<names>.*)", re.MULTILINE)
 _VERSION = re.compile(r'mca:coll:tuned:version:"?component:(?P<version>[^"\s]+)"?')
 _MONITORING = "mca:pml:monitoring:version:"
 _DYNAMIC = "coll_tuned_use_dynamic_rules"
@@ -66,7 +68,7 @@ class OpenMpi(Plain):
     variables
         Whole-number control variables of ``coll/tuned``, ``coll/han`` and those of sites with their values.
     components
-        That were built with it and answer blocking collectives.
+        That were built with it and answer blocking collectives, unless environment or site leave them out.
     monitors
         Whether the layer that counts messages was built with it, as wheels of 4.1 are without.
     graph_counters
@@ -230,8 +232,17 @@ def parse(text: str) -> OpenMpi:
             "this Open MPI names no algorithms of coll/tuned (ompi_info --param coll tuned --level 9 --parsable); "
             "install one that holds that component"
         )
-    known = tuple(name for name in SERVES if name in components)
+    known = tuple(name for name in SERVES if name in components and _is_selectable(name, text))
+    lost = tuple(f"coll_{name}_" for name in OF_SITES if not _is_selectable(name, text))
+    variables = {name: value for name, value in variables.items() if not name.startswith(lost)}
     return OpenMpi(version, algorithms, variables, components=known)
+
+
+def _is_selectable(component: str, text: str) -> bool:
+    selection = _SELECTION.search(text)
+    if selection is None or not selection["names"].strip():
+        return True
+    return (component in selection["names"].strip().split(",")) != bool(selection["not"])
 
 
 def _integer(value: str) -> int | None:
