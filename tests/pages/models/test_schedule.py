@@ -12,6 +12,7 @@ import pytest
 from dashboard.cli import main
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.schedule import Scheduled, in_theme
+from dashboard.plots.backend import use_bokeh
 from dashboard.plots.models import timeline
 from dashboard.schedules import ALGORITHMS, Call
 from tests.schedules.test_trace import traced
@@ -22,6 +23,7 @@ from tests.uploading import upload
 @pytest.fixture
 def tab() -> Scheduled:
     """The tab, with the binomial tree of a broadcast."""
+    use_bokeh()
     part = Scheduled(ModelChoice(sample_state()))
     part.update()
     part.algorithm.value = "binomial"
