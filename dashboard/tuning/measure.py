@@ -50,8 +50,9 @@ def measure(work: Work) -> Result:
     }
     unknown = f"unknown ({'no time can be trusted' if done.measured else 'nothing measured'})"
     safety = format_count(len(unsafe), "unsafe method") if campaign.plan().checked else "methods unchecked"
+    ended = f" ({facts['ended']})" if facts["ended"] else ""
     facts["said"] = (
-        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}, {safety}; "
+        f"{facts['measured']:,} points in {format_duration(facts['spent'] or 0.0)}{ended}, {safety}; "
         f"expected loss of the decision {loss_words(sum(loss.values()) / len(loss)) if loss else unknown}"
     )
     return Result(facts, files)

@@ -86,6 +86,12 @@ def test_measured_by_an_array_of_jobs_it_comes_to_rules_as_well(tmp_path: Path, 
     assert tune(work_in(folder)) == {name: name == "look" for name in NAMES}
 
 
+def test_why_no_more_was_measured_is_said(tuned: Path) -> None:
+    facts = Folder(tuned).facts("measure")
+    assert f" ({facts['ended']}), " in facts["said"]
+    assert facts["ended"]
+
+
 def test_called_again_nothing_is_done_but_to_look(tuned: Path, machine: Machine) -> None:
     before = {
         file: file.stat().st_mtime_ns for file in tuned.rglob("*") if file.is_file() and file.name != "state.json"
