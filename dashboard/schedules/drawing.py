@@ -30,17 +30,12 @@ def messages(schedule: Schedule) -> list[Edge]:
     return sorted(made, key=lambda edge: (edge[2], edge[:2]))
 
 
-def edges(schedule: Schedule) -> list[Edge]:
+def ways_of(sent: Sequence[Edge]) -> list[Edge]:
     """Ways that messages take, each with the step of its first message, in the order of the steps."""
     first: dict[tuple[int, int], int] = {}
-    for rank, to, step in messages(schedule):
+    for rank, to, step in sent:
         first.setdefault((rank, to), step)
     return [(*way, step) for way, step in first.items()]
-
-
-def messages_at(schedule: Schedule, step: int) -> list[Edge]:
-    """Messages that pass in one step, in the order of the ranks that send."""
-    return [each for each in messages(schedule) if each[2] == step]
 
 
 def places(ways: Sequence[Edge], processes: int, root: int) -> list[tuple[float, float]]:
@@ -86,8 +81,9 @@ def _connected(below: dict[int, list[int]], root: int) -> bool:
 
 def graph_svg(schedule: Schedule, step: int | None = None) -> str:
     """Who sends to whom; the number at an arrow is the step of its first message, or the `step` that alone is shown."""
-    ways = edges(schedule)
-    shown = ways if step is None else messages_at(schedule, step)
+    sent = messages(schedule)
+    ways = ways_of(sent)
+    shown = ways if step is None else [each for each in sent if each[2] == step]
     last = max((step for *_, step in ways), default=1)
     spots = [(x + _MARGIN, y + 2 * _MARGIN) for x, y in places(ways, schedule.call.processes, schedule.call.root)]
     pale = {way[:2] for way in ways} - {way[:2] for way in shown}
@@ -97,8 +93,8 @@ def graph_svg(schedule: Schedule, step: int | None = None) -> str:
     for rank, (x, y) in enumerate(spots):
         shapes.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{_RADIUS}" fill="white" stroke="black"/>')
         shapes.append(f'<text x="{x:.1f}" y="{y + 4:.1f}" text-anchor="middle" {_TEXT}>{rank}</text>')
-    if step is None and (count := len(messages(schedule))) > len(ways):
-        note = f"first step at each arrow; {count} messages in all"
+    if step is None and len(sent) > len(ways):
+        note = f"first step at each arrow; {len(sent)} messages in all"
         shapes.append(f'<text x="8" y="34" {_TEXT}>{note}</text>')
     width, height = (max(each[axis] for each in spots) + _MARGIN for axis in (0, 1))
     return _svg(shapes, max(width, 320.0), height, schedule)

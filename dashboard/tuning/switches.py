@@ -22,7 +22,7 @@ def variables(target: str, name: str, collectives: Iterable[str], *, nodes: int,
     collectives
         That it has rules for.
     nodes
-        That it was compared on: on several, Open MPI's tuned component must be asked before HAN, as it was then.
+        That it was compared on: on several, Open MPI's tuned component must be asked before others, as it was then.
     adapt
         Whether HAN's rules name adapt.
     """

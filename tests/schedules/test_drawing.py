@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.schedules import ALL, Algorithm, Call, ScheduleError, schedule
-from dashboard.schedules.drawing import edges, graph_svg, movement_svg, places
+from dashboard.schedules.drawing import graph_svg, messages, movement_svg, places, ways_of
 from dashboard.schedules.movement import movement
 from dashboard.schedules.steps import steps
 
@@ -71,12 +71,12 @@ def test_every_algorithm_can_be_drawn_and_ends_with_what_is_promised(each: Algor
 
 def test_trees_are_drawn_as_trees() -> None:
     made = schedule(Call("bcast", 7, 1), "binary")
-    spots = places(edges(made), 7, 0)
+    spots = places(ways_of(messages(made)), 7, 0)
     depths = [y for _, y in spots]
     assert depths[0] < depths[1] == depths[2] < depths[3] == depths[6]
     # Parents stand between their children.
     assert spots[3][0] < spots[1][0] < spots[5][0] < spots[0][0] < spots[2][0]
-    ring = places(edges(schedule(Call("allgather", 7, 1), "ring")), 7, 0)
+    ring = places(ways_of(messages(schedule(Call("allgather", 7, 1), "ring"))), 7, 0)
     assert len(set(ring)) == 7
 
 
@@ -88,7 +88,7 @@ def test_messages_have_one_step_at_both_ends_and_ranks_one_message_at_a_time() -
             for kind in (0, 1):
                 when = [step for row, step in zip(program.rows.tolist(), rank, strict=True) if row[0] == kind]
                 assert len(set(when)) == len(when)
-    assert [step for *_, step in edges(schedule(Call("bcast", 8, 1), "binomial"))] == [1, 2, 2, 3, 3, 3, 3]
+    assert [step for *_, step in messages(schedule(Call("bcast", 8, 1), "binomial"))] == [1, 2, 2, 3, 3, 3, 3]
 
 
 def test_too_much_to_be_drawn_is_refused() -> None:

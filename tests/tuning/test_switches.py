@@ -44,8 +44,8 @@ def test_off_takes_back_what_it_set(bundle: Path) -> None:
 
 
 def test_across_nodes_what_copies_the_buffers_of_gpus_is_still_asked_before_tuned() -> None:
-    one, several = (switches.variables("openmpi", "rules.conf", ["bcast"], nodes=nodes) for nodes in (1, 2))
-    assert {name: value for name, value in several.items() if name not in one} == {"OMPI_MCA_coll": "^han,hcoll,ucc"}
+    here, across = (switches.variables("openmpi", "rules.conf", ["bcast"], nodes=nodes) for nodes in (1, 2))
+    assert {name: value for name, value in across.items() if name not in here} == {"OMPI_MCA_coll": "^han,hcoll,ucc"}
 
 
 def test_the_device_of_mpich_decides_on_where_there_are_no_rules() -> None:

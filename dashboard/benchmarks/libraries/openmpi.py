@@ -19,6 +19,7 @@ from dashboard.export.components import (
     OF_SITES,
     OWN_VARIANTS,
     SERVES,
+    TUNED,
     VARIANT,
     han_settings,
     module_settings,
@@ -32,7 +33,7 @@ _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
 _ENUMERATOR = re.compile(
     r"mca:coll:tuned:param:coll_tuned_(?P<collective>\w+)_algorithm:enumerator:value:(?P<number>\d+):(?P<name>\S+)"
 )
-_VARIABLE = re.compile(r"mca:coll:(?:tuned|han|hcoll|ucc):param:(?P<name>\w+):value:(?P<value>.*)")
+_VARIABLE = re.compile(rf"mca:coll:(?:{'|'.join((TUNED, HAN, *OF_SITES))}):param:(?P<name>\w+):value:(?P<value>.*)")
 _COMPONENT = re.compile(r'mca:coll:(?P<name>\w+):version:"?component:')
 #: Which components environment and files of the site let be selected.
 _SELECTION = re.compile(r"^mca:coll:base:param:coll:value:(?P<not>\^?)(?P<names>.*)", re.MULTILINE)
