@@ -79,8 +79,7 @@ OPEN_MPI = (
         "export OMPI_MCA_coll_tuned_use_dynamic_rules=1\nexport OMPI_MCA_coll_tuned_dynamic_rules_filename=$PWD/{name}",
     ),
     Step(
-        "Across nodes the component han is asked first and would decide, and anywhere hcoll and ucc where a site has "
-        "switched them on; switch them off:",
+        "Across nodes the component han is asked first and would decide, on some sites hcoll and ucc; switch them off:",
         f"export OMPI_MCA_coll={TUNED_FIRST}",
     ),
     Step("Open MPI drops a file with a fault without a word. Check it, and see that it acts:", "colltune lint {name}"),

@@ -81,6 +81,7 @@ def test_the_first_file_names_the_second(version: str, name: str) -> None:
     head = " ".join(json.loads(first)["comment"]) if version == "6.0" else first
     assert f"coll_han_dynamic_rules_filename {han_name(name)}" in head
     assert "coll ^han" not in head
+    assert "--mca coll ^hcoll,ucc)" in head
 
 
 def test_both_files_in_one_are_an_error_at_the_line_where_the_second_begins() -> None:

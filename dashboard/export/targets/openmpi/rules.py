@@ -10,7 +10,7 @@ from typing import Literal
 
 from dashboard.export import provenance as origin
 from dashboard.export import usage
-from dashboard.export.components import TUNED_FIRST
+from dashboard.export.components import OF_SITES, TUNED_FIRST
 from dashboard.export.library_names import Choice, algorithm_names
 from dashboard.export.remarks import about, hashed
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, Weights, series_of
@@ -88,12 +88,13 @@ def _head(collective_plans: Sequence[Plan], version: str, file_version: int, han
 
 def across(han: str) -> list[str]:
     """What holds where there are several nodes, for the head of rules; `han` names HAN's rules that belong to them."""
+    sites = " and ".join(OF_SITES)
     if not han:
-        first = "Across nodes HAN is asked first, anywhere hcoll and UCC where a site has them: without a file of HAN's"
-        return [f"{first} rules, switch them off (--mca coll {TUNED_FIRST})."]
+        return [f"Across nodes HAN is asked first, on some sites {sites}: switch them off (--mca coll {TUNED_FIRST})."]
     return [
         f"Across nodes HAN is asked first, by its rules in {han}, which belong to these:",
         f"  --mca coll_han_use_dynamic_file_rules 1 --mca coll_han_dynamic_rules_filename {han}",
+        f"On some sites {sites} are asked before both: switch them off (--mca coll ^{','.join(OF_SITES)}).",
     ]
 
 
