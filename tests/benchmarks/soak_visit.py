@@ -24,6 +24,8 @@ from tests.serving import Served
 
 #: Milliseconds that are stayed on a page and on each of its tabs, the first time and later.
 FIRST, LATER, TAB = 6_000, 1_500, 700
+#: Milliseconds after which what shows nothing by then is looked at once more.
+LATE = 5_000
 STEPS = 6
 _PAINTED = "() => new Promise((next) => requestAnimationFrame(() => requestAnimationFrame(next)))"
 
@@ -38,8 +40,10 @@ def until_paint(page: Page, work: Locator, key: str = "") -> float:
 
 def lacking(page: Page, name: str) -> Iterator[str]:
     """What is wrong with what a page or tab shows: no chart, table or field, a warning or an error."""
-    if not page.locator("canvas, table, input, select, textarea").filter(visible=True).count():
-        yield f"{name} shows no chart, table or field"
+    content = page.locator("canvas, table, input, select, textarea").filter(visible=True)
+    if not content.count():
+        page.wait_for_timeout(LATE)
+        yield f"{name} shows no chart, table or field{', for a while' if content.count() else ''}"
     for alert in page.get_by_role("alert").filter(visible=True).all():
         if re.search("MuiAlert-color(Warning|Error)", alert.get_attribute("class") or ""):
             yield f"{name} says: {alert.inner_text()}"
