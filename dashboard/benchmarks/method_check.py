@@ -82,7 +82,7 @@ def check_methods(
         native = str(mpicc.beside(installation.mpiexec, SOURCE, folder / FILE) or "")
         order = {"algorithms": algorithms, "processes": processes, "counters": counters, "most": most}
         order |= {"native": native, "results": str(results)}
-        environment = added(installation.library.environment(one_node=True, graphs=bool(counters))) | preloaded
+        environment = added(installation.library.environment(here=True, graphs=bool(counters))) | preloaded
         environment |= {} if eager else _RENDEZVOUS
         job = job_of(folder, max(processes), environment, seconds, watched=(results,), quiet=QUIET_S)
         total = len(algorithms) * len(processes)

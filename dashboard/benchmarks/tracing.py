@@ -55,7 +55,7 @@ def trace_method(made: Schedule, *, executor: str, repetitions: int, seconds: fl
             "repetitions": repetitions,
             "results": str(results),
         }
-        environment = added(installation.library.environment(one_node=True, graphs=False))
+        environment = added(installation.library.environment(here=True, graphs=False))
         reason, words = run_ranks(
             installation, _RANKS, order, job_of(folder, made.call.processes, environment, seconds)
         )

@@ -88,9 +88,9 @@ class WithRules(_Both, OpenMpi):
             said = {name: "0" for name in said if "_use_dynamic_" in name}
         return {f"OMPI_MCA_{name}": value for name, value in said.items()}
 
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+    def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``, with the rules file."""
-        said = super().environment(one_node=one_node, graphs=graphs)
+        said = super().environment(here=here, graphs=graphs)
         return said if self.han else said | {f"OMPI_MCA_{_DYNAMIC}": "1", f"OMPI_MCA_{_FILE}": self.rules}
 
 

@@ -1,6 +1,5 @@
 """Where campaigns run, what there is to measure with, and how they are started and resumed."""
 
-import os
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -11,8 +10,7 @@ from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, Campaign
 from dashboard.benchmarks.campaigns.reach import reach_of, why_beyond
 from dashboard.benchmarks.errors import BenchError, CampaignError, NoMpiError, PlanError
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
-from dashboard.benchmarks.launchers.launch import Launcher
-from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.launch import Launcher, cores_of
 from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.benchmarks.libraries.own_settings import allocated_nodes
@@ -193,7 +191,7 @@ def resume(campaign: Campaign, installation: Installation) -> None:
         When it runs, nothing is missing nor measured again, or it cannot be launched.
     """
     launcher = launcher_of(campaign)
-    cores = os.cpu_count() if isinstance(launcher, LocalLauncher) else None
+    cores = cores_of(launcher)
     again = control.doubts_of(campaign).seconds if campaign.complete() else 0.0
     seconds = limits.limit_again(campaign, cores, again)
     control.start(campaign, site.again(launcher, installation), installation, seconds, again=True)
@@ -222,10 +220,11 @@ def within_reach(offered: Offer, place: Place, installation: Installation) -> Of
         Nothing of it can, or a field of the request is not allowed.
     """
     plan = offered.plan
-    reach = reach_of(plan, place.launcher(installation))
+    launcher = place.launcher(installation)
+    reach = reach_of(plan, launcher)
     if not (beyond := reach.beyond(plan)):
         return offered
-    estimate = plan.estimate(beyond, os.cpu_count() if place.here else None)
+    estimate = plan.estimate(beyond, cores_of(launcher))
     if not estimate.points:
         raise PlanError(f"nothing would be measured: {why_beyond(beyond, reach)}")
     return replace(

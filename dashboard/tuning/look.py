@@ -10,6 +10,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
 from dashboard.benchmarks.errors import PlanError
+from dashboard.benchmarks.launchers.launch import cores_of
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.libraries.methods import Fixed, Library, Variants
 from dashboard.benchmarks.libraries.own_settings import added, kept
@@ -89,8 +90,9 @@ def too_short(asked: Asked, plan: Plan, cores: int | None) -> str:
 def look(work: Work) -> Result:
     """Look at library, machine and launcher, and plan."""
     library, plan = work.installation.library, plan_of(work.asked, work.installation, nodes=work.nodes)
-    own = library.environment(one_node=work.launcher.one_node(work.asked.ranks), graphs=True)
-    estimate = plan.estimate(cores=work.cores)
+    own = library.environment(here=work.launcher.here, graphs=True)
+    cores = cores_of(work.launcher)
+    estimate = plan.estimate(cores=cores)
     methods = {name: len(each) for name, each in plan.methods.items()}
     facts: dict[str, Any] = {
         "library": library.name,
@@ -113,9 +115,7 @@ def look(work: Work) -> Result:
         "points": estimate.points,
         "seconds": round(work.asked.seconds, 1),
     }
-    said = "; ".join(
-        filter(None, [_said(work, facts, noted), library.unheeded, too_short(work.asked, plan, work.cores)])
-    )
+    said = "; ".join(filter(None, [_said(work, facts, noted), library.unheeded, too_short(work.asked, plan, cores)]))
     return Result(facts, noted={**noted, "said": said})
 
 

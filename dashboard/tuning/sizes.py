@@ -17,6 +17,7 @@ from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.campaigns.protocol import Cell, Protocol
 from dashboard.benchmarks.campaigns.ranges import levels
 from dashboard.benchmarks.campaigns.wish import Wish, make_plan
+from dashboard.benchmarks.launchers.launch import cores_of
 from dashboard.benchmarks.libraries.library import Installation
 from dashboard.benchmarks.proof.regions import holds_for, messages_of
 from dashboard.decisions.function.attributes import SIZES
@@ -226,7 +227,7 @@ def _seconds(work: Work, plan: Plan) -> dict[Cell, float]:
     measured: defaultdict[tuple[str, int, int], float] = defaultdict(float)
     for (name, _, comm_size, message_size, *_), seconds in took.items():
         measured[name, comm_size, message_size] += seconds
-    pace, least = Pace(plan.protocol, work.cores, took), min(measured.values(), default=0.0)
+    pace, least = Pace(plan.protocol, cores_of(work.launcher), took), min(measured.values(), default=0.0)
     return {
         cell: plan.launches * max(len(_BOTH) * pace.point(cell), least) for cell in plan.cells() if cell.launch == 1
     }

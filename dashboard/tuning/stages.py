@@ -1,7 +1,6 @@
 """The stages from nothing to a bundle: each says what it depends on, and is done when that has changed."""
 
 import math
-import os
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -73,20 +72,12 @@ class Work:
     def nodes(self) -> int:
         """Nodes that the ranks are on; 2 where there are several and nothing says how many."""
         ranks, ppn = self.asked.ranks, self.launcher.ppn
-        if self.launcher.one_node(ranks):
-            return 1
-        return math.ceil(ranks / ppn) if ppn else max(2, allocated_nodes())
+        return self.launcher.nodes(ranks) or (math.ceil(ranks / ppn) if ppn else max(2, allocated_nodes()))
 
     @property
     def nodes_assumed(self) -> bool:
         """Whether nothing says how many nodes the ranks are on."""
-        launcher = self.launcher
-        return not (launcher.one_node(self.asked.ranks) or launcher.ppn or allocated_nodes() > 1)
-
-    @property
-    def cores(self) -> int | None:
-        """Of this machine, where all ranks run on it."""
-        return os.cpu_count() if self.launcher.one_node(self.asked.ranks) else None
+        return not (self.launcher.nodes(self.asked.ranks) or self.launcher.ppn or allocated_nodes() > 1)
 
 
 @dataclass(frozen=True)

@@ -39,7 +39,7 @@ def program(bench: Bench) -> Path:
 @pytest.fixture(scope="session")
 def mpirun_environment(installation: Installation) -> dict[str, str]:
     """Variables under which mpirun starts more ranks than there are cores, on this machine."""
-    return {**os.environ, **installation.library.environment(one_node=True, graphs=False)}
+    return {**os.environ, **installation.library.environment(here=True, graphs=False)}
 
 
 @pytest.fixture(scope="session")

@@ -36,7 +36,7 @@ class Bench:
         need(mpiexec.with_name("mpicc").exists(), f"no mpicc beside {mpiexec}")
         installed = library_of(mpiexec)
         need(isinstance(installed, OpenMpi), f"{mpiexec} is not Open MPI's")
-        environment = installed.environment(one_node=True, graphs=False)
+        environment = installed.environment(here=True, graphs=False)
         return Bench(mpiexec, folder, environment, series(installed.version))
 
     def build(self, name: str, source: str, *options: str) -> Path:

@@ -256,6 +256,16 @@ def test_what_would_be_submitted_is_shown(tmp_path: Path, done: Run) -> None:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize("nodes", ["1", "4"])
+def test_of_a_node_that_is_not_this_machine_nothing_is_asked_that_this_one_would_need(
+    tmp_path: Path, done: Run, nodes: str
+) -> None:
+    asked = ("--nodes", nodes, "--tasks-per-node", str(4 // int(nodes)), "--dry-run")
+    out = done("bench", "submit", tmp_path / "c", *PLAN, *asked).out
+    assert "export OMPI_ALLOW_RUN_AS_ROOT=1\n" in out
+    assert not [line for line in out.splitlines() if "rmaps" in line or "_btl" in line or "_pml=" in line]
+
+
 def test_of_a_plan_of_which_nothing_is_missing_the_results_come_next(tmp_path: Path, done: Run) -> None:
     words = ["bench", "plan", str(tmp_path / "c"), *PLAN]
     assert f"next: colltune bench run {tmp_path / 'c'}" in done(*words).err

@@ -175,15 +175,15 @@ def test_the_environment_lets_root_and_many_ranks_run(
     library: openmpi.OpenMpi, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(openmpi, "FABRICS", (str(tmp_path / "infiniband"), str(tmp_path / "cxi")))
-    environment = library.environment(one_node=True, graphs=True)
+    environment = library.environment(here=True, graphs=True)
     assert environment["OMPI_ALLOW_RUN_AS_ROOT"] == "1"
     assert environment["OMPI_MCA_pml_monitoring_enable"] == "1"
     # `ob1` alone would switch the monitoring off.
     assert environment["OMPI_MCA_pml"] == "^ucx,cm"
-    assert "OMPI_MCA_btl" not in library.environment(one_node=False, graphs=False)
+    assert "OMPI_MCA_btl" not in library.environment(here=False, graphs=False)
     # By itself the library takes what the adapter is made for, within a node, too.
     (tmp_path / "cxi" / "cxi0").mkdir(parents=True)
-    asked = library.environment(one_node=True, graphs=True)
+    asked = library.environment(here=True, graphs=True)
     assert environment.items() - asked.items() == {("OMPI_MCA_btl", "self,sm"), ("OMPI_MCA_pml", "^ucx,cm")}
 
 

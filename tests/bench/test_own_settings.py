@@ -12,7 +12,7 @@ from dashboard.benchmarks.libraries.own_settings import added, allocated_nodes, 
 from loaders import open_results
 from tests.bench.campaigns import campaign_of, run
 
-OWN = open_mpi("5.0").environment(one_node=True, graphs=True)
+OWN = open_mpi("5.0").environment(here=True, graphs=True)
 
 
 @pytest.fixture(autouse=True)
@@ -69,7 +69,7 @@ def test_an_allocation_tells_its_nodes(tmp_path: Path, said: dict[str, str]) -> 
     for file, count in ((nodes, 3), (tmp_path / "none", 1)):
         said["PBS_NODEFILE"] = str(file)
         assert allocated_nodes() == count
-    assert LocalLauncher().one_node(8)
+    assert LocalLauncher().here
     assert LocalLauncher(ppn=4).nodes(9) == 1
     # A start command that does not place ranks leaves it open where they are.
     starts = {("mpiexec", "--map-by", "ppr:{ppn}:node"): 3, ("mpiexec", "--hostfile=hosts"): None}
@@ -77,8 +77,8 @@ def test_an_allocation_tells_its_nodes(tmp_path: Path, said: dict[str, str]) -> 
     said["SLURM_JOB_NUM_NODES"] = "4"
     assert allocated_nodes() == 4
     # Ranks are not kept on the first.
-    assert not LocalLauncher().one_node(8)
-    spread = open_mpi("5.0").environment(one_node=False, graphs=False)
+    assert not LocalLauncher().here
+    spread = open_mpi("5.0").environment(here=False, graphs=False)
     assert not [name for name in spread if "rmaps" in name or "btl" in name]
 
 

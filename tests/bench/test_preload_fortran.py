@@ -62,7 +62,7 @@ def bench(tmp_path_factory: pytest.TempPathFactory) -> Bench:
     library = library_of(able[0] / "mpiexec")
     if not isinstance(library, OpenMpi):
         pytest.skip(f"{able[0] / 'mpiexec'} is not of Open MPI")
-    said = {**library.environment(one_node=True, graphs=False), "COLLTUNE_REPORT": "1"}
+    said = {**library.environment(here=True, graphs=False), "COLLTUNE_REPORT": "1"}
     made = Bench(able[0] / "mpiexec", tmp_path_factory.mktemp("fortran"), said)
     large = Split((Test("message_size", 1000),), (Leaf(0), Leaf(1)))
     methods = [Method("linear", "linear"), Method("chain", "chain", 1024, {"fan_out": 2})]

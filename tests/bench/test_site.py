@@ -63,7 +63,7 @@ def test_it_says_how_ranks_are_started(file: Path) -> None:
     launcher = read(file).launcher(HERE)
     words = ("/opt/mpi/bin/mpiexec", "--hostfile", "hosts", "-n", "{ranks}", "--map-by", "ppr:{ppn}:node")
     assert launcher == LocalLauncher(words, 2, "/scratch/me", ENVIRONMENT)
-    assert not launcher.one_node(2)
+    assert not launcher.here
     assert read(file).launcher(HERE, 4).record()["ppn"] == 4
 
 

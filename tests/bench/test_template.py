@@ -9,6 +9,7 @@ import pytest
 from dashboard.benchmarks.errors import CampaignError, PlanError
 from dashboard.benchmarks.launchers.launch import Job, start_job, workplace
 from dashboard.benchmarks.launchers.local import LocalLauncher
+from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
 from dashboard.benchmarks.launchers.template import filled, of_library, parse
 from tests.conftest import until
 
@@ -77,16 +78,17 @@ def test_where_ranks_may_be_elsewhere_their_files_are_where_all_see_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    with workplace(LocalLauncher(("mpiexec", "--hostfile", "hosts")), 2) as folder:
-        assert folder.parent == tmp_path
-    with workplace(LocalLauncher(), 2) as folder:
+    for launcher in (LocalLauncher(("mpiexec", "--hostfile", "hosts")), SlurmLauncher(Request(nodes=1))):
+        with workplace(launcher) as folder:
+            assert folder.parent == tmp_path
+    with workplace(LocalLauncher()) as folder:
         assert tmp_path not in folder.parents
     (tmp_path / "seen").mkdir()
-    with workplace(LocalLauncher(folder=str(tmp_path / "seen")), 2) as folder:
+    with workplace(LocalLauncher(folder=str(tmp_path / "seen"))) as folder:
         assert folder.parent == tmp_path / "seen"
     monkeypatch.setenv("COLLTUNE_SITE", "/etc/site.toml")
     with (
         pytest.raises(CampaignError, match=r"nowhere: no folder for the job's files .*, else /etc/site\.toml\)$"),
-        workplace(LocalLauncher(folder=str(tmp_path / "nowhere")), 2),
+        workplace(LocalLauncher(folder=str(tmp_path / "nowhere"))),
     ):
         pass

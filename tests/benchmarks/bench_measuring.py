@@ -34,7 +34,7 @@ Samples = dict[str, list[float]]
 
 def launched(installation: Installation, ranks: int, program: Sequence[str], forced: Mapping[str, str]) -> str:
     """Run a program on all ranks, and give what it printed."""
-    environment = {**os.environ, **installation.library.environment(one_node=True, graphs=False), **forced}
+    environment = {**os.environ, **installation.library.environment(here=True, graphs=False), **forced}
     command = [str(installation.mpiexec), "-n", str(ranks), sys.executable, "-m", "mpi4py", *program]
     return subprocess.run(command, env=environment, check=True, capture_output=True, text=True).stdout
 

@@ -44,7 +44,7 @@ def main() -> None:
     model = SelectionModel(table, choices)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        bench = Bench(installation.mpiexec, folder, installation.library.environment(one_node=True, graphs=False))
+        bench = Bench(installation.mpiexec, folder, installation.library.environment(here=True, graphs=False))
         save(model, folder / "current.model")
         print(f"model of {sum(map(len, table.methods.values()))} methods: {len(to_bytes(model)) / 1024:.1f} KiB mapped")
         program = bench.program("preload_cost", "-DALLGATHER")

@@ -118,7 +118,7 @@ def main() -> None:
         built = build(mpicc, SOURCE, Path(folder) / FILE)
         for count in RANKS:
             kept = {} if "--as-users" in sys.argv else KEPT
-            environment = {**os.environ, **installation.library.environment(one_node=True, graphs=False), **kept}
+            environment = {**os.environ, **installation.library.environment(here=True, graphs=False), **kept}
             ranks = [sys.executable, "-m", "mpi4py", "-m", "tests.benchmarks.bench_own_methods", str(built)]
             subprocess.run([str(installation.mpiexec), "-n", str(count), *ranks], env=environment, check=True)
 

@@ -76,7 +76,7 @@ def main() -> None:
     words += ["--budget", args.budget, "--workload", str(calls(args.folder / "calls.csv", MIX, args.ranks))]
     tune = [sys.executable, "-m", "dashboard.cli", "tune", str(tuned), *words]
     subprocess.run(tune, check=False)
-    environment = given.library.environment(one_node=True, graphs=False)
+    environment = given.library.environment(here=True, graphs=False)
     print(f"{given.library.name} {given.library.version}, {args.ranks} ranks")
     start = [str(given.mpiexec), "-n", str(args.ranks)]
     print("\n".join(alternate(start, MIX, tuned / "bundle", environment, rounds=ROUNDS, runs=args.runs)))

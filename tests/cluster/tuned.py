@@ -128,7 +128,7 @@ def _program(slurm: Slurm, args: argparse.Namespace) -> None:
     """Run the program on all nodes in turn as it is and with the bundle, and write what it took."""
     given = find()
     words = template(slurm.network, given.mpiexec, slurm.network.folder)
-    environment = {**given.library.environment(one_node=False, graphs=False), **ENVIRONMENT}
+    environment = {**given.library.environment(here=False, graphs=False), **ENVIRONMENT}
     start = [word.format(ranks=args.nodes * args.ppn, ppn=args.ppn) for word in words]
     bundle = args.folder.resolve() / "tuned" / "bundle"
     lines = alternate(start, MIX, bundle, environment, rounds=5, runs=args.runs)

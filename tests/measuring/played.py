@@ -36,15 +36,13 @@ class Played:
     name: str = "played"
     array: int = 0
     ppn: int | None = None
+    here: bool = True
 
     def record(self) -> dict[str, Any]:
         return {"name": self.name}
 
     def limit(self, seconds: float) -> float:
         return seconds
-
-    def one_node(self, ranks: int) -> bool:
-        return True
 
     def nodes(self, ranks: int) -> int | None:
         return 1

@@ -51,11 +51,11 @@ def run(
     BenchError
         When the ranks do not come to an end; the message has their last words.
     """
-    with workplace(launcher, order.processes) as folder:
+    with workplace(launcher) as folder:
         record, result, log = (folder / name for name in ("order.json", "result.json", "ranks.log"))
         disk.write_text(record, json.dumps(order.to_json()))
         native = mpicc.beside(installation.mpiexec, SOURCE, folder / FILE)
-        own = installation.library.environment(one_node=launcher.one_node(order.processes), graphs=False)
+        own = installation.library.environment(here=launcher.here, graphs=False)
         program = (sys.executable, *_RANKS, str(record), str(result), *([str(native)] if native else []))
         job = Job(folder, order.processes, program, {**ONE_THREAD, **added(own, ranks=order.processes)}, seconds, log)
         ended = finish_job(launcher, job, progress, f"{order.application} in turns")

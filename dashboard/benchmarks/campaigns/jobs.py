@@ -64,14 +64,13 @@ def jobs_of(
         folder, ranks = part.folder.resolve(), part.plan().ranks
         program: tuple[str, ...] = (sys.executable, *_WORKER, str(folder))
         program += ("--seconds", f"{soft:g}", "--attempt", str(attempt))
-        one_node = launcher.one_node(ranks)
-        several = not one_node and HAN in installation.library.components
+        several = launcher.nodes(ranks) != 1 and HAN in installation.library.components
         crashes = plan.graph_counters and several and launcher.ppn != 1
         uncounted = {UNCOUNTED: uncounted_why(launcher.ppn, ranks)} if crashes else {}
         graphs = bool(plan.graph_counters) and not uncounted
         program += ("--native", str(native)) if native else ()
         preloaded = {preload.VARIABLE: str(counter)} if counter and graphs else {}
-        library = installation.library.environment(one_node=one_node, graphs=graphs)
+        library = installation.library.environment(here=launcher.here, graphs=graphs)
         own = added({**ONE_THREAD, **library, **preloaded}, ranks=ranks)
         environment = {**own, ADDED: words(own), **uncounted}
         watched = tuple(folder / path.name for path in (part.progress_file, part.results, part.safety))

@@ -54,7 +54,7 @@ def reach_of(plan: Plan, launcher: Launcher, campaign: Campaign | None = None) -
     filled: tuple[int, ...] = ()
     if campaign is not None and started_by(campaign, launcher):
         filled = tuple(campaign.progress().get("nodes", ()))
-    ppn = plan.ranks if launcher.one_node(plan.ranks) else launcher.ppn
+    ppn = plan.ranks if launcher.nodes(plan.ranks) == 1 else launcher.ppn
     return Reach(launcher.nodes(plan.ranks), ppn, filled)
 
 

@@ -151,14 +151,15 @@ class Launcher(Protocol):
     def folder(self) -> str:
         """For files of jobs that are nobody's campaign; empty: where `workplace` finds best."""
 
+    @property
+    def here(self) -> bool:
+        """Whether all ranks run on this machine, as far as is known."""
+
     def record(self) -> dict[str, Any]:
         """What `from_record` makes the same launcher of, as JSON."""
 
     def limit(self, seconds: float) -> float:
         """Time limit that can be held exactly, of at most so many seconds."""
-
-    def one_node(self, ranks: int) -> bool:
-        """Whether so many ranks all run on one machine, as far as is known."""
 
     def nodes(self, ranks: int) -> int | None:
         """Nodes that so many ranks are on; None: not known before they run."""
@@ -177,6 +178,11 @@ class Launcher(Protocol):
 
     def cancel(self, handle: Mapping[str, Any]) -> Status:
         """End jobs with all their ranks; returns when these are gone."""
+
+
+def cores_of(launcher: Launcher) -> int | None:
+    """Processors that the ranks share, where these all run on this machine; None: not known."""
+    return os.cpu_count() if launcher.here else None
 
 
 def start_job(launcher: Launcher, job: Job) -> dict[str, Any]:
@@ -225,15 +231,15 @@ def last_words(log: Iterable[str]) -> list[str]:
 
 
 @contextlib.contextmanager
-def workplace(launcher: Launcher, ranks: int) -> Iterator[Path]:
-    """A folder for the files of such a job: of the launcher's, else the current one where ranks may be on other nodes.
+def workplace(launcher: Launcher) -> Iterator[Path]:
+    """A folder for the files of such a job: of the launcher's, else the current one where ranks may be elsewhere.
 
     Raises
     ------
     CampaignError
         When it cannot be made.
     """
-    place = launcher.folder or (None if launcher.one_node(ranks) else str(Path.cwd()))
+    place = launcher.folder or (None if launcher.here else str(Path.cwd()))
     try:
         made = tempfile.TemporaryDirectory(prefix="colltune-", dir=place)
     except OSError as error:

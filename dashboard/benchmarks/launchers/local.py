@@ -83,13 +83,14 @@ class LocalLauncher:
         """Time limit as it is."""
         return seconds
 
-    def one_node(self, ranks: int) -> bool:
-        """Whether all ranks run here: not where an allocation has several nodes, or the start command has options."""
+    @property
+    def here(self) -> bool:
+        """Not where an allocation has several nodes, or the start command has options."""
         return allocated_nodes() == 1 and len(self.mpiexec) == 1
 
     def nodes(self, ranks: int) -> int | None:
         """Nodes of so many ranks: this one, or as many as a start command that places them needs."""
-        if self.one_node(ranks):
+        if self.here:
             return 1
         places = any("{ppn}" in word for word in self.mpiexec)
         return math.ceil(ranks / self.ppn) if self.ppn and places else None

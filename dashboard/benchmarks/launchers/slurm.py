@@ -109,13 +109,14 @@ class SlurmLauncher:
         return min(seconds, 60 * minutes(seconds) - GRACE_S)
 
     @property
+    def here(self) -> bool:
+        """Never: what this machine is says nothing of nodes."""
+        return False
+
+    @property
     def ppn(self) -> int | None:
         """Ranks on each node, as the request says."""
         return self.request.tasks_per_node
-
-    def one_node(self, ranks: int) -> bool:
-        """Whether the request puts so many ranks on one node."""
-        return self.request.nodes_for(ranks) == 1
 
     def nodes(self, ranks: int) -> int | None:
         """Nodes that the request asks for with so many ranks."""

@@ -173,7 +173,7 @@ class Library(Protocol):
     def component(self, collective: str, method: Method) -> str:
         """Part of the library that is to answer a method's calls; empty: the one that it finds first."""
 
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+    def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``."""
 
 
@@ -202,7 +202,7 @@ class Plain:
         """None: it has no parts that answer calls by themselves."""
         return ""
 
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+    def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
         """Nothing needs to be said."""
         return {}
 

@@ -187,17 +187,17 @@ class OpenMpi(Plain):
             said |= module_settings(collective, dict(method.parameters))
         return {f"OMPI_MCA_{name}": str(value) for name, value in said.items()}
 
-    def environment(self, *, one_node: bool, graphs: bool) -> dict[str, str]:
+    def environment(self, *, here: bool, graphs: bool) -> dict[str, str]:
         """Environment variables for ``mpiexec``: more ranks than cores, root, quick start, message graphs."""
         said = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1"}
-        if one_node:
+        if here:
             # 4.1 knows it under the second name. Across nodes it would put all ranks on the first one.
             said["PRTE_MCA_rmaps_default_mapping_policy"] = ":oversubscribe"
             said["OMPI_MCA_rmaps_base_oversubscribe"] = "1"
         if self.version.startswith("4."):
             # It reads rules only where they were switched on at its start.
             said[f"OMPI_MCA_{_DYNAMIC}"] = "1"
-        if one_node and not any(any(Path(adapters).glob("*")) for adapters in FABRICS):
+        if here and not any(any(Path(adapters).glob("*")) for adapters in FABRICS):
             said |= {"OMPI_MCA_btl": "self,sm" if not self.version.startswith("4.") else "self,vader"}
             said |= {"OMPI_MCA_pml": "^ucx,cm"}
         if graphs:

@@ -333,7 +333,7 @@ class _Runner:
         """Launch until everything is called; each launch goes on after the call that the one before did not survive."""
         target, seen = self._target, dict[Key, Seen]()
         order = Order(target.evidence, target.counters, target.set_at_call, calls, target.listens)
-        with workplace(self.launcher, self._wish.ranks) as folder:
+        with workplace(self.launcher) as folder:
             for attempt in range(_MOST_DEATHS):
                 left = order.without(list(seen))
                 if not left.calls or time.monotonic() >= self._until:
@@ -375,7 +375,7 @@ class _Runner:
         order_file, log = results.with_suffix(".json"), results.with_suffix(".log")
         order.save(order_file)
         program = (str(self._wish.python), *_WORKER, str(order_file), str(results))
-        environment = {**ONE_THREAD, **self._target.environment(rules, one_node=self.launcher.one_node(order.ranks))}
+        environment = {**ONE_THREAD, **self._target.environment(rules, here=self.launcher.here)}
         seconds = max(1.0, self._until - time.monotonic())
         with counting.preloaded(folder, needed=self._target.preloads) as preloaded:
             environment |= preloaded

@@ -79,7 +79,7 @@ class Target(ABC):
         """What kind of evidence it is, in words."""
 
     @abstractmethod
-    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, here: bool = True) -> dict[str, str]:
         """Environment variables of a job with a rules file, or with none; whether all its ranks run on one node."""
 
     @abstractmethod
@@ -134,9 +134,9 @@ class OnOpenMpi(Target):
             "(HAN switched off)"
         )
 
-    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, here: bool = True) -> dict[str, str]:
         """See `Target`."""
-        said = added(self.library.environment(one_node=one_node, graphs=self.evidence == "messages"))
+        said = added(self.library.environment(here=here, graphs=self.evidence == "messages"))
         said |= {"OMPI_MCA_coll": TUNED_FIRST, "OMPI_MCA_coll_tuned_use_dynamic_rules": "1"}
         if self.evidence == "sockets":
             said |= _THROUGH_TCP
@@ -197,9 +197,9 @@ class AcrossNodes(OnOpenMpi):
             "from Linux, and compared with those of the algorithm forced in a second job without the files"
         )
 
-    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, here: bool = True) -> dict[str, str]:
         """See `Target`."""
-        said = {**added(self.library.environment(one_node=one_node, graphs=False)), **_THROUGH_TCP}
+        said = {**added(self.library.environment(here=here, graphs=False)), **_THROUGH_TCP}
         if rules is None:
             return said
         variables = parameters(str(rules), str(self.han))
@@ -261,7 +261,7 @@ class OnMpich(Target):
             "file. Every process counts as a node of its own, so branches for node hierarchies are not reached"
         )
 
-    def environment(self, rules: Path | None, *, one_node: bool = True) -> dict[str, str]:
+    def environment(self, rules: Path | None, *, here: bool = True) -> dict[str, str]:
         """See `Target`."""
         said = {
             "MPIR_CVAR_NOLOCAL": "1",

@@ -181,11 +181,11 @@ def check(
     library = installation.library
     ranks = order.comm_sizes[-1]
     launcher = launcher or LocalLauncher((str(installation.mpiexec),))
-    with workplace(launcher, ranks) as folder:
+    with workplace(launcher) as folder:
         written, records = folder / "order.json", folder / "records.jsonl"
         order.save(written)
         program = (str(python or sys.executable), *WORKER, str(written), str(records))
-        own = {**ONE_THREAD, **MAKE_ROOM, **library.environment(one_node=launcher.one_node(ranks), graphs=False)}
+        own = {**ONE_THREAD, **MAKE_ROOM, **library.environment(here=launcher.here, graphs=False)}
         said = {**added(own), **order.environment, **(environment or {})}
         log = folder / "log.txt"
         job = Job(folder, ranks, program, said, seconds, log, (records,), starts=(Start(again=AGAIN, quiet=hangs),))

@@ -13,7 +13,7 @@ from dashboard.benchmarks.campaigns.campaign import STOPPED, UNDER_WAY, Campaign
 from dashboard.benchmarks.campaigns.pace import too_short
 from dashboard.benchmarks.campaigns.plan import Plan
 from dashboard.benchmarks.launchers import launcher_of, site, slurm
-from dashboard.benchmarks.launchers.launch import Launcher, last_words
+from dashboard.benchmarks.launchers.launch import Launcher, cores_of, last_words
 from dashboard.benchmarks.launchers.site import HERE
 from dashboard.benchmarks.libraries import library
 from dashboard.benchmarks.libraries.library import Installation
@@ -65,7 +65,8 @@ def _plan(args: argparse.Namespace) -> None:
 def _offer(args: argparse.Namespace, campaign: Campaign, plan: Plan, launcher: Launcher | None) -> None:
     done = campaign.done()
     beyond = bench_plan.beyond(plan, launcher, done.all) if launcher else frozenset()
-    estimate = plan.estimate(done.all | beyond, os.cpu_count(), done.seconds)
+    cores = cores_of(launcher) if launcher else os.cpu_count()
+    estimate = plan.estimate(done.all | beyond, cores, done.seconds)
     checked = limits.check_of(plan, done.all) > 0
     offer = {
         "folder": str(campaign.folder),
@@ -118,7 +119,7 @@ def _run(args: argparse.Namespace) -> None:
 def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
     """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
     nodes = allocated_nodes()
-    if said := kept(installation.library.environment(one_node=launcher.one_node(ranks), graphs=True)):
+    if said := kept(installation.library.environment(here=launcher.here, graphs=True)):
         say(f"note: kept as the environment says: {words(said)}")
     if nodes > 1:
         say(f"note: {nodes} nodes are allocated: the start command spreads the ranks over them")
@@ -197,7 +198,7 @@ def _limit(
 ) -> tuple[float, list[str]]:
     """Time limit, and what to say of what the campaign will cost; `again` are seconds of what is measured again."""
     done = campaign.done()
-    cores = os.cpu_count() if launcher.name == "local" else None
+    cores = cores_of(launcher)
     limit: float = args.time_limit or (
         limits.limit_again(campaign, cores, again)
         if args.order == "resume"

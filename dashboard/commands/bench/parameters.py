@@ -40,8 +40,8 @@ def run(args: argparse.Namespace) -> None:
         raise Usage(f"--ranks {ranks}: a ping-pong needs 2 at least")
     installation = library.find()
     launcher = launching.launcher_of(args, installation)
-    with workplace(launcher, ranks) as folder:
-        own = installation.library.environment(one_node=launcher.one_node(ranks), graphs=False)
+    with workplace(launcher) as folder:
+        own = installation.library.environment(here=launcher.here, graphs=False)
         table = folder / output.name
         job = _job(args, folder, table, ranks, own)
         with Working() as progress:

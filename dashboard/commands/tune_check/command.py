@@ -1,13 +1,13 @@
 """``colltune tune-check``: rules measured against the library's own decision; the slower ones found, and dropped."""
 
 import argparse
-import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from dashboard.benchmarks.campaigns import control, limits
+from dashboard.benchmarks.launchers.launch import cores_of
 from dashboard.benchmarks.libraries.library import Installation, find
 from dashboard.benchmarks.libraries.own_settings import default_ranks
 from dashboard.benchmarks.proof.prove import MOST_RANKS, Wish, prove
@@ -132,7 +132,7 @@ def _measured(args: argparse.Namespace, rules: Given, installation: Installation
         return campaign.results
     done = campaign.done()
     launcher = cli_launching.launcher_of(args, installation)
-    cores = len(os.sched_getaffinity(0)) if launcher.name == "local" else None
+    cores = cores_of(launcher)
     limit = args.time_limit or limits.limit_of(campaign.plan(), done.all, cores, done.seconds)
     with Working() as progress:
 
