@@ -26,6 +26,7 @@ _TAIL_BYTES = 1 << 20
 _NO_TEXT = str.maketrans(dict.fromkeys((*range(9), *range(10, 32), 127), "\ufffd"))
 #: Times that a folder is removed in which something may still be written, and seconds between them.
 _TRIES, _WAIT_S = 5, 0.05
+_NO_LOCKS = frozenset({errno.ENOSYS, errno.ENOLCK, errno.EOPNOTSUPP})
 _NO_FILE = "is neither a file nor a folder; save what comes from a pipe in a file first"
 
 
@@ -168,16 +169,26 @@ def aside(path: str | os.PathLike[str]) -> Iterator[Path]:
             remove(partial)
 
 
+def hold(lock: TextIO, *, wait: bool = False) -> bool:
+    """Lock an open file until it is closed; False where another process holds it.
+
+    On a file system without locks, such as Lustre as many sites mount it, it is as if nobody did.
+    """
+    try:
+        fcntl.flock(lock, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+    except BlockingIOError:
+        return False
+    except OSError as error:
+        if error.errno not in _NO_LOCKS:
+            raise
+    return True
+
+
 @contextmanager
 def locked(path: str | os.PathLike[str]) -> Iterator[TextIO | None]:
     """Hold a lock file, made if need be: gives it open to be written on, None where another process holds it."""
     with Path(path).open("a+", encoding="utf-8") as lock:
-        try:
-            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            free = True
-        except BlockingIOError:
-            free = False
-        yield lock if free else None
+        yield lock if hold(lock) else None
 
 
 def _put(partial: Path, target: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import fcntl
 import json
 import re
 import time
@@ -27,7 +26,7 @@ from dashboard.benchmarks.ranks.again import can_repeat, doubted, remedy
 from dashboard.benchmarks.ranks.selection import NAME as COMPONENTS
 from dashboard.benchmarks.ranks.world import FAILED, said
 from dashboard.domain.units import format_count
-from loaders import RunWriter
+from loaders import RunWriter, disk
 
 #: So many launches must end while a method is called before it is given up.
 _STRIKES = 2
@@ -65,7 +64,7 @@ def start(
     """
     campaign.plan()
     with _written(campaign), campaign.lock.open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
+        disk.hold(lock, wait=True)
         now = status(campaign)
         if now["state"] in UNDER_WAY:
             raise CampaignError(f"{campaign.folder} is {now['state']} already (bench status, bench cancel)")
