@@ -1,6 +1,7 @@
 """``colltune serve``: the dashboard, and who may reach it."""
 
 import argparse
+import errno
 import os
 from pathlib import Path
 
@@ -35,7 +36,9 @@ def serve(args: argparse.Namespace) -> None:
     try:
         run([*args.paths, *args.data], **where, **hints)
     except OSError as error:
-        raise Usage(f"cannot serve at {args.address}:{args.port}: {error.strerror or error}") from error
+        why = os.strerror(error.errno) if error.errno else str(error)
+        remedy = "--port 0 takes a free one" if error.errno == errno.EADDRINUSE else "see --port and --address"
+        raise Usage(f"cannot serve at {args.address}:{args.port}: {why}; {remedy}") from error
 
 
 def _keep_campaigns(folder: Path) -> None:

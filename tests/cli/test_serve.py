@@ -56,7 +56,7 @@ def test_serve_says_when_it_cannot_listen(colltune: Run, monkeypatch: pytest.Mon
     fake = types.ModuleType("dashboard.serve")
     fake.serve = refuse  # type: ignore[attr-defined]
     monkeypatch.setitem(sys.modules, "dashboard.serve", fake)
-    assert_one_clear_line(colltune("serve"), "127.0.0.1:5006", "already in use")
+    assert_one_clear_line(colltune("serve"), "127.0.0.1:5006: Address already in use; --port 0")
 
 
 @pytest.mark.parametrize(
