@@ -1,9 +1,13 @@
 """Serving the dashboard from the command line and from Python."""
 
 import os
+import platform
 import socket
 import sys
+import threading
+import webbrowser
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import partial
 from typing import Any
 
@@ -26,6 +30,8 @@ PAGE = "dashboard"
 _BODY_BYTES = 1 << 20
 _MESSAGE_BYTES = 16 << 20
 _PARENT_MILLISECONDS = 1000
+#: What Python takes in a terminal without a display: nothing of the page would be seen, and the terminal be lost.
+_OF_TEXT = frozenset({"www-browser", "links", "elinks", "lynx", "w3m"})
 
 
 def serve(
@@ -92,10 +98,21 @@ def serve(
         PeriodicCallback(lambda: os.getppid() == parent or server.io_loop.stop(), _PARENT_MILLISECONDS).start()
     if not task_id():
         scheme = "https" if access.ssl_certfile else "http"
-        _say(f"dashboard available at {scheme}://{_shown(access.address)}:{port}/{PAGE} (stop it with Ctrl-C)")
+        url = f"{scheme}://{_shown(access.address)}:{port}/{PAGE}"
+        _say(f"dashboard available at {url} (stop it with Ctrl-C)")
+        if "SSH_CONNECTION" in os.environ and reach.is_loopback(access.address):
+            _say(f"from where you sit: ssh -L {port}:localhost:{port} {platform.node()}, then that address")
         if show:
-            server.io_loop.add_callback(lambda: server.show(f"/{PAGE}"))
+            _open(url)
     _run(server)
+
+
+def _open(url: str) -> None:
+    """Open a browser if there is one that has windows; apart from the server, which it might hold up."""
+    with suppress(webbrowser.Error):
+        browser = webbrowser.get()
+        if getattr(browser, "name", "") not in _OF_TEXT:
+            threading.Thread(target=browser.open, args=(url,), daemon=True).start()
 
 
 def _run(server: Server) -> None:
