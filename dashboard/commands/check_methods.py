@@ -1,6 +1,7 @@
 """``colltune check-methods``: call every method of the installed MPI in every way, and say which are at fault.
 
-Exit status: 0 when every method can be chosen, 3 when one must not be; 2 on bad usage or input, as everywhere.
+Exit status: 0 when every method can be chosen, 3 when one must not be or was not called everywhere; 2 on bad usage or
+input, as everywhere.
 """
 
 import argparse
@@ -14,6 +15,7 @@ from dashboard.benchmarks.safety.check import Report, check, methods_of, order_o
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
+from dashboard.domain.units import format_count
 from dashboard.export.known_faults import FAULTS, PROGRAMS
 
 UNSAFE = 3
@@ -30,7 +32,8 @@ def check_methods(args: argparse.Namespace) -> None:
     report = _checked(args)
     show(args, report.to_dict(), lambda: lines_of(report))
     if not report.safe:
-        say(f"{report.library}: not every method can be chosen")
+        chosen = any(each.excluded for each in report.faulty)
+        say(f"{report.library}: not every method {'can be chosen' if chosen else 'was called in every way'}")
         raise SystemExit(UNSAFE)
 
 
@@ -67,7 +70,8 @@ def lines_of(report: Report) -> list[str]:
     """Give the report as plain text."""
     sizes = f"{report.comm_sizes[0]} to {report.comm_sizes[-1]}" if len(report.comm_sizes) > 1 else report.comm_sizes[0]
     count = sum(report.methods.values())
-    lines = [f"{report.library}: {count:,} methods, {report.cases:,} cases, {sizes} processes, {report.seconds:.0f} s"]
+    counts = f"{format_count(count, 'method')}, {format_count(report.cases, 'case')}, {sizes} processes"
+    lines = [f"{report.library}: {counts}, {report.seconds:.0f} s"]
     unsafe = [each for each in report.faulty if each.excluded]
     limited = [each for each in report.faulty if each.only_commutative]
     own = [each for each in report.faulty if not each.excluded and not each.only_commutative]
@@ -81,8 +85,8 @@ def lines_of(report: Report) -> list[str]:
     once = [f"{each['collective']} {each['label']}: {each['case']}: {each['effect']}" for each in report.once]
     lines += _listed("once, and not when called again (perhaps the machine was too busy)", once)
     if report.missing:
-        lines.append(f"{report.missing:,} methods were not called everywhere: the time was up (--time-limit)")
-    verdict = "SAFE" if report.safe else "NOT SAFE"
+        lines.append(f"not called everywhere: {format_count(report.missing, 'method')}; {report.stopped}")
+    verdict = "SAFE" if report.safe else "NOT SAFE" if unsafe else "NOT ALL CALLED"
     return [*lines, f"{verdict}: {len(unsafe):,} of {count:,} methods must not be chosen"]
 
 
@@ -92,7 +96,7 @@ def _listed(title: str, rows: Sequence[str]) -> list[str]:
 
 def _words(each: Any) -> str:
     sizes = ", ".join(map(str, each.comm_sizes))
-    return f"{each} ({each.cases:,} case{'' if each.cases == 1 else 's'} at {sizes} processes: {'; '.join(each.kinds)})"
+    return f"{each} ({format_count(each.cases, 'case')} at {sizes} processes: {'; '.join(each.kinds)})"
 
 
 def _not_for(each: Mapping[str, Any]) -> str:

@@ -52,7 +52,9 @@ class Report:
         Methods that hung or took the job down once, and not when they were called again: ``collective, label, case,
         effect``. Perhaps the machine was too busy.
     missing
-        Methods that were not called for all numbers of processes, since the time was up.
+        Methods that were not called for all numbers of processes.
+    stopped
+        Why not, such as that the time was up.
     seconds
         That it took.
     """
@@ -65,6 +67,7 @@ class Report:
     not_for: tuple[Mapping[str, Any], ...] = ()
     once: tuple[Mapping[str, Any], ...] = ()
     missing: int = 0
+    stopped: str = ""
     seconds: float = 0.0
 
     @property
@@ -201,15 +204,16 @@ def check(
             last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
             raise BenchError(f"no job can be run with {installation.mpiexec}: {status.reason} ({last})")
     title = f"{library.name} {library.version}".strip()
-    return report_of(order, seen, title, time.monotonic() - began)
+    why = "the time was up (--time-limit)" if status.state == "timed out" else status.reason
+    return report_of(order, seen, title, time.monotonic() - began, why)
 
 
-def report_of(order: Order, records: Records, library: str, seconds: float = 0.0) -> Report:
-    """What records come to."""
+def report_of(order: Order, records: Records, library: str, seconds: float = 0.0, why: str = "") -> Report:
+    """What records come to, with the reason why the job ended before all was called."""
     not_for: dict[tuple[str, int], dict[str, Any]] = {}
-    for (name, number, size), why in records.refused.items():
+    for (name, number, size), reason in records.refused.items():
         label = order.methods[name][number].method.label
-        entry = {"collective": name, "label": label, "comm_sizes": [], "why": why}
+        entry = {"collective": name, "label": label, "comm_sizes": [], "why": reason}
         not_for.setdefault((name, number), entry)["comm_sizes"].append(size)
     return Report(
         library,
@@ -223,6 +227,7 @@ def report_of(order: Order, records: Records, library: str, seconds: float = 0.0
             for (name, number), (words, text) in records.died.items()
             if (name, number) not in records.dead
         ),
-        len({step[:2] for step in records.missing(order)}),
+        missing := len({step[:2] for step in records.missing(order)}),
+        why if missing else "",
         seconds,
     )

@@ -100,7 +100,7 @@ def prove_parser(commands: Any, common: argparse.ArgumentParser) -> None:
 def check_methods_parser(commands: Any, common: argparse.ArgumentParser) -> None:
     """Add ``check-methods`` to the subcommands of ``colltune``."""
     about = "Call every method of the installed MPI in every way that programs may, and say which are at fault."
-    ends = "Exit status: 0 every method can be chosen, 3 one must not be, 2 bad usage or input."
+    ends = "Exit status: 0 every method can be chosen, 3 one must not or not all were called, 2 bad usage or input."
     parser = cli_arguments.command(commands, "check-methods", about, common, epilog=ends)
     cli_arguments.collectives(parser)
     parser.add_argument(

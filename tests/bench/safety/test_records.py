@@ -18,6 +18,7 @@ from dashboard.benchmarks.safety.cases import cases
 from dashboard.benchmarks.safety.check import order_of_plan, report_of
 from dashboard.benchmarks.safety.order import Forced, Order, Records
 from dashboard.benchmarks.safety.verdict import UNSAFE, as_attr
+from dashboard.commands.check_methods import lines_of
 
 PLACE = next(n for n, case in enumerate(cases("allreduce", 2)) if case.kind == "in place")
 ORDER = Order(
@@ -120,6 +121,19 @@ def test_operations_that_do_not_commute_limit_a_method_and_all_else_excludes_it(
     assert str(both) == "allreduce ring (2): in place: 2 processes, 1 element: wrong result"
 
 
+def test_where_too_much_hangs_for_all_to_be_called_that_is_said_and_not_that_the_time_was_up(
+    path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    hung = Status("failed", "hangs: nothing came back for 20 s")
+    monkeypatch.setattr(check, "finish_job", lambda *_: hung)
+    seen = read(path, fault(2, "in place", dead=True))
+    monkeypatch.setattr(check.Records, "read", lambda _: seen)
+    report = check.check(Installation(Path("mpiexec"), open_mpi("5.0")), ORDER)
+    said = lines_of(report)[-2:]
+    assert said[0] == f"not called everywhere: 2 methods; {hung.reason}"
+    assert said[1].startswith("NOT SAFE: 1 of 3 methods")
+
+
 def test_the_library_s_own_decision_cannot_be_left_out(path: Path) -> None:
     assert not report_of(ORDER, read(path, fault(0, "in place")), "X 1").faulty[0].excluded
 
@@ -138,6 +152,9 @@ def test_where_the_time_was_too_short_for_a_start_nothing_was_called_and_the_lib
     monkeypatch.setattr(check, "finish_job", lambda _, job, *__: (jobs.append(job), late)[1])
     report = check.check(Installation(Path("mpiexec"), open_mpi("5.0")), ORDER, seconds=1.0)
     assert (report.missing, report.cases) == (3, 0)
+    said = lines_of(report)[-2:]
+    assert said[0] == "not called everywhere: 3 methods; the time was up (--time-limit)"
+    assert said[1].startswith("NOT ALL CALLED: 0 of 3 methods")
     # What it writes tells whether it hangs.
     assert [file.name for file in jobs[0].watched] == ["records.jsonl"]
     assert jobs[0].starts[0].quiet == check.HANGS_S
