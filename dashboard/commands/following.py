@@ -295,6 +295,9 @@ def _ended(folder: str, now: Mapping[str, Any]) -> list[str] | None:
         return ["bench", "cancel", folder]
     if now["state"] == "failed" and REFUSED in now["reason"]:
         return ["bench", "submit", folder]
+    if now["state"] == "planned":
+        order, *options = _measured_by([folder])
+        return ["bench", order, folder, *options]
     if now["state"] not in ENDED:
         return None
     missing = now["state"] != "finished" and now["measured"] + now["refused"] < now["points"]

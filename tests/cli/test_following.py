@@ -225,6 +225,12 @@ def test_a_job_that_will_not_start_is_cancelled_and_asked_for_otherwise(
     assert capsys.readouterr().err == ""
 
 
+def test_what_was_planned_alone_is_run(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    Campaign.create(tmp_path, Plan(2, {"bcast": (Method("a"),)}, (2,), (8,)))
+    assert cli.main(["bench", "status", str(tmp_path)]) == 0
+    assert following(capsys.readouterr().err) == ["bench", "run", str(tmp_path)]
+
+
 @pytest.mark.parametrize("jobs", [2, 12])
 def test_after_an_array_the_results_of_all_its_jobs_are_looked_at(
     tmp_path: Path, jobs: int, capsys: pytest.CaptureFixture[str]
