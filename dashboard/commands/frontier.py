@@ -78,11 +78,11 @@ def _lines(args: argparse.Namespace, result: Mapping[str, Any], tried: Frontier,
         if outside
         else ["unmeasured"]
     )
-    lines = [f"{result['collective']}: penalties of {len(points)} trees{_about(tried)}", ""]
+    lines = [f"{result['collective']}: penalties of {format_count(len(points), 'tree')}{_about(tried)}", ""]
     lines += cli_text.table(head, rows, right=range(3, len(head)))
     hidden = len(points) - len(rows)
     if hidden:
-        lines.append(f"{hidden} trees that others beat in size and penalty are not listed (--all)")
+        lines.append(f"not listed: {format_count(hidden, 'tree')} that others beat in size and penalty (--all)")
     lines += ["", *_below_lines(result["below"], tried.value), ""]
     lines += [f"{name} was not tried: {reason}" for name, reason in tried.skipped.items()]
     lines += [f"note: {note}" for note in tried.notes]

@@ -9,6 +9,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.output import say, show
 from dashboard.commands.prepared import preparation
 from dashboard.decisions.measured.simplest import tied_words
+from dashboard.domain.units import format_count, format_share
 
 #: Cells whose method is the fastest with less probability are marked.
 UNSURE = 0.5
@@ -53,12 +54,13 @@ def _lines(name: str, dmap: xr.Dataset, args: argparse.Namespace, sureness: Any)
     unsure = None if sureness is None else (sureness < UNSURE)
     lines += cli_text.map_text(dmap, ties=bool(several), unsure=None if unsure is None else unsure.tolist())
     if unsure is not None:
-        words = f"is the fastest at the sizes that it stands for with less than {UNSURE:.0%}."
-        lines.append(f"? = the method of {int(unsure.sum()):,} cells {words}")
+        words = f"is the fastest at the sizes that it stands for with less than {format_share(UNSURE)}."
+        lines.append(f"? = the method of {format_count(int(unsure.sum()), 'cell')} {words}")
     if several:
         tied = tied_words(args.tolerance, tested=args.statistical is not None)
         ties, measured = int((dmap["ties"] > 1).sum()), int((dmap["measured"] > 0).sum())
-        lines.append(f"' = {ties:,} of {measured:,} cells have more than one of the {tied}.")
+        have = "has" if ties == 1 else "have"
+        lines.append(f"' = {ties:,} of {measured:,} cells {have} more than one of the {tied}.")
     return lines
 
 

@@ -129,7 +129,7 @@ def map_text(dmap: xr.Dataset, *, ties: bool = False, unsure: Any = None) -> lis
     lines += ["", *table(head, legend, right=(1, 3, 4, 5, 6))]
     never = len(methods) - len(winners)
     if never:
-        lines.append(f"{never:,} of {len(methods):,} methods are nowhere the best.")
+        lines.append(f"{never:,} of {len(methods):,} methods {'is' if never == 1 else 'are'} nowhere the best.")
     missing = sum(len(row) for row in best) - measured
     if missing:
         lines.append(f". = not measured ({format_count(missing, 'cell')})")

@@ -3,6 +3,7 @@
 import xarray as xr
 
 from dashboard.decisions.measured.map import DIMS, check_cube, methods_of
+from dashboard.domain.units import format_count
 from dashboard.models.collectives.model import Variant
 from dashboard.models.errors import ModelError
 from dashboard.models.p2p import PointToPointModel
@@ -55,7 +56,7 @@ def completed(cube: xr.Dataset, parameters: PointToPointModel, *, variant: Varia
     if "modelled" in cube:  # what an earlier call filled in stays marked
         marked |= cube["modelled"].astype(bool)
     filled = int(marked.sum())
-    text = f"{filled} times predicted by the {parameters.name} model, calibrated by method"
+    text = f"{format_count(filled, 'time')} predicted by the {parameters.name} model, calibrated by method"
     if not filled:
         what = "that a model could predict " if measured.isnull().any() else ""
         text = f"nothing {what}is missing, so that the models decide nothing and all is as measured"

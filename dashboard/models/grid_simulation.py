@@ -49,7 +49,7 @@ def simulated(
         When there is no such algorithm, it cannot serve, or there are too many processes.
     """
     if not 2 <= processes <= MOST_PROCESSES:
-        raise ModelError(f"{processes} processes: expected 2 to {MOST_PROCESSES}")
+        raise ModelError(f"processes is {processes}; expected 2 to {MOST_PROCESSES}")
     name, given = worded(inner)
     options: dict[str, Any] = dict(given)
     call = Call(collective, processes, message_size)

@@ -93,7 +93,7 @@ def predict(
     if collective not in PHASED:
         raise ModelError(f"{collective} is not made of phases; grids are of {', '.join(PHASED)}")
     if processes < 2:
-        raise ModelError(f"{processes} processes: expected 2 or more")
+        raise ModelError(f"processes is {processes}; expected 2 or more")
     original = function.seconds(processes, message_size)
     predictions = []
     for grid in layouts(processes, dimensions):

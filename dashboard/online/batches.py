@@ -14,6 +14,7 @@ from dashboard.benchmarks.campaigns.campaign import UNDER_WAY, read_json, write_
 from dashboard.benchmarks.errors import BenchError
 from dashboard.benchmarks.launchers.launch import Job
 from dashboard.benchmarks.launchers.slurm import Request, SlurmLauncher
+from dashboard.domain.units import format_count
 from dashboard.online.errors import OnlineError
 from dashboard.online.runs import Run, once
 from dashboard.online.state import Folder
@@ -67,7 +68,8 @@ def perform(
             except BenchError:
                 kept.unlink()
                 raise
-            say(f"batch {name}: {len(jobs)} jobs handed to Slurm; interrupted, they go on, and so does the next call")
+            handed = format_count(len(jobs), "job")
+            say(f"batch {name}: {handed} handed to Slurm; interrupted, they go on, and so does the next call")
         while handle and (status := launcher.status(handle)).state in UNDER_WAY:
             time.sleep(_POLL_S)
     except BenchError as error:

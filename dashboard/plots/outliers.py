@@ -4,7 +4,7 @@ from html import escape
 
 import pandas as pd
 
-from dashboard.domain.units import format_bytes, format_time
+from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.plots.legend import table
 
 #: More rows than this are counted, not listed; the download has all of them.
@@ -37,7 +37,8 @@ def outlier_table(outliers: pd.DataFrame, *, left_out: bool) -> str:
         cells += [format_time(row["time"]), format_time(row["expected"]), f"{row['ratio']:.2f}"]
         rows.append([*cells, escape(str(row["reason"]))])
     single = int((outliers["kind"] == "repetition").sum())
-    what = f"{single:,} single repetitions and {len(outliers) - single:,} cells of one method"
+    cells = format_count(len(outliers) - single, "cell")
+    what = f"{format_count(single, 'single repetition')} and {cells} of one method"
     caption = f"Outliers: {what}; {'left out' if left_out else 'not left out'}"
     more = f" (the {MOST_ROWS} furthest off are listed)" if len(outliers) > MOST_ROWS else ""
     return table(caption + more, heads, rows) + note

@@ -36,8 +36,9 @@ def _tiles(view: View) -> Iterator[Tile]:
     mean = decided.statistics["penalty"]["mean"]
     rules = decided.decision.simplified().leaves
     cells = sum(int((each["best"] >= 0).sum()) for each in decided.penalties)
-    thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on"
-    yield Tile("Rules", f"{rules:,}", f"for {cells:,} measured cells", thin if rules * CELLS_PER_RULE > cells else "")
+    few, measured = rules * CELLS_PER_RULE > cells, format_count(cells, "measured cell")
+    thin = f"{format_count(rules, 'rule')} on {format_count(cells, 'cell')}: too few to decide on" if few else ""
+    yield Tile("Rules", f"{rules:,}", f"for {measured}", thin)
     yield _mean(view, decided, mean)
     if mean is not None:
         yield _worst(decided)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from html import escape
 from itertools import groupby
 
+from dashboard.domain.units import format_count
 from dashboard.schedules.movement import movement
 from dashboard.schedules.rank import SEND
 from dashboard.schedules.schedule import Schedule
@@ -168,7 +169,7 @@ def graph_text(schedule: Schedule) -> Iterator[str]:
 def _svg(shapes: Sequence[str], width: float, height: float, schedule: Schedule) -> str:
     call = schedule.call
     settings = "".join(f", {name.replace('_', ' ')} {value}" for name, value in schedule.parameters.items() if value)
-    title = escape(f"{schedule.algorithm.title}, {call.processes} processes{settings}")
+    title = escape(f"{schedule.algorithm.title}, {format_count(call.processes, 'process', 'processes')}{settings}")
     box = f'viewBox="0 0 {width:.0f} {height:.0f}" width="{width:.0f}" style="max-width: 100%"'
     return "\n".join(
         [

@@ -170,5 +170,5 @@ def _said(facts: dict[str, dict[str, Any]]) -> str:
         leaves = "all left to the library" if row["default"] else format_count(row["leaves"], "leaf", "leaves")
         mean = format_percent(float("nan") if row["penalty"] is None else row["penalty"])
         few = f"; {row[_FEW]}" if _FEW in row else ""
-        parts.append(f"{name} {leaves}, {mean} from the best (by itself {own}){few}")
+        parts.append(f"{name} {leaves}, {mean} from the best (the library by itself {own}){few}")
     return "; ".join(parts)

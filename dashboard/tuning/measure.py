@@ -146,7 +146,7 @@ def _tell(work: Work, stage: str, campaign: Campaign, now: Mapping[str, Any]) ->
     done = now["measured"] + now["refused"]
     goal = (chosen.get("goal") or {}).get("seconds")
     share = min(1.0, chosen.get("spent", 0.0) / goal) if goal else done / max(1, now["points"])
-    words = [f"{done:,} points" if goal else f"{done:,} of {now['points']:,} points"]
+    words = [format_count(done, "point") if goal else f"{done:,} of {now['points']:,} points"]
     if loss := [value for value in chosen.get("loss", {}).values() if value is not None]:
         words.append(f"expected loss {loss_words(sum(loss) / len(loss))}")
     if goal:

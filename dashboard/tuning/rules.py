@@ -262,7 +262,7 @@ def facts_of(proof: Proof) -> dict[str, Any]:
     word = proof.outcome if proof.holds else "NOT PROVEN"
     left = sum(verdict.state == "not run" and _left(verdict.region.method) for verdict in proof.verdicts)
     said = f"{word}: {ran} of {len(proof.verdicts) - left} regions run as asked"
-    said += f", {left} more are left to the library" if left else ""
+    said += f", {left} more left to the library" if left else ""
     kept["unsafe"] = list(map(str, proof.unsafe))
     return {**kept, "regions": len(proof.verdicts), "left": left, "ran": ran, "said": said}
 

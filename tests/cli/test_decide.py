@@ -302,7 +302,7 @@ def test_cells_in_between_are_filled_for_deciding_only(colltune: Run, tmp_path: 
     filled = answer.json
     assert [DecisionFunction.from_dict(each["decision"]).predict_one(4, 2) for each in (measured, filled)] == [0, 1]
     assert (measured["penalty"]["unmeasured"], filled["penalty"]["unmeasured"]) == (0, 1)
-    assert "1 times between measured ones" in answer.err
+    assert "1 time between measured ones" in answer.err
 
 
 def test_settings_of_c45_give_the_columns_of_table_6_7(colltune: Run, bcast_files: Sequence[Path]) -> None:

@@ -66,7 +66,7 @@ def test_rules_that_go_by_more_than_sizes_are_listed(colltune: Run, samples: Pat
 def test_errors_are_printed_with_their_lines_and_are_exit_status_2(colltune: Run, bad: Path) -> None:
     answer = colltune("lint", bad)
     assert answer.status == 2
-    assert f"{bad}:5: error: bcast from 0 processes: 2 rules are declared and 1 follow, 1 too many" in answer.out
+    assert f"{bad}:5: error: bcast from 0 processes: 2 rules declared and 1 following, 1 too many" in answer.out
     assert "expected size 0" in answer.out
     assert answer.err.splitlines()[-1].startswith(f"colltune: error: {bad}: ")
 
@@ -137,7 +137,7 @@ def test_exported_rules_have_no_fault(colltune: Run, results: Path, tmp_path: Pa
 def test_export_of_at_most_so_many_rules(colltune: Run, results: Path) -> None:
     text = colltune("export", results, "-c", "bcast", "--to", "openmpi", "--max-rules", 3).out
     assert read_text(text).decisions["bcast"].leaves <= 3
-    assert "3 are allowed" in " ".join(text.replace("\n#", "").split())
+    assert "at most 3 may be written" in " ".join(text.replace("\n#", "").split())
 
 
 def test_methods_of_other_names_get_substitutes(colltune: Run, results: Path) -> None:

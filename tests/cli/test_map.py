@@ -60,6 +60,12 @@ def test_ties_are_counted_and_drawn_as_ties(colltune: Run, close_race: Path) -> 
     assert "4 of 4 cells have more than one of the methods within 3 % of the best" in drawn
 
 
+def test_a_single_cell_with_ties_has_them(colltune: Run, tmp_path: Path) -> None:
+    cube = cube_of([[[1.0, 1.0]], [[1.01, 2.0]]], [4], [1, 2])
+    save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "race.nc")
+    assert "1 of 2 cells has more than one of the" in colltune("map", tmp_path / "race.nc", "--tolerance", 3).out
+
+
 def test_what_repetitions_cannot_tell_apart_is_a_tie(colltune: Run, close_race: Path) -> None:
     """Two per cent apart, with a spread of 2 % over ten repetitions: p is about 0.02."""
     answers = [colltune("map", close_race, "--statistical", level, "--json") for level in (0.001, 0.2)]

@@ -82,6 +82,8 @@ def test_text_of_a_schedule(colltune: Run) -> None:
     out = methods(colltune, "schedule -c gather --algorithm linear_sync --processes 3 --bytes 10 --segment-size 4").out
     assert "6 messages, 20 bytes" in out
     assert "rank 1: [1] receive 0 B from 0; [2] send 4 B to 0; [5] send 6 B to 0" in out
+    of_one = methods(colltune, "schedule -c bcast --algorithm binomial --processes 2 --bytes 1").out
+    assert "1 message, 1 byte, 1 step\n" in of_one
 
 
 def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltune: Run) -> None:
@@ -99,6 +101,8 @@ def test_what_is_to_be_known_of_parameters_is_said_beside_simulated_times(colltu
         ("bcast --algorithm pipeline", ["--not-commutative", "--in-place"]),
         ("allgather --algorithm ring", ["--not-commutative"]),
         ("allreduce --algorithm recursive_doubling", []),
+        ("barrier --algorithm bruck --root 1", ["--not-commutative", "--in-place", "--root"]),
+        ("barrier --algorithm flat_tree --root 1", ["--not-commutative", "--in-place"]),
     ],
 )
 def test_options_that_change_nothing_of_a_collective_are_named(colltune: Run, call: str, useless: list[str]) -> None:

@@ -100,7 +100,7 @@ def test_what_slurm_refuses_is_said_in_its_words(slurm: Slurm, submitted: Submit
 def test_more_nodes_than_there_are_are_refused_before_anything_is_submitted(
     slurm: Slurm, submitted: Submitted, tmp_path: Path
 ) -> None:
-    with pytest.raises(CampaignError, match=r"partition \w+ has 4 nodes, not the 9 asked for"):
+    with pytest.raises(CampaignError, match=r"partition \w+ has 4 of the 9 nodes asked for"):
         submitted("many", ranks=9)
     assert Campaign(tmp_path / "many").state()["state"] == "planned"
 

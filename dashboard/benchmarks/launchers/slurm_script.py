@@ -14,6 +14,7 @@ from dashboard.benchmarks.errors import CampaignError
 from dashboard.benchmarks.launchers.launch import Job, own_environment, supervised
 from dashboard.benchmarks.libraries.own_settings import added
 from dashboard.domain.jobs import STARTS
+from dashboard.domain.units import format_count
 
 _NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:+@-]*")
 _CONSTRAINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.,:&|*()\[\]-]*")
@@ -140,8 +141,8 @@ class Request:
             return self.nodes
         needed = math.ceil(ranks / self.tasks_per_node)
         if self.nodes is not None and self.nodes < needed:
-            shortage = f"{self.nodes} nodes with {self.tasks_per_node} ranks each hold fewer than {ranks} ranks"
-            raise CampaignError(f"{shortage}: ask for at least {needed} nodes (--nodes)")
+            held = f"{format_count(self.nodes, 'node')} with {format_count(self.tasks_per_node, 'rank')} each"
+            raise CampaignError(f"{ranks} ranks are more than {held}: ask for at least {needed} nodes (--nodes)")
         return needed if self.array or self.nodes is None else self.nodes
 
 

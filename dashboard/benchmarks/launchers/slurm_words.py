@@ -223,7 +223,7 @@ def too_few(partition: str, nodes: int) -> str:
         # A line for each kind of its nodes.
         holds[each["name"]] += each["nodes"] if each["name"] in wanted else 0
     name, most = max(holds.items(), key=lambda pair: pair[1], default=("", 0))
-    return f"partition {name} has {most} nodes, not the {nodes} asked for (--nodes)" if 0 < most < nodes else ""
+    return f"partition {name} has {most} of the {nodes} nodes asked for (--nodes)" if 0 < most < nodes else ""
 
 
 def seconds_of(limit: str) -> int | None:

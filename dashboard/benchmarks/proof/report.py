@@ -125,7 +125,7 @@ def _range(bounds: tuple[float, float], text: Callable[[int], str]) -> str:
 
 def _reason(verdict: Verdict) -> str:
     comm_sizes = ", ".join(map(str, sorted({int(point["comm_size"]) for point in verdict.points})))
-    at = f"{len(verdict.points)} sizes of {comm_sizes} processes"
+    at = f"{format_count(len(verdict.points), 'size')} of {comm_sizes} processes"
     extra = f"; {verdict.why}" if verdict.why else ""
     if verdict.state == "proven":
         return f"seen at {at}{extra}"

@@ -8,6 +8,7 @@ import argparse
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ from dashboard.commands.methods.text import description, schedule_lines, simulat
 from dashboard.commands.output import Working, answer, say, show, write
 from dashboard.commands.usage import Usage
 from dashboard.domain.campaign import ORTHOGONAL
+from dashboard.domain.units import format_count
 from dashboard.models import MODELS
 from dashboard.schedules import (
     ALGORITHMS,
@@ -139,7 +141,13 @@ def _made(args: argparse.Namespace, otherwise: int) -> Schedule:
         in_place=args.in_place,
         commutative=not args.not_commutative,
     )
-    return schedule(call, algorithm.name, fallback=args.fallback, **_parameters(algorithm, args))
+    further = {"fallback": args.fallback, **_parameters(algorithm, args)}
+    made = schedule(call, algorithm.name, **further)
+    if args.root and args.collective == "barrier":
+        from_0 = schedule(replace(call, root=0), algorithm.name, **further)
+        if made.messages.tolist() == from_0.messages.tolist():
+            say(f"note: {algorithm.title} has no root: --root changes nothing")
+    return made
 
 
 def _note_useless(args: argparse.Namespace, collective: Collective) -> None:
@@ -260,7 +268,8 @@ def _verdict(result: Mapping[str, Any]) -> Iterator[str]:
     """How many cases are right, and those that are not."""
     wrong = result["failed"]
     where = f" over {result['library']}" if "library" in result else ""
-    yield f"{result['cases']} cases{where}, {len(wrong)} wrong; {result['refused']} refused before the first message"
+    counts = f"{format_count(result['cases'], 'case')}{where}, {len(wrong)} wrong"
+    yield f"{counts}; {result['refused']} refused before the first message"
     for each in result["fallbacks"]:
         yield "{cases} of the cases of {collective} {algorithm} ran its fallback {ran}: it cannot serve them".format(
             **each

@@ -75,7 +75,7 @@ def schedule_lines(made: Schedule, result: Mapping[str, Any]) -> Iterator[str]:
     settings = "".join(f", {name} {value}" for name, value in made.parameters.items())
     many = format_count(call.processes, "process", "processes")
     yield f"{made.algorithm.title} on {many}{settings} ({made.algorithm.source})"
-    yield f"{result['messages']} messages, {result['bytes']} bytes, {result['steps']} steps"
+    yield ", ".join(format_count(result[name], name[:-1]) for name in ("messages", "bytes", "steps"))
     for name, seconds in result.get("time", {}).items():
         yield f"{format_time(seconds)} by {MODEL_TITLES[name]}, simulated"
     for rank, operations in enumerate(result["ranks"]):

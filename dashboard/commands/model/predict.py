@@ -8,7 +8,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
 from dashboard.domain.arrays import FloatArray
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import (
     ALL,
     MACHINE_TITLES,
@@ -170,7 +170,7 @@ def predict(args: argparse.Namespace) -> None:
     def lines() -> list[str]:
         cut = f" in segments of {format_bytes(segment)}" if segment else ""
         size = "" if args.collective == "barrier" else f" of {format_bytes(message)}{cut}"
-        what = f"{model.collective} {model.algorithm}{size} on {args.comm_size} processes"
+        what = f"{model.collective} {model.algorithm}{size} on {format_count(args.comm_size, 'process', 'processes')}"
         return [f"{cli_text.time(float(time))}  {what}", f"{args.model}, {network.name}: {formula}", model.source]
 
     show(args, result, lines)

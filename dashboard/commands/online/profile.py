@@ -10,7 +10,7 @@ from dashboard.commands import text as cli_text
 from dashboard.commands.load import load
 from dashboard.commands.output import say, show
 from dashboard.commands.usage import Usage
-from dashboard.domain.units import format_time
+from dashboard.domain.units import format_count, format_time
 from dashboard.online.noted import NOT_WATCHED
 from dashboard.online.profile import by_collective, by_size, calls_of, losses, workload_text
 from dashboard.online.skeletons import skeleton
@@ -39,7 +39,7 @@ def _profile(args: argparse.Namespace) -> None:
     }
     if args.weights:
         output.write(args.weights, workload_text(calls))
-        say(f"wrote {args.weights}: {len(sizes)} sizes")
+        say(f"wrote {args.weights}: {format_count(len(sizes), 'size')}")
     named = [n if count == len(ranks) else f"{n} (in {count} of {len(ranks)} runs)" for n, count in watched.items()]
     about = f"watched: {', '.join(named)}; {NOT_WATCHED} are not, and no part of these figures"
     timed = collectives.assign(time=collectives["time"].map(format_time))

@@ -33,6 +33,7 @@ from dashboard.decisions.function.table import SizeTable
 from dashboard.decisions.function.text import Counts, draw
 from dashboard.domain.arrays import IntArray
 from dashboard.domain.errors import DecisionError, DecisionFormatError
+from dashboard.domain.units import format_count
 from loaders import disk
 
 __all__ = ["DecisionFunction", "Leaf", "Method", "Node", "Rule", "Split", "Test"]
@@ -121,10 +122,9 @@ class DecisionFunction:
 
     def __repr__(self) -> str:
         options = ", ".join(f"{key}={value}" for key, value in self.options.items())
-        return (
-            f"<DecisionFunction {self.collective}: {self.kind}{f' ({options})' if options else ''}, "
-            f"{self.leaves} leaves, depth {self.depth}, {len(self.methods)} methods>"
-        )
+        size = f"{format_count(self.leaves, 'leaf', 'leaves')}, depth {self.depth}"
+        kind = f"{self.kind}{f' ({options})' if options else ''}"
+        return f"<DecisionFunction {self.collective}: {kind}, {size}, {format_count(len(self.methods), 'method')}>"
 
     @cached_property
     def root(self) -> Node:

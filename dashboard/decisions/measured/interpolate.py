@@ -15,6 +15,7 @@ from dashboard.decisions.function.attributes import COMM_SIZE, MESSAGE_SIZE
 from dashboard.decisions.measured.map import DIMS, check_cube, each_ppn, time_blocks
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.errors import DecisionError
+from dashboard.domain.units import format_count
 
 Axis = Literal["message_size", "comm_size"]
 
@@ -48,7 +49,8 @@ def interpolated(cube: xr.Dataset) -> xr.Dataset:
             part[:, rows] = _filled(values, cube[MESSAGE_SIZE].values)
     marked = ~np.isnan(time) & np.isnan(np.asarray(cube["time"].transpose(*dims).values))
     count = int(marked.sum())
-    text = f"{count} times between measured ones of the same method, log-log linear along {MESSAGE_SIZE}"
+    between = "between measured ones of the same method, log-log linear along"
+    text = f"{format_count(count, 'time')} {between} {MESSAGE_SIZE}"
     attrs = {"interpolation": text}
     if "digest" in cube.attrs:
         attrs["digest"] = f"{cube.attrs['digest']}-message_size{count}"

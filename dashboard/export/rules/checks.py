@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterator, Sequence
 
+from dashboard.domain.units import format_count
 from dashboard.export.known_faults import known_fault
 from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
@@ -116,7 +117,7 @@ def _order(rules: Rules) -> Iterator[Fault]:
             yield Fault(
                 band.line,
                 "note",
-                f"{rules.collective} from {band.comm_size} processes has no rule",
+                f"{rules.collective} from {format_count(band.comm_size, 'process', 'processes')} has no rule",
                 "the library decides by itself",
             )
 

@@ -7,6 +7,7 @@ line. Then the rules that follow a count can be told whatever the count says.
 import re
 from dataclasses import dataclass, field
 
+from dashboard.domain.units import format_count
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import Row, Rules, Set
@@ -87,9 +88,10 @@ def _collective(lines: list[_Line], place: int, layout: Layout) -> int | None:
 
 def _counted(collective: str, made: Set) -> list[Fault]:
     faults = []
-    where = f"{collective} from {made.comm_size} processes"
+    where = f"{collective} from {format_count(made.comm_size, 'process', 'processes')}"
     if made.declared != len(made.rows):
-        more = (made.declared or 0) - len(made.rows)
+        declared = made.declared or 0
+        more = declared - len(made.rows)
         amount = f"{abs(more)} {'too many' if more > 0 else 'too few'}"
         effect = (
             "the numbers that follow are read as rules"
@@ -100,7 +102,7 @@ def _counted(collective: str, made: Set) -> list[Fault]:
             Fault(
                 made.declared_line,
                 "error",
-                f"{where}: {made.declared} rules are declared and {len(made.rows)} follow, {amount}",
+                f"{where}: {format_count(declared, 'rule')} declared and {len(made.rows)} following, {amount}",
                 f"{effect}: all behind is shifted, and where that makes no sense the library drops the file without "
                 "a word",
             )

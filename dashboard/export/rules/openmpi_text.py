@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from dashboard.decisions import DecisionFunction
+from dashboard.domain.units import format_count
 from dashboard.export.library_names import Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
@@ -105,9 +106,9 @@ def _collectives(scanner: Scanner, reading: _Read) -> None:
 
 def _set(scanner: Scanner, reading: _Read, name: str) -> Set:
     size = _next(scanner, reading, f"a communicator size of {name}")
-    count = _next(scanner, reading, f"the number of rules of {name} from {size.value} processes")
+    where = f"{name} from {format_count(size.value, 'process', 'processes')}"
+    count = _next(scanner, reading, f"the number of rules of {where}")
     made = Set(size.value, size.line, declared=count.value, declared_line=count.line)
-    where = f"{name} from {size.value} processes"
     for number in range(count.value):
         first = _next(scanner, reading, f"the message size of rule {number + 1} of {where}")
         algorithm, fan_out, segment = (

@@ -14,7 +14,7 @@ from panel.viewable import Viewer
 from dashboard.decisions import DecisionError
 from dashboard.decisions.grown.family import Progress
 from dashboard.decisions.measured.workload import called
-from dashboard.domain.units import format_bytes, format_room
+from dashboard.domain.units import format_bytes, format_count, format_room
 from dashboard.export.rules import Fault, RulesError, RulesFile
 from dashboard.export.rules.given import keep
 from dashboard.export.rules.lint import read_file
@@ -242,7 +242,7 @@ class CheckRules(Viewer):
             statistics = state.view.statistics(choice)
             mean = None if statistics is None else statistics["penalty"]["mean"]
             cells = 0 if statistics is None else statistics["penalty"]["unmeasured"]
-            rest = f"; {cells:,} cells have none, since what is chosen there was not measured" if cells else ""
+            rest = f"; not known at {format_count(cells, 'cell')} whose method was not measured there" if cells else ""
             text = "" if mean is None else f"{state.collective}: mean penalty {mean:.2f} %{rest}."
         elif not text:
             text = "No results are loaded: without measurements nothing is known of what the rules cost."

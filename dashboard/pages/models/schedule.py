@@ -7,7 +7,7 @@ from typing import Any
 import panel as pn
 from panel.io import hold
 
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.models import MODEL_TITLES
 from dashboard.pages.models.choice import ModelChoice
 from dashboard.pages.models.parts import Part, html, side_by_side
@@ -188,6 +188,7 @@ def _counts(made: Schedule, last: int) -> str:
     command = " ".join(["colltune", *_drawing(made)])
     total = int(made.messages[:, 2].sum())
     return (
-        f"<p>{len(made.messages)} messages of {format_bytes(total)} in all, {last} steps; a rank sends "
+        f"<p>{format_count(len(made.messages), 'message')} of {format_bytes(total)} in all, "
+        f"{format_count(last, 'step')}; a rank sends "
         f"{min(sent)} to {max(sent)} of them. {escape(made.algorithm.source)}.<br><code>{escape(command)}</code></p>"
     )

@@ -9,7 +9,7 @@ import numpy as np
 import panel as pn
 from panel.io import hold
 
-from dashboard.domain.units import format_bytes
+from dashboard.domain.units import format_bytes, format_count
 from dashboard.online import course as courses
 from dashboard.online.course import Course
 from dashboard.pages.online.view import Pictured
@@ -159,12 +159,12 @@ class Charts(Filling):
         beside = courses.beside_default(course, name)
         unknown = int(beside["ratio"].isna().sum())
         aside = f"; not known at {unknown:,}" if unknown else ""
-        words = f"<small>{len(beside):,} sizes that were called{aside}. Below 1 takes less time.</small>"
+        words = f"<small>{format_count(len(beside), 'size')} called{aside}. Below 1 takes less time.</small>"
         self._put("gain", online_grids.gain_map(beside), words)
         calls = courses.called(course)
         left = len(calls) - online.MOST_CALLS
         words = f"<small>{calls['calls'].sum():,} calls" + (
-            f"; {left:,} sizes are not drawn</small>" if left > 0 else "</small>"
+            f"; not drawn: {format_count(left, 'size')}</small>" if left > 0 else "</small>"
         )
         self._put("workload", online.workload_chart(calls), words)
         self.texts["table"].object = online.iterations_table(course.iterations)

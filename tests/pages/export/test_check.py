@@ -82,7 +82,7 @@ def test_faults_stand_with_their_lines(page: ExportPage, samples: Path) -> None:
     raw = (samples / "rules_ompi" / "ompi-collectives-tuning__decision.file").read_bytes()
     page.check.give("decision.file", raw)
     assert "105 errors" in page.check.faults.object
-    assert "11 rules are declared and 10 follow" in page.check.faults.object
+    assert "11 rules declared and 10 following" in page.check.faults.object
     assert "sizes as blocks" in page.check.table.object
 
 

@@ -127,7 +127,7 @@ def _plan(decision: DecisionFunction, version: str, measured: _Measured | None, 
     try:
         bands = bands_of(reduced, compared)
         if most_rules is not None and bands.rules > most_rules:
-            why = f"{bands.rules} rules would say all of it, {most_rules} are allowed"
+            why = f"{bands.rules} rules would say all of it, at most {most_rules} may be written"
     except ExportError as error:
         if measured is None:
             raise
@@ -195,7 +195,9 @@ def _searched(
     bands = bands.with_methods([places.get(place, 0) for place in range(len(methods))])
     kept = tuple(methods[place] for place in choices)
     by = " by the workload's calls" if measured.weights is not None else ""
-    notes = [f"Approximated: {why}.", f"The best {bands.rules} rules over the measured sizes{by} are written.", *lines]
+    are = "is" if bands.rules == 1 else "are"
+    written = f"The best {format_count(bands.rules, 'rule')} over the measured sizes{by} {are} written."
+    notes = [f"Approximated: {why}.", written, *lines]
     return _finished(Plan(decision, bands, tuple(choices.values()), kept, tuple(notes)), measured)
 
 
