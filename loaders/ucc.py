@@ -1,12 +1,14 @@
 """What UCC calls the algorithms of its tl/ucp, by number, and what they are with a radix of 2.
 
-Source: openucx/ucc 1.10, ``src/components/tl/ucp``. Older versions have fewer, and dbt and sliding_window changed
-places.
+Source: ``ucc_info -A`` of UCC 1.8.0 and 1.10.0 (8263de4), which print the same. Releases from 1.4 on have fewer, in the
+same places.
 """
 
 from collections.abc import Mapping
 
 NAME = "UCC"
+#: Characters of a line of a ucc.conf: with what is beyond, a line of its own, no program starts (seen with 1.10.0).
+LONGEST_LINE = 8191
 #: Algorithms by their numbers, from 0. For all other collectives it takes none, even where there is a single one.
 ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit", "linear", "batched"),
@@ -17,6 +19,7 @@ ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "bcast": ("knomial", "sag_knomial", "dbt"),
     "reduce": ("knomial", "dbt", "srg"),
     "reduce_scatter": ("ring", "knomial"),
+    "reduce_scatter_block": ("ring", "knomial"),
     "reduce_scatterv": ("ring",),
 }
 #: What others call its k-nomial algorithms of radix 2. By themselves they have one of 4, or one that suits the team.
@@ -24,7 +27,9 @@ OF_RADIX_2: Mapping[str, Mapping[str, str]] = {
     "allgather": {"knomial": "recursive_doubling"},
     "allreduce": {"knomial": "recursive_doubling", "sra_knomial": "rabenseifner"},
     "bcast": {"knomial": "binomial", "sag_knomial": "scatter_allgather"},
+    "reduce": {"knomial": "binomial", "srg": "rabenseifner"},
     "reduce_scatter": {"knomial": "recursive_halving"},
+    "reduce_scatter_block": {"knomial": "recursive_halving"},
 }
 
 
@@ -32,4 +37,10 @@ def radix_variable(collective: str, algorithm: str) -> str:
     """Variable with the radix of an algorithm, such as ``UCC_TL_UCP_BCAST_SAG_KN_RADIX``; empty: it has none."""
     if algorithm not in OF_RADIX_2.get(collective, {}):
         return ""
-    return f"UCC_TL_UCP_{collective}_{algorithm}_RADIX".upper().replace("KNOMIAL", "KN")
+    name = f"UCC_TL_UCP_{own_name(collective)}_{algorithm.removesuffix('knomial')}_KN_RADIX"
+    return name.upper().replace("__", "_")
+
+
+def own_name(collective: str) -> str:
+    """What UCC calls a collective: MPI's reduce_scatter with counts is its reduce_scatterv, of one algorithm."""
+    return collective.removesuffix("_block")

@@ -20,7 +20,9 @@ UCC_NAMES = {
     "bcast": ["binomial", "scatter_allgather", "default"],
     "allreduce": ["recursive_doubling", "rabenseifner"],
     "allgather": ["knomial", "ring", "bruck", "default"],
+    "allgatherv": ["ring", "default"],
     "alltoall": ["pairwise", "bruck"],
+    "reduce": ["binomial", "rabenseifner", "default"],
 }
 
 
@@ -181,7 +183,7 @@ def test_a_zero_of_intel_s_is_not_the_measured_default() -> None:
     assert fitted(read.decisions["bcast"], cube, "5.0").methods[0].label == "algorithm 0"
 
 
-@pytest.mark.parametrize("collective", [*UCC_NAMES, "reduce_scatter", "barrier"])
+@pytest.mark.parametrize("collective", [*UCC_NAMES, "alltoallv", "reduce_scatter", "reduce_scatter_block", "barrier"])
 def test_all_that_is_written_for_ucc_is_what_it_takes(collective: str) -> None:
     # UCC has a single barrier, and refuses a whole string that names it (ucc_tl_ucp_alg_id_to_init).
     methods = [Method(name, name, 0, {"named": 1}) for name in known(TARGETS["ucc"], collective)]
@@ -202,6 +204,8 @@ def test_all_that_is_written_for_ucc_is_what_it_takes(collective: str) -> None:
         ("bcast", Method("knomial", "knomial"), None),
         ("allreduce", Method("rabenseifner", "rabenseifner"), "ALLREDUCE_SRA_KN_RADIX"),
         ("reduce_scatter", Method("recursive_halving", "recursive_halving"), "REDUCE_SCATTER_KN_RADIX"),
+        ("reduce", Method("binomial", "binomial"), "REDUCE_KN_RADIX"),
+        ("reduce", Method("rabenseifner", "rabenseifner"), "REDUCE_SRG_KN_RADIX"),
     ],
 )
 def test_ucc_is_told_a_radix_that_is_not_its_own(collective: str, method: Method, variable: str | None) -> None:
@@ -216,3 +220,37 @@ def test_ucc_is_told_a_radix_that_is_not_its_own(collective: str, method: Method
 def test_a_file_for_ucc_has_one_radix_for_all_of_a_collective() -> None:
     with pytest.raises(ExportError, match="UCC has one UCC_TL_UCP_BCAST_KN_RADIX for all, not 2 and auto"):
         to_ucc(halves("bcast", ["binomial", "knomial"], 8))
+
+
+@pytest.mark.parametrize(
+    ("collective", "names", "picked"),
+    [
+        # Of the first and second on 3 ranks at blocks of 1024 and 1025 bytes, by ucc_perftest of UCC 1.10.0 (8263de4).
+        ("allgather", ["bruck", "ring"], "allgather:0-3074:[3-3]:@bruck#allgather:3074-inf:[3-3]:@ring"),
+        ("reduce", ["binomial", "rabenseifner"], "reduce:0-1025:[1-inf]:@knomial#reduce:1025-inf:[1-inf]:@srg"),
+        (
+            "reduce_scatter_block",
+            ["ring", "recursive_halving"],
+            "reduce_scatter:0-1025:[1-inf]:@ring#reduce_scatter:1025-inf:[1-inf]:@knomial",
+        ),
+    ],
+)
+def test_ucc_s_collectives_and_sizes_are_its_own(collective: str, names: list[str], picked: str) -> None:
+    decision = halves(collective, names, 1024).changed(provenance={"comm_size": [2, 4]})
+    assert picked in to_ucc(decision)
+
+
+def test_both_collectives_of_mpi_that_are_one_for_ucc_are_not_written_beside_each_other() -> None:
+    decisions = [DecisionFunction(f"reduce_scatter{end}", [Method("ring", "ring")], Leaf(0)) for end in ("", "_block")]
+    with pytest.raises(ExportError, match="UCC has one reduce_scatter for"):
+        to_ucc(decisions)
+    of_counts, of_blocks = map(to_ucc, decisions)
+    assert "reduce_scatterv, which has one algorithm" in of_counts.replace("\n#     ", " ")
+    assert "reduce_scatterv" not in of_blocks
+
+
+def test_the_head_says_how_settings_stand_in_a_ucc_conf_unless_they_are_too_long_for_it() -> None:
+    # UCC 1.10.0 takes quotes for a part of the value, and lines of up to 8,191 characters.
+    short = halves("allgather", ["bruck", "ring"], 1024).changed(provenance={"comm_size": [2, 8]})
+    assert "without quotes" in to_ucc(short)
+    assert "ucc.conf" not in to_ucc(short.changed(provenance={"comm_size": [2, 512]}))

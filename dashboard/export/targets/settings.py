@@ -33,14 +33,11 @@ INTEL_COMPARED: Mapping[str, Compared] = {"barrier": "nothing", "reduce_scatter"
 INTEL_LONGEST = 250
 #: UCC's names of the memory of devices, as results tell these.
 MEMORY = ("cuda", "rocm")
-#: What UCC compares sizes with (``ucc_coll_args_msgsize``): whole buffers for allgather and alltoall.
-_UCC_COMPARED: Mapping[str, Compared] = {
-    "bcast": "message",
-    "allreduce": "message",
-    "reduce_scatter": "message",
-    "allgather": "total",
-    "alltoall": "total",
-    "barrier": "nothing",
+#: What UCC compares sizes with (``ucc_coll_args_msgsize``; seen with 1.10.0): whole buffers for allgather and alltoall.
+UCC_COMPARED: Mapping[str, Compared] = {
+    **dict.fromkeys(("bcast", "reduce", "allreduce", "reduce_scatter", "reduce_scatter_block"), "message"),
+    **dict.fromkeys(("allgather", "allgatherv", "alltoall", "reduce_scatterv"), "total"),
+    **dict.fromkeys(("alltoallv", "barrier"), "nothing"),
 }
 #: Algorithms of UCC's tl/ucp that are the same where others call theirs so; all of `loaders.ucc.ALGORITHMS` are where
 #: UCC itself was measured, or the user says so.
@@ -48,11 +45,20 @@ _UCC_SAME: Mapping[str, tuple[str, ...]] = {
     "bcast": ("knomial", "sag_knomial"),
     "allreduce": ("knomial", "sra_knomial"),
     "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit"),
+    "allgatherv": ("ring", "knomial"),
     "alltoall": ("pairwise", "bruck"),
+    "alltoallv": ("pairwise",),
+    "reduce": ("knomial", "srg"),
     "reduce_scatter": ("ring", "knomial"),
+    "reduce_scatter_block": ("ring", "knomial"),
+    "reduce_scatterv": ("ring",),
     # A single one, which UCC refuses to be told.
     "barrier": ("knomial",),
 }
+_OF_BLOCKS = (
+    "UCC's reduce_scatter is what Open MPI calls for MPI_Reduce_scatter_block; for MPI_Reduce_scatter it calls "
+    "reduce_scatterv, which has one algorithm."
+)
 _OWN_RADIX = "auto"
 #: A radix, or radixes by message size as UCC takes them: ``0-8k:host:8,8k-inf:host:2``.
 _RADIX = re.compile(r"[0-9A-Za-z:,-]+")
@@ -184,26 +190,34 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
     Raises
     ------
     ExportError
-        When UCC lacks a method, its sizes are not known for a collective, or methods need different radixes.
+        When UCC lacks a method, its sizes are not known for a collective, methods need different radixes, or two
+        collectives are one to it.
     """
     lines, values, radixes = [], [], {}
-    for decision in per_collective(decisions):
+    parts = per_collective(decisions)
+    if len({ucc.own_name(each.collective) for each in parts}) < len(parts):
+        # Parts that overlap make it refuse the whole string.
+        raise ExportError("UCC has one reduce_scatter for reduce_scatter and reduce_scatter_block: leave one out")
+    for decision in parts:
         value, bands = _ucc_value(decision)
-        # What is left to the library needs no word, and an empty part makes UCC refuse the whole string.
+        # What is left to the library needs no word.
         values += [value] if value else []
         radixes.update(_ucc_radixes(decision))
-        lines += ["#", *hashed(about(decision, provenance, bands.notes))]
-    use = "Settings for UCC: source this file before mpirun, or put its settings without 'export' into ucc.conf."
+        calls = [_OF_BLOCKS] if decision.collective == "reduce_scatter" else []
+        lines += ["#", *hashed([*about(decision, provenance, bands.notes), *calls])]
     settings = [f'export {name}="{radix}"' for name, radix in radixes.items()]
     settings += [f'export UCC_TL_UCP_TUNE="{"#".join(values)}"' if values else "# All is left to UCC: nothing is set."]
-    return "\n".join([*hashed([use, origin.generated(provenance)]), *lines, *settings]) + "\n"
+    use = "Settings for UCC: source this file before mpirun"
+    if len(settings[-1]) <= ucc.LONGEST_LINE:
+        use += ", or put its settings into ucc.conf, without 'export' and without quotes, which are part of them there"
+    return "\n".join([*hashed([f"{use}.", origin.generated(provenance)]), *lines, *settings]) + "\n"
 
 
 def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
     name = decision.collective
-    if name not in _UCC_COMPARED:
-        raise ExportError(f"UCC's sizes are not known for {name}; they are for {', '.join(_UCC_COMPARED)}")
-    bands = bands_of(decision, _UCC_COMPARED[name])
+    if name not in UCC_COMPARED:
+        raise ExportError(f"UCC's sizes are not known for {name}; they are for {', '.join(UCC_COMPARED)}")
+    bands = bands_of(decision, UCC_COMPARED[name])
     device = str(decision.provenance.get("device", "")).lower()
     memory = f"{device}:" if device in MEMORY else ""
     tokens = []
@@ -212,7 +226,7 @@ def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
         for size, last, method in rules:
             if algorithm := _ucc_name(decision, decision.methods[method]):
                 below = "inf" if last is None else last + 1
-                tokens.append(f"{name}:{size}-{below}:{memory}[{start}-{most}]:@{algorithm}")
+                tokens.append(f"{ucc.own_name(name)}:{size}-{below}:{memory}[{start}-{most}]:@{algorithm}")
     return "#".join(tokens), bands
 
 
