@@ -114,7 +114,10 @@ UCC = (
         "Open MPI leaves its collectives to UCC when it is told to; what else the script sets needs an -x, too:",
         "mpirun --mca coll_ucc_enable 1 --mca coll_ucc_priority 100 -x UCC_TL_UCP_TUNE -n 16 ./program",
     ),
-    Step("UCC says what it takes:", "UCC_COLL_TRACE=info UCC_LOG_LEVEL=info mpirun … ./program"),
+    Step(
+        "UCC says what it takes for which sizes (1.4 and later), and in a line with ERROR when it refuses the string:",
+        "mpirun -x UCC_LOG_LEVEL=debug … ./program | grep -E 'ERROR|_init'",
+    ),
 )
 #: C source.
 C_SOURCE = (

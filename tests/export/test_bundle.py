@@ -271,9 +271,9 @@ def test_the_steps_call_the_first_of_its_collectives(target: str, collectives: l
 
 
 def test_what_makes_ucc_say_what_it_takes_is_a_command() -> None:
-    words, command = TARGETS["ucc"].steps("mine.sh", ["bcast"])[-1]
-    assert words == "UCC says what it takes:"
-    assert command.startswith("UCC_COLL_TRACE=info ")
+    # With info, and with UCC_COLL_TRACE, it names no algorithm (seen with 1.8.0 and 1.10.0).
+    command = TARGETS["ucc"].steps("mine.sh", ["bcast"])[-1].command
+    assert command.startswith("mpirun -x UCC_LOG_LEVEL=debug ")
 
 
 @pytest.mark.parametrize("target", ["openmpi", "openmpi-json"])
