@@ -1,22 +1,25 @@
 """Reader of UCC's tune strings (``UCC_TL_UCP_TUNE=allreduce:0-4k:@0#…``), alone or in sections of a ucc.conf.
 
-Source: openucx/ucc docs/user_guide.md and contrib/ucc.conf. A string is a list of parts that ``#`` separates; a part
-is ``collective:message range:memory:[team sizes]:score:@algorithm`` in any order, of which only a score or an algorithm
-must be there. Where parts overlap the highest score wins; of equal ones the later part is taken here. Numbers of
-tl/ucp's algorithms are read as their names, and those of radix 2 (``UCC_TL_UCP_BCAST_KN_RADIX``) as what others call
-them.
+Source: openucx/ucc docs/user_guide.md and contrib/ucc.conf; what it takes and refuses was seen with 1.8.0 and 1.10.0.
+A string is a list of parts that ``#`` separates; a part is ``collective:message range:memory:[team sizes]:score:
+@algorithm`` in any order, of which only a score or an algorithm must be there. Parts must not overlap; where one ends
+and another begins, the higher score has the size between them. Numbers of tl/ucp's algorithms are read as their names,
+and those of radix 2 (``UCC_TL_UCP_BCAST_KN_RADIX``) as what others call them.
 """
 
 import difflib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any
 
 from dashboard.decisions.function.decision import DecisionFunction
 from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
-from loaders.ucc import ALGORITHMS, NAME, OF_RADIX_2, radix_variable
+from dashboard.export.targets.settings import UCC_COMPARED
+from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, OF_RADIX_2, radix_variable
 
 INF = 2**62
 COLLECTIVES = (
@@ -37,33 +40,39 @@ COLLECTIVES = (
     "scatter",
     "scatterv",
 )
-MEMORY = ("host", "cuda", "cudamanaged", "rocm", "rocmmanaged")
+MEMORY = ("host", "cuda", "cuda_managed", "cudamanaged", "rocm", "rocm_managed", "rocmmanaged")
 _OF_UCP = "UCC_TL_UCP_TUNE"
 _LAYERS = ("TL_UCP", "TL_CUDA", "TL_NCCL", "TL_RCCL", "TL_SHARP", "TL_MLX5", "TL_SELF", "CL_BASIC", "CL_HIER")
 _VARIABLES = tuple(f"UCC_{layer}_TUNE" for layer in (*_LAYERS, "CL_DOCA_UROM"))
 #: From so much alike on a variable is a misspelt one.
 _ALIKE = 0.9
-_SETTING = re.compile(r"\s*(?:export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
+_SETTING = re.compile(r"\s*(export\s+)?(UCC_\w+)\s*=\s*(.*?)\s*")
 _SECTION = re.compile(r"\s*\[(.*)\]\s*")
-_SIZE = r"(?:[0-9]{1,15}[kmgKMG]?[bB]?|inf)"
-_RANGE = re.compile(rf"({_SIZE})-({_SIZE})")
-_SIZE_TEXT = re.compile(r"([0-9]+)([kmg]?)b?", re.IGNORECASE)
-_TEAM = re.compile(r"\[((?:[0-9]{1,9}-(?:[0-9]{1,9}|inf),?)+)\]")
-_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30}
+_SIZE = r"(?:[0-9]{1,15}[kmgt]?b?|inf)"
+_RANGE = re.compile(rf"{_SIZE}-{_SIZE}", re.IGNORECASE)
+_SIZE_TEXT = re.compile(r"([0-9]+)([kmgt]?)b?", re.IGNORECASE)
+_TEAM = re.compile(r"[0-9]{1,9}(?:-(?:[0-9]{1,9}|inf))?", re.IGNORECASE)
+_UNITS = {"": 1, "k": 1 << 10, "m": 1 << 20, "g": 1 << 30, "t": 1 << 40}
+#: Score of tl/ucp's own ranges.
+_USUAL = 10.0
 _DEFAULT = Method("default", "default")
+_WORDS = "neither a collective, a range (0-4k), a memory type, team sizes ([2-8]), a score nor @algorithm"
 _REFUSED = "UCC refuses the whole string with a message and decides by itself"
+_OVERLAPPING = "UCC refuses the whole string, or passes over the later part, with a message"
 #: As its parser has it (src/utils/ucc_parser.c): a name that is there already ends in an error of the file.
-_TWICE = "UCC refuses a ucc.conf as a whole; of a script that sets it, the later setting acts"
+_TWICE = "UCC refuses a ucc.conf as a whole, and no program starts; of a script that sets it, the later setting acts"
+_QUOTED = "right in a script; of a ucc.conf UCC takes the quotes for a part of the value, and refuses it"
 
 
 @dataclass
 class Part:
-    """One part of a tune string."""
+    """One part of a tune string; ranges end before their second number."""
 
     collectives: tuple[str, ...] = COLLECTIVES
+    memory: tuple[str, ...] = MEMORY
     messages: list[tuple[int, int]] = field(default_factory=lambda: [(0, INF)])
     teams: list[tuple[int, int]] = field(default_factory=lambda: [(0, INF)])
-    score: float = 0.0
+    score: float = _USUAL
     algorithm: str = ""
 
 
@@ -87,20 +96,23 @@ def read(text: str) -> RulesFile:
                     number, "warning", f"{line.strip()[:40]!r} is no setting NAME=VALUE and no section", "not looked at"
                 )
             )
-        elif _tunes(setting[1]):
-            if setting[1] not in _VARIABLES:
+            continue
+        value = setting[3].strip("\"'")
+        faults += [] if setting[1] else _of_conf(line, number, quoted=value != setting[3])
+        if _tunes(setting[2]):
+            if setting[2] not in _VARIABLES:
                 known = ", ".join(_VARIABLES)
-                what = f"UCC has no variable {setting[1][:40]}; it has {known}"
+                what = f"UCC has no variable {setting[2][:40]}; it has {known}"
                 faults.append(Fault(number, "error", what, "never read; UCC decides by itself"))
                 continue
-            parts = _parts(setting[2].strip("\"'"), number, faults, of_ucp=setting[1] == _OF_UCP)
-            if (before := tuned.get((section, setting[1]))) is not None:
+            parts = _parts(value, number, faults, of_ucp=setting[2] == _OF_UCP)
+            if (before := tuned.get((section, setting[2]))) is not None:
                 faults.append(
-                    Fault(number, "error", f"{setting[1]} is set a second time, after line {before[0]}", _TWICE)
+                    Fault(number, "error", f"{setting[2]} is set a second time, after line {before[0]}", _TWICE)
                 )
-            tuned[section, setting[1]] = number, parts
+            tuned[section, setting[2]] = number, parts
         else:
-            set_in.setdefault(section, {})[setting[1]] = setting[2].strip("\"'")
+            set_in.setdefault(section, {})[setting[2]] = value
     for (section, variable), (_, parts) in tuned.items():
         settings = {**set_in[""], **set_in.get(section, {})}
         for collective in dict.fromkeys(name for part in parts for name in _named(part)):
@@ -108,6 +120,15 @@ def read(text: str) -> RulesFile:
             key = f"{key} ({variable})" if key in built else key
             built[key] = _decision(collective, parts, section, settings if variable == _OF_UCP else None)
     return RulesFile("ucc", "UCC tune strings", built, built, in_order(faults))
+
+
+def _of_conf(line: str, number: int, *, quoted: bool) -> list[Fault]:
+    """What is wrong with a line that is no script's, but a ucc.conf's."""
+    faults = [Fault(number, "warning", "the value is quoted", _QUOTED)] if quoted else []
+    if len(line) > LONGEST_LINE:
+        what = f"{len(line):,} characters, of which UCC takes {LONGEST_LINE:,} for one line of a ucc.conf"
+        faults.append(Fault(number, "error", what, "UCC refuses the file, and no program starts"))
+    return faults
 
 
 def _tunes(variable: str) -> bool:
@@ -121,28 +142,46 @@ def _named(part: Part) -> tuple[str, ...]:
 
 def _parts(text: str, line: int, faults: list[Fault], *, of_ucp: bool) -> list[Part]:
     parts: list[Part] = []
-    for token in text.split("#"):
-        part = Part()
-        scored = False
-        for word in token.split(":"):
-            wrong = _word(word, part)
-            scored |= bool(part.algorithm) or _is_score(word)
-            if wrong:
-                faults.append(Fault(line, "error", f"{word[:40]!r} in {token[:60]!r}: {wrong}", _REFUSED))
-                return []
-        if not scored:
-            faults.append(Fault(line, "error", f"{token[:60]!r} has neither score nor @algorithm", _REFUSED))
-            return []
-        if of_ucp and part.algorithm and (wrong := _lacking(part)):
+    for token in filter(None, text.split("#")):
+        given, wrong = _given(token)
+        part = Part(**given)
+        if not wrong and not given.keys() & {"score", "algorithm"}:
+            what = f"{token[:60]!r} has neither score nor @algorithm"
+            faults.append(Fault(line, "warning", what, "UCC passes over it without a word"))
+            continue
+        if wrong := wrong or _impossible(part, of_ucp=of_ucp):
             faults.append(Fault(line, "error", f"{token[:60]!r}: {wrong}", _REFUSED))
             return []
         parts.append(part)
+    if wrong := _overlapping(parts):
+        faults.append(Fault(line, "error", wrong, _OVERLAPPING))
+        return []
     return parts
 
 
-def _lacking(part: Part) -> str:
-    """What is wrong with an algorithm for tl/ucp, in words."""
-    for collective in part.collectives:
+def _overlapping(parts: Sequence[Part]) -> str:
+    """Of which collective two parts speak of the same calls, in words."""
+    for collective in dict.fromkeys(name for part in parts for name in part.collectives):
+        for team, here in _by_team(collective, parts):
+            for memory in MEMORY:
+                ranges = sorted(ends for part in here if memory in part.memory for ends in part.messages)
+                if any(start < end for (_, end), (start, _) in pairwise(ranges)):
+                    return f"parts of {collective} overlap in a team of {team}"
+    return ""
+
+
+def _by_team(collective: str, parts: Sequence[Part]) -> Iterator[tuple[int, list[Part]]]:
+    """The parts of a collective that hold from a team size on, up to the next such size."""
+    mine = [part for part in parts if collective in part.collectives]
+    for team in _edges(1, (edge for part in mine for ends in part.teams for edge in ends)):
+        yield team, [part for part in mine if any(low <= team < high for low, high in part.teams)]
+
+
+def _impossible(part: Part, *, of_ucp: bool) -> str:
+    """What is wrong with a part whose words are right, in words."""
+    if any(low >= high for low, high in (*part.messages, *part.teams)):
+        return "the range ends before it begins"
+    for collective in part.collectives if of_ucp and part.algorithm else ():
         names = ALGORITHMS.get(collective)
         if names is None:
             return f"tl/ucp takes no algorithm for {collective}"
@@ -152,35 +191,42 @@ def _lacking(part: Part) -> str:
     return ""
 
 
-def _word(word: str, part: Part) -> str:
-    """Take one word into the part; what is wrong with it, in words."""
-    names = [name.strip().lower() for name in word.split(",")]
+def _given(token: str) -> tuple[dict[str, Any], str]:
+    """What the words of a part say, and what is wrong with them."""
+    given: dict[str, Any] = {}
+    for word in filter(None, token.split(":")):
+        said = _word(word)
+        if not said:
+            return given, f"{word[:40]!r} is {_WORDS}"
+        if said.keys() & given.keys():
+            return given, f"{word[:40]!r} is said twice"
+        given |= said
+    return given, ""
+
+
+def _word(word: str) -> dict[str, Any]:
+    """What one word says of a part; nothing where UCC does not know it."""
+    names = tuple(word.lower().split(","))
+    teams = word[1:-1].split(",")
+    said: dict[str, Any] = {}
     if all(name in COLLECTIVES for name in names):
-        part.collectives = tuple(names)
+        said["collectives"] = names
     elif all(name in MEMORY for name in names):
-        return ""
-    elif word.startswith("@") and re.fullmatch(r"@\w+", word, re.ASCII):
-        part.algorithm = word[1:]
-    elif _TEAM.fullmatch(word):
-        part.teams = [_ends(interval) for interval in word[1:-1].split(",") if interval]
-    elif all(_RANGE.fullmatch(interval) for interval in word.split(",")):
-        part.messages = [_ends(interval) for interval in word.split(",")]
-    elif _is_score(word):
-        part.score = float(word)
-    else:
-        return "neither a collective, a range (0-4k), a memory type, team sizes ([2-8]), a score nor @algorithm"
-    if any(low > high for low, high in (*part.messages, *part.teams)):
-        return "the range ends before it begins"
-    return ""
-
-
-def _is_score(word: str) -> bool:
-    return word == "inf" or (word.isascii() and word.isdigit() and len(word) < 10)
+        said["memory"] = tuple(name.replace("_", "") for name in names)
+    elif word.lower() == "inf" or (word.isascii() and word.isdigit() and len(word) < 10):
+        said["score"] = float(word)
+    elif re.fullmatch(r"@\w+", word, re.ASCII):
+        said["algorithm"] = word[1:].lower()
+    elif all(map(_RANGE.fullmatch, names)):
+        said["messages"] = [_ends(interval) for interval in names]
+    elif word.startswith("[") and word.endswith("]") and all(map(_TEAM.fullmatch, teams)):
+        said["teams"] = [(low, high + 1) for low, high in map(_ends, teams)]
+    return said
 
 
 def _ends(text: str) -> tuple[int, int]:
-    low, high = text.split("-")
-    return size(low), size(high)
+    low, _, high = text.partition("-")
+    return size(low), size(high or low)
 
 
 def size(text: str) -> int:
@@ -190,21 +236,19 @@ def size(text: str) -> int:
 
 
 def _decision(collective: str, parts: list[Part], section: str, settings: Mapping[str, str] | None) -> DecisionFunction:
-    """The decision of one collective; ranges hold from their first size to before their last."""
-    mine = [part for part in parts if collective in part.collectives]
-    words = dict.fromkeys(part.algorithm for part in mine if part.algorithm)
+    """The decision of one collective, of parts for several kinds of memory that of the host."""
+    words = dict.fromkeys(part.algorithm for part in parts if part.algorithm and collective in part.collectives)
     meant = {word: Method(word, word) if settings is None else _method(collective, word, settings) for word in words}
     methods = list({method.label: method for method in (_DEFAULT, *meant.values())}.values())
     places = {"": 0, **{word: methods.index(method) for word, method in meant.items()}}
-    team_edges = _edges([ends for part in mine for ends in part.teams], 1, closed=True)
-    message_edges = _edges([ends for part in mine for ends in part.messages], 0, closed=False)
+    compared = UCC_COMPARED.get(collective, "message")
     bands = []
-    for team in team_edges:
-        here = [part for part in mine if any(low <= team <= high for low, high in part.teams)]
-        bands.append(Band(team, tuple((message, places[_winner(here, message)]) for message in message_edges)))
-    # UCC compares whole buffers (ucc_coll_args_msgsize), which hold the blocks of all processes in these.
-    rules = Bands("total" if collective in ("allgather", "allgatherv", "alltoall") else "message", tuple(bands))
+    for team, here in _by_team(collective, parts):
+        sizes = (edge + k for part in here for ends in part.messages for edge in ends for k in (0, 1))
+        edges = [0] if compared == "nothing" else _edges(0, sizes)
+        bands.append(Band(team, tuple((message, places[_winner(here, message)]) for message in edges)))
     facts = {"library": NAME, **({"section": section} if section else {})}
+    rules = Bands(compared, tuple(bands))
     return rules.decision(collective, methods, kind="ucc", provenance=facts).simplified()
 
 
@@ -220,12 +264,13 @@ def _method(collective: str, word: str, settings: Mapping[str, str]) -> Method:
     return Method(f"{name} radix={radix}", name, 0, {"radix": radix})
 
 
-def _edges(ranges: list[tuple[int, int]], least: int, *, closed: bool) -> list[int]:
-    edges = {low for low, _ in ranges} | {high + closed for _, high in ranges if high < INF}
-    return sorted({least, *(edge for edge in edges if edge > least)})
+def _edges(least: int, edges: Iterable[int]) -> list[int]:
+    return sorted({least, *(edge for edge in edges if least < edge < INF)})
 
 
 def _winner(parts: list[Part], message: int) -> str:
-    """Algorithm of the part with the highest score, of equal ones of the last; empty where no part fits."""
-    fitting = [part for part in parts if any(low <= message < high for low, high in part.messages)]
-    return max(reversed(fitting), key=lambda part: part.score, default=Part()).algorithm
+    """Algorithm of the part that holds, empty where none does; of the one that ends here where its score is higher."""
+    holding = [part for part in parts if any(low <= message < high for low, high in part.messages)]
+    ending = [part for part in parts if any(message == high for _, high in part.messages)]
+    best = max([*(holding or [Part()]), *ending], key=lambda part: ("host" in part.memory, part.score))
+    return best.algorithm if best.score else ""

@@ -1,0 +1,92 @@
+"""Tune strings as UCC 1.8.0 and 1.10.0 (8263de4, with UCX 1.22.0) take them: what their table of scores shows.
+
+Recorded with ``UCC_LOG_LEVEL=debug mpiexec -n 3 ucc_perftest -c barrier``, of which it is the part of bcast.
+"""
+
+import time
+
+import pytest
+
+from dashboard.export.rules.lint import read_text
+from tests.export.rules.acting import algorithms
+
+KNOMIAL, SAG, DBT, OWN = "knomial", "sag_knomial", "dbt", "default"
+
+
+@pytest.mark.parametrize(
+    ("tune", "acting"),
+    [
+        ("bcast:0-4k:@1", {4095: SAG, 4096: OWN}),
+        # {0..4K}:sag_knomial {4097..}:dbt: where one part ends and another begins, the higher score has the size.
+        ("bcast:0-4k:inf:@1#bcast:4k-inf:@2", {4096: SAG, 4097: DBT}),
+        ("bcast:0-4k:@2#bcast:4k-8k:20:@1#bcast:8k-inf:@0", {4095: DBT, 4096: SAG, 8192: SAG, 8193: KNOMIAL}),
+        ("bcast:0-4k:5:@1", {4095: SAG, 4096: OWN}),
+        ("bcast:[3]:@2", {1: DBT}),
+        ("bcast:[2,3-4]:@2", {1: DBT}),
+        ("bcast:[2,4-INF]:@2", {1: OWN}),
+        ("#bcast:@1##allreduce:@3", {1: SAG}),
+        ("BCAST:0-4kB:HOST:@KNOMIAL", {4095: KNOMIAL, 4096: OWN}),
+        ("bcast:CudaManaged,cuda_managed,host:0-1t:@1", {2**40 - 1: SAG, 2**40: OWN}),
+        ("bcast:cuda:@2#bcast:host:@1", {1: SAG}),
+        ("bcast:0-4k:@1:0", {1: OWN}),
+    ],
+)
+def test_parts_act_as_in_ucc(tune: str, acting: dict[int, str]) -> None:
+    read = read_text(f"UCC_TL_UCP_TUNE={tune}\n")
+    assert read.faults == ()
+    assert algorithms(read, "bcast", 3, list(acting)) == list(acting.values())
+
+
+@pytest.mark.parametrize(
+    ("tune", "text"),
+    [
+        # "attempt to add overlaping range"
+        ("bcast:0-4k:@1#bcast:2k-8k:@2", "parts of bcast overlap in a team of 1"),
+        ("bcast:0-8k:@1#bcast:2k-4k:20:@2", "parts of bcast overlap"),
+        ("bcast:[2-3]:@1#bcast:[3-inf]:@2", "parts of bcast overlap in a team of 3"),
+        # "failed to parse token"
+        ("bcast:8-8:@1", "ends before it begins"),
+        ("bcast:[2-8,]:@1", "'[2-8,]' is neither"),
+        ("bcast:[2-84-8]:@1", "'[2-84-8]' is neither"),
+        ("bcast:0-4k:@1:7:8", "'8' is said twice"),
+    ],
+)
+def test_what_ucc_refuses_is_an_error(tune: str, text: str) -> None:
+    read = read_text(f"UCC_TL_UCP_TUNE={tune}\n")
+    (fault,) = read.faults
+    assert (fault.severity, fault.effect[:28]) == ("error", "UCC refuses the whole string")
+    assert text in fault.text
+    assert read.decisions == {}
+
+
+def test_a_part_that_says_nothing_is_passed_over() -> None:
+    read = read_text("UCC_TL_UCP_TUNE=bcast#bcast:@2\n")
+    assert [(fault.severity, fault.effect) for fault in read.faults] == [
+        ("warning", "UCC passes over it without a word")
+    ]
+    assert algorithms(read, "bcast", 3, [1]) == [DBT]
+
+
+def test_alltoallv_is_always_looked_up_as_of_no_bytes() -> None:
+    # Sizes differ by process, so that the range with 0 acts on all (ucc_perftest -c alltoallv).
+    read = read_text("UCC_TL_UCP_TUNE=alltoallv:0-1k:@1#alltoallv:1k-inf:@0\n")
+    assert algorithms(read, "alltoallv", 3, [1, 4096]) == ["hybrid", "hybrid"]
+
+
+def test_a_ucc_conf_is_read_with_its_quotes_and_up_to_a_length() -> None:
+    # "failed to parse token '"bcast'"; "incorrect parameter name", with which ucc_perftest ends.
+    assert not read_text('export UCC_TL_UCP_TUNE="bcast:@1"\n').faults
+    (quoted,) = read_text('UCC_TL_UCP_BCAST_KN_RADIX="2"\n').faults
+    assert (quoted.severity, quoted.text) == ("warning", "the value is quoted")
+    line = f"UCC_TL_UCP_TUNE=bcast:@1{'#' * 8167}"
+    assert not read_text(line).faults
+    (long,) = read_text(f"{line}#").faults
+    assert long.text == "8,192 characters, of which UCC takes 8,191 for one line of a ucc.conf"
+
+
+def test_long_strings_are_read_in_no_time() -> None:
+    parts = "#".join(f"bcast:{8 * k}-{8 * k + 8}:[{n}]:@{k % 3}" for n in range(2, 130) for k in range(20))
+    began = time.perf_counter()
+    read = read_text(f"export UCC_TL_UCP_TUNE={parts}\n")
+    assert time.perf_counter() - began < 10
+    assert algorithms(read, "bcast", 129, [0, 8, 159, 160]) == [KNOMIAL, SAG, SAG, OWN]
