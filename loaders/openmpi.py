@@ -103,6 +103,11 @@ def named(collective: str, number: int, version: str) -> str | None:
     return "default" if number == 0 else name and distinct(name)
 
 
+def fan_out_variable(collective: str) -> str:
+    """Control variable of the fan-out that a forced algorithm takes: in 6.0 Bruck's allgather has that of trees."""
+    return f"coll_tuned_{collective}_algorithm_{'tree' if collective == 'allgather' else 'chain'}_fanout"
+
+
 def distinct(name: str) -> str:
     """An algorithm's name; what Open MPI calls the ``default`` allgatherv is gather and broadcast, not its decision."""
     return "linear" if name == "default" else name

@@ -11,6 +11,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import PurePosixPath
 
+from loaders.openmpi import fan_out_variable
 from loaders.source import Source
 
 _MPIEXEC = ("mpirun", "mpiexec", "mpiexec.hydra", "mpirun_rsh", "orterun", "prterun", "aprun")
@@ -50,7 +51,7 @@ class Start:
         # Without the first, Open MPI reads none of them.
         forced = self.settings.get("coll_tuned_use_dynamic_rules", "").lower() in _YES
         if forced and (name := self.settings.get(base)) is not None:
-            sizes = {"segment_size": f"{base}_segmentsize", "fan_out": f"{base}_chain_fanout"}
+            sizes = {"segment_size": f"{base}_segmentsize", "fan_out": fan_out_variable(collective)}
             given = {column: self.settings.get(variable, "") for column, variable in sizes.items()}
             return _named(name) | {column: int(text) for column, text in given.items() if text.isdecimal()}
         if (name := self.settings.get(f"I_MPI_ADJUST_{collective.upper()}")) is not None:

@@ -31,10 +31,17 @@ _SEGMENTED: Mapping[str, tuple[int, ...]] = {
     "allreduce": (5,),
     "gather": (3,),
 }
-_FANNED: Mapping[str, tuple[int, ...]] = {"bcast": (2,), "reduce": (2,)}
-#: What a chain that is forced without a fan-out takes (``coll_tuned_<collective>_algorithm_chain_fanout``). A rule that
-#: says 0 means one: the pipeline.
+#: The least fan-out of algorithms, by the library's names for them. With less those of 6.0 never come to an end.
+_FANNED: Mapping[str, Mapping[str, int]] = {
+    "bcast": {"chain": 1},
+    "reduce": {"chain": 1, "knomial": 2},
+    "allgather": {"bruck-k-fanout": 2},
+}
+#: What an algorithm that is forced without a fan-out takes (`loaders.openmpi.fan_out_variable`). A rule that says 0
+#: means one of a chain: the pipeline.
 FORCED_FAN_OUT = 4
+#: What Bruck's allgather has everywhere else, and had in Open MPI before 6.0.
+_BRUCK_FAN_OUT = 2
 _FAN_OUTS = ("fan_out", "fanout", "faninout", "chain_fanout", "tree_fanout")
 _REQUESTS = ("max_requests", "requests", "reqs")
 
@@ -171,16 +178,21 @@ def choice_of(method: Method, collective: str, version: str = DEFAULT_VERSION, *
     number = int(number)
     if method.segment_size > INT_MAX:
         raise LookupError(f"Open MPI has no segments of {method.segment_size:,} bytes; {INT_MAX:,} are the most")
-    fan_out, requests = (_first(method.parameters, names) for names in (_FAN_OUTS, _REQUESTS))
-    given = Choice(number, FORCED_FAN_OUT if fan_out is None else fan_out, method.segment_size, requests)
-    return plain(given, collective)
+    fan_out, requests = (_first(method.parameters, names) for names in ((*_FAN_OUTS, "radix"), _REQUESTS))
+    name = known.get(number, "")
+    if fan_out is None:
+        other = normal(method.algorithm, collective) == "bruck" and method.algorithm.replace("_", "-") != name
+        fan_out = _BRUCK_FAN_OUT if other else FORCED_FAN_OUT
+    if fan_out < (least := least_fan_out(collective, name)) > 1:
+        raise LookupError(f"{name} of Open MPI {series(version)} needs a fan-out of {least} or more, not {fan_out}")
+    return plain(Choice(number, fan_out, method.segment_size, requests), collective, name)
 
 
-def plain(choice: Choice, collective: str) -> Choice:
-    """The choice without what the algorithm takes no notice of."""
+def plain(choice: Choice, collective: str, name: str) -> Choice:
+    """The choice without what the algorithm, of which `name` is the library's, takes no notice of."""
     return Choice(
         choice.algorithm,
-        choice.fan_out if takes_fan_out(collective, choice.algorithm) else 0,
+        choice.fan_out if least_fan_out(collective, name) else 0,
         choice.segment_size if takes_segments(collective, choice.algorithm) else 0,
         choice.requests if (collective, choice.algorithm) == ("alltoall", 4) else None,
     )
@@ -191,7 +203,7 @@ def unsaid(method: Method, choice: Choice, collective: str) -> list[str]:
     lost = []
     if method.segment_size and not choice.segment_size:
         lost.append(f"segment size {method.segment_size} (the algorithm has none)")
-    if (radix := method.parameters.get("radix")) is not None and normal(method.algorithm) == "knomial":
+    if (radix := radix_of(method)) not in (None, choice.fan_out) and normal(method.algorithm) == "knomial":
         lost.append(f"radix {radix} (set coll_tuned_{collective}_algorithm_knomial_radix)")
     if (fan := _first(method.parameters, _FAN_OUTS)) and fan != choice.fan_out:
         lost.append(f"fan-out {fan}")
@@ -218,9 +230,9 @@ def takes_segments(collective: str, number: int) -> bool:
     return number in _SEGMENTED.get(collective, ())
 
 
-def takes_fan_out(collective: str, number: int) -> bool:
-    """Whether the fan-out of a rule means anything to this algorithm."""
-    return number in _FANNED.get(collective, ())
+def least_fan_out(collective: str, name: str) -> int:
+    """The least fan-out that a rule can tell an algorithm, by the library's name for it; 0: it takes none."""
+    return _FANNED.get(collective, {}).get(name, 0)
 
 
 def _first(parameters: Mapping[str, Any], names: tuple[str, ...]) -> int | None:

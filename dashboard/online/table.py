@@ -21,7 +21,7 @@ from dashboard.domain.algorithm_names import normal
 from dashboard.domain.arrays import BoolArray
 from dashboard.export import ExportError
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import is_of_library, takes_fan_out, takes_segments
+from dashboard.export.library_names import is_of_library, least_fan_out, takes_segments
 from dashboard.export.targets.preload.own import units_on
 from dashboard.online.errors import OnlineError
 from dashboard.schedules import ALGORITHMS, NotApplicableError, ScheduleError
@@ -208,8 +208,8 @@ def _variants(
 ) -> Iterator[Method]:
     sizes = segment_sizes if takes_segments(collective, number) else (0,)
     named: list[dict[str, Any]] = [{}]
-    if takes_fan_out(collective, number):
-        named = [{"fan_out": value} for value in fan_outs]
+    if least := least_fan_out(collective, algorithm):
+        named = [{"fan_out": value} for value in fan_outs if value >= least]
     elif (collective, algorithm) == ("alltoall", "linear_sync"):
         named = [{"max_requests": value} for value in max_requests]
     for size in sizes:

@@ -66,6 +66,9 @@ def test_parameters_are_forced_too() -> None:
     chain, knomial = Method("chain", "chain", 0, {"fan_out": 8}), Method("knomial", "knomial", 0, {"radix": 3})
     assert "--mca coll_tuned_reduce_algorithm_chain_fanout 8" in to_mpirun(leaf("reduce", chain))
     assert "--mca coll_tuned_bcast_algorithm_knomial_radix 3" in to_mpirun(leaf("bcast", knomial))
+    # 6.0 has another variable for it there.
+    bruck = Method("bruck", "bruck-k-fanout", 0, {"fan_out": 3})
+    assert "--mca coll_tuned_allgather_algorithm_tree_fanout 3" in to_mpirun(leaf("allgather", bruck), version="6.0")
 
 
 def tree() -> DecisionFunction:

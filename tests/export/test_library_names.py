@@ -98,6 +98,18 @@ def test_a_chain_that_says_no_fan_out_is_the_one_that_is_forced_without() -> Non
     assert choice_of(Method("chain", "chain", 0, {"fan_out": 0}), "bcast") == Choice(2, 0)
 
 
+def test_radixes_of_6_0_are_the_fan_out_of_a_rule_and_never_so_small_that_its_call_does_not_end() -> None:
+    # Seen with 6.0.0a1 (v6.0.x, bb1c85d): with 0 or 1 the call never ends; forced without one both take 4.
+    assert choice_of(Method("knomial", "knomial"), "reduce", "6.0") == Choice(8, 4)
+    assert choice_of(Method("k", "knomial", 0, {"radix": 3}), "reduce", "6.0") == Choice(8, 3)
+    assert choice_of(Method("k", "bruck-k-fanout"), "allgather", "6.0") == Choice(2, 4)
+    # What 5.0 and all others call so has two.
+    assert choice_of(Method("bruck", "bruck", 0, {"library_id": 2}), "allgather", "6.0") == Choice(2, 2)
+    assert choice_of(Method("bruck", "bruck"), "allgather", "5.0") == Choice(2)
+    with pytest.raises(LookupError, match=r"knomial of Open MPI 6\.0 needs a fan-out of 2 or more, not 1"):
+        choice_of(Method("k", "knomial", 0, {"fan_out": 1}), "reduce", "6.0")
+
+
 def test_names_of_pico_tell_the_library_s_algorithms_from_its_own() -> None:
     assert choice_of(Method("ring_ompi", "ring_ompi"), "allgather") == Choice(4)
     assert choice_of(Method("default_ompi", "default_ompi"), "allgather") == Choice(0)

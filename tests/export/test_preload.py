@@ -36,6 +36,7 @@ def test_control_variables_are_those_of_the_library() -> None:
     ]
     assert settings_of("alltoall", Choice(4, requests=8))["coll_tuned_alltoall_algorithm_max_requests"] == 8
     assert settings_of("barrier", Choice(0)) == {}
+    assert settings_of("allgather", Choice(2, 3), "6.0")["coll_tuned_allgather_algorithm_tree_fanout"] == 3
 
 
 def test_han_s_algorithm_and_segments_are_set_for_the_call() -> None:

@@ -27,6 +27,12 @@ def test_parameters_make_methods_of_their_own() -> None:
     ]
 
 
+def test_no_method_of_6_0_has_a_fan_out_with_which_it_never_ends() -> None:
+    methods = default_table("6.0", fan_outs=(1, 4, 16)).methods["allgather"]
+    bruck = [method.parameters["fan_out"] for method in methods if method.algorithm == "bruck-k-fanout"]
+    assert bruck == [4, 16]
+
+
 def test_a_name_is_the_library_s_number_and_not_that_of_the_appendix() -> None:
     # Appendix A calls the binomial broadcast 5; in Open MPI 4.1 that is the binary tree.
     assert choice_of(Method("binomial", "binomial"), "bcast", "4.1").algorithm == 6

@@ -25,8 +25,8 @@ from dashboard.export.components import (
     module_settings,
     split_word,
 )
-from dashboard.export.library_names import takes_fan_out, takes_segments
-from loaders.openmpi import distinct
+from dashboard.export.library_names import least_fan_out, takes_segments
+from loaders.openmpi import distinct, fan_out_variable
 
 NAME = "Open MPI"
 _ASK = ("--param", "coll", "all", "--level", "9", "--parsable")
@@ -48,8 +48,6 @@ _SECONDS = 60
 #: memory of Open MPI's own, which starts more quickly where it need not look for others.
 FABRICS = ("/sys/class/infiniband", "/sys/class/cxi")
 _FIRST_MODULES = {level: names[0] for level, names in HAN_MODULES.items()}
-#: Variables of a method's parameters, after ``coll_tuned_<collective>_algorithm``.
-_SUFFIX = {"fan_out": "_chain_fanout", "radix": "_knomial_radix"}
 #: Performance variables that tell messages and bytes sent to each peer, and what has them counted. In 5.0.11 calls
 #: between two groups then end with a segmentation fault.
 GRAPH_COUNTERS = ("pml_monitoring_messages_count", "pml_monitoring_messages_size")
@@ -106,7 +104,7 @@ class OpenMpi(Plain):
         methods = [Method(DEFAULT, library_id=0)]
         for number, name in self.algorithms.get(collective, {}).items():
             sizes = variants.segment_sizes if takes_segments(collective, number) else (0,)
-            for parameters in self._parameters(collective, number, name, variants):
+            for parameters in self._parameters(collective, name, variants):
                 methods += [Method(name, size, parameters, number) for size in sizes]
         for component, variant in self._components(collective, variants):
             if variant:
@@ -150,13 +148,11 @@ class OpenMpi(Plain):
         """Component that is to answer a method's calls; empty: the one that the library finds first."""
         return method.algorithm if method.library_id is None and method.algorithm in self.components else ""
 
-    def _parameters(
-        self, collective: str, number: int, name: str, variants: Variants
-    ) -> Iterator[tuple[tuple[str, int], ...]]:
-        base = f"coll_tuned_{collective}_algorithm"
-        if takes_fan_out(collective, number) and base + _SUFFIX["fan_out"] in self.variables:
-            yield from ((("fan_out", fan_out),) for fan_out in variants.fan_outs)
-        elif name == "knomial" and base + _SUFFIX["radix"] in self.variables:
+    def _parameters(self, collective: str, name: str, variants: Variants) -> Iterator[tuple[tuple[str, int], ...]]:
+        known = _parameter_variables(collective)
+        if (least := least_fan_out(collective, name)) and known["fan_out"] in self.variables:
+            yield from ((("fan_out", fan_out),) for fan_out in variants.fan_outs if fan_out >= least)
+        elif name == "knomial" and known["radix"] in self.variables:
             yield from ((("radix", radix),) for radix in variants.radixes)
         else:
             yield ()
@@ -175,7 +171,7 @@ class OpenMpi(Plain):
             of_han = han_settings(collective, variant, method.segment_size) if method.algorithm == HAN else {}
             return {_DYNAMIC: 0, _PRIORITY: self.variables[_PRIORITY], **own, **of_han}
         said = {base: method.library_id or 0, f"{base}_segmentsize": method.segment_size}
-        said |= {base + _SUFFIX[name]: int(value) for name, value in method.parameters}
+        said |= {_parameter_variables(collective)[name]: int(value) for name, value in method.parameters}
         return {_DYNAMIC: 1, _PRIORITY: _HIGHEST, **own, **{k: v for k, v in said.items() if k in self.variables}}
 
     def forcing(self, collective: str, method: Method) -> dict[str, str]:
@@ -203,6 +199,11 @@ class OpenMpi(Plain):
         if graphs:
             said[COUNTING] = "1"
         return said
+
+
+def _parameter_variables(collective: str) -> dict[str, str]:
+    """Control variables of a method's parameters."""
+    return {"fan_out": fan_out_variable(collective), "radix": f"coll_tuned_{collective}_algorithm_knomial_radix"}
 
 
 def parse(text: str) -> OpenMpi:

@@ -17,7 +17,7 @@ from dashboard.benchmarks.proof.order import Call, Evidence
 from dashboard.benchmarks.ranks import counting
 from dashboard.benchmarks.ranks.selection import EVERY_CALL
 from dashboard.export.components import TUNED, TUNED_FIRST, named, parameters
-from dashboard.export.library_names import takes_fan_out
+from dashboard.export.library_names import least_fan_out
 from dashboard.export.rules.mpich_parameters import is_forced
 from dashboard.export.usage import MPICH_FILE
 
@@ -156,8 +156,8 @@ class OnOpenMpi(Target):
         if number not in self.library.algorithms.get(collective, {}):
             return None
         # A rule without fan-out means 0 to the library, a forced algorithm the variable's own value.
-        chain = takes_fan_out(collective, number)
-        parameters = (("fan_out", int(method.parameters.get("fan_out", 0))),) if chain else ()
+        takes = least_fan_out(collective, method.algorithm)
+        parameters = (("fan_out", int(method.parameters.get("fan_out", 0))),) if takes else ()
         library_method = Method(method.algorithm, method.segment_size, parameters, number)
         return Call(method.label, self.library.settings(collective, library_method))
 

@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from dashboard.domain.units import format_count
 from dashboard.export.known_faults import known_fault
-from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, takes_fan_out, takes_segments, way_of
+from dashboard.export.library_names import COMPARED, FORCED_FAN_OUT, least_fan_out, takes_segments, way_of
 from dashboard.export.rules.fault import Fault
 from dashboard.export.rules.rows import Item, Row, Rules
 from dashboard.export.targets.c.text import INT_MAX
@@ -66,14 +66,18 @@ def _row(collective: str, row: Row, version: str) -> Iterator[Fault]:
     elif choice.segment_size > INT_MAX:
         text = f"segment size {choice.segment_size:,} is more than a C int holds, {INT_MAX:,}"
         yield Fault(row.line, "warning", text, "the library takes another number")
-    if choice.fan_out and choice.algorithm and not takes_fan_out(collective, choice.algorithm):
+    least = least_fan_out(collective, known.get(choice.algorithm, ""))
+    if choice.fan_out and choice.algorithm and not least:
         yield Fault(
             row.line,
             "note",
             f"fan-out {choice.fan_out} for {known[choice.algorithm]}, which takes none from rules",
             "not looked at",
         )
-    if not choice.fan_out and takes_fan_out(collective, choice.algorithm):
+    if choice.fan_out < least > 1:
+        text = f"fan-out {choice.fan_out} for {known[choice.algorithm]}, expected {least} or more"
+        yield Fault(row.line, "error", text, "the call never ends")
+    elif choice.fan_out < least:
         yield Fault(
             row.line,
             "warning",

@@ -7,7 +7,7 @@ from typing import TypeVar
 from dashboard.decisions import DecisionFunction
 from dashboard.decisions.function.nodes import LEFT_ALONE, Method
 from dashboard.export.bands import Band, Bands, merged
-from dashboard.export.library_names import COMPARED, NOTHING, Choice, plain, takes_fan_out
+from dashboard.export.library_names import COMPARED, NOTHING, Choice, least_fan_out, plain
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import algorithms, distinct
 
@@ -143,7 +143,10 @@ def decision_of(rules: Rules, version: str, pick: Callable[[Rules], Picked], kin
     bands = []
     for start, rows in pick(rules):
         kept = [(0, rows[0][1]), *rows[1:]] if compared != "nothing" else [(0, _at_zero(rows))]
-        places = [(size, methods.setdefault(plain(choice, rules.collective), len(methods))) for size, choice in kept]
+        places = [
+            (size, methods.setdefault(plain(choice, rules.collective, known.get(choice.algorithm, "")), len(methods)))
+            for size, choice in kept
+        ]
         bands.append(Band(start, tuple(places)))
     named = [method_of(choice, known, rules.collective) for choice in methods]
     facts = {"library": "Open MPI", "library_version": version}
@@ -164,7 +167,7 @@ def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
         size = choice.segment_size
         label += f" {size // 1024}KiB" if size % 1024 == 0 else f" {size}B"
     parameters = {"library_id": choice.algorithm}
-    if takes_fan_out(collective, choice.algorithm):
+    if least_fan_out(collective, name):
         parameters["fan_out"] = choice.fan_out
     if choice.fan_out:
         label += f" fan-out {choice.fan_out}"

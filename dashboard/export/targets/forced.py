@@ -29,7 +29,7 @@ from dashboard.export.targets.c.text import comment_text
 from dashboard.export.targets.mpich.selection import algorithm_name
 from dashboard.export.targets.openmpi.plan import choice_in, figures
 from dashboard.export.targets.settings import intel_number
-from loaders.openmpi import DEFAULT_VERSION
+from loaders.openmpi import DEFAULT_VERSION, fan_out_variable
 
 #: What is said to a library for one method of a collective; nothing for its own decision, None where it lacks it.
 Options = dict[str, str] | None
@@ -197,7 +197,7 @@ def _open_mpi(decision: DecisionFunction, method: Method, version: str) -> Optio
     said = {
         base: choice.algorithm,
         f"{base}_segmentsize": choice.segment_size,
-        f"{base}_chain_fanout": choice.fan_out,
+        fan_out_variable(decision.collective): choice.fan_out,
         f"{base}_knomial_radix": radix_of(method) or 0,
         f"{base}_max_requests": choice.requests or 0,
     }

@@ -78,6 +78,19 @@ def test_a_rule_with_an_unknown_algorithm_never_acts(alg: object) -> None:
     assert "this rule never acts" in texts(read)
 
 
+def test_a_fan_out_with_which_a_call_never_ends_is_an_error() -> None:
+    # Seen with 6.0.0a1 (v6.0.x, bb1c85d).
+    for collective, name in (("allgather", "bruck-k-fanout"), ("reduce", "knomial")):
+        small, enough = (rules({collective: [{"rules": [{"alg": name, "faninout": fan}]}]}) for fan in (1, 2))
+        assert f"error: fan-out 1 for {name}, expected 2 or more → the call never ends" in texts(small)
+        assert enough.faults == ()
+        (method,) = enough.decisions[collective].methods
+        assert (method.algorithm, method.parameters["fan_out"]) == (name, 2)
+    # As rules of 5.0 say it, where Bruck's takes none.
+    bruck = "1\n0 # allgather\n1\n0\n1\n0 2 0 0\n"
+    assert ["never ends" in texts(read_text(bruck, version=version)) for version in ("5.0", "6.0")] == [False, True]
+
+
 @pytest.mark.parametrize("rule", [{}, {"alg": None}, {"alg": [1]}, {"alg": 1.5}])
 def test_a_rule_without_algorithm_leaves_it_to_the_library(rule: dict[str, Any]) -> None:
     read = rules({"bcast": [{"rules": [rule]}]})

@@ -25,7 +25,7 @@ from dashboard.export.components import (
     named,
     variant_of,
 )
-from dashboard.export.library_names import Choice, algorithm_names, radix_of, takes_fan_out, takes_segments
+from dashboard.export.library_names import Choice, algorithm_names, radix_of, takes_segments
 from dashboard.export.parts import per_collective
 from dashboard.export.target import Cubes, Decisions, ExportError, Facts, Target, series_of
 from dashboard.export.targets.openmpi.plan import choice_in, refused
@@ -34,7 +34,7 @@ from dashboard.export.targets.preload.fortran import fortran
 from dashboard.export.targets.preload.own import on_processes, own_units, prepared
 from dashboard.export.targets.preload.source import Part, Switches, check_measured_with, head, source
 from dashboard.schedules.units import Units
-from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, series
+from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, fan_out_variable, series
 
 _USE = """\
 Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
@@ -161,8 +161,8 @@ def settings_of(collective: str, choice: Choice, version: str = DEFAULT_VERSION)
     settings = {_DYNAMIC: 1, **raised, base: choice.algorithm}
     if takes_segments(collective, choice.algorithm):
         settings[f"{base}_segmentsize"] = choice.segment_size
-    if takes_fan_out(collective, choice.algorithm) and choice.fan_out:
-        settings[f"{base}_chain_fanout"] = choice.fan_out
+    if choice.fan_out:
+        settings[fan_out_variable(collective)] = choice.fan_out
     if choice.requests is not None:
         settings[f"{base}_max_requests"] = choice.requests
     return settings
