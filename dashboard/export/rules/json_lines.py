@@ -44,19 +44,20 @@ class Pair:
     value: At
 
 
-def parse(text: str) -> At:
-    """Parse JSON.
+def parse(text: str, *, lenient: bool = False) -> At:
+    """Parse JSON; `lenient` as Open MPI 6 does, which takes a comma after the last of a list or object.
 
     Raises
     ------
     RulesError
         When it is none; the message names the line.
     """
-    return _Parser(text).document()
+    return _Parser(text, lenient=lenient).document()
 
 
 class _Parser:
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str, *, lenient: bool) -> None:
+        self._lenient = lenient
         self._tokens: list[tuple[str, str, int]] = []
         place, line = 0, 1
         while place < len(text):
@@ -111,7 +112,10 @@ class _Parser:
             if (kind, text) != ("sign", ","):
                 raise RulesError(f"line {line}: not JSON: {text}, expected ',' or '{end}'")
             if self._tokens[self._next][:2] == ("sign", end):
-                raise RulesError(f"line {line}: not JSON: a comma before '{end}'")
+                if not self._lenient:
+                    raise RulesError(f"line {line}: not JSON: a comma before '{end}'")
+                self._take()
+                return elements
 
     def _pair(self, depth: int) -> Pair:
         kind, text, line = self._take()

@@ -24,6 +24,8 @@ _OMPI_INFO = re.compile(r"^mca:\w+:", re.MULTILINE)
 _HEADER = re.compile(r"\ufeff?[ \t]*(?:\w+[ \t]*,[ \t]*)*collective[ \t]*,")
 _WORD = re.compile(r"[^\s#]\S*")
 _HEAD = 4096
+#: Tells rules of Open MPI among those in JSON.
+_COLLECTIVES = '"collectives"'
 _NUMBERS = re.compile(r"\(algorithm numbers of (\d+\.\d+)\)")
 
 
@@ -128,7 +130,7 @@ def _classic(text: str) -> bool:
 
 def _json(text: str, own: str) -> RulesFile:
     try:
-        document = parse(text.lstrip("\ufeff"))
+        document = parse(text.lstrip("\ufeff"), lenient=_COLLECTIVES in text)
     except RulesError as error:
         return _broken(text, error)
     keys = [pair.key for pair in document.pairs]
@@ -161,7 +163,7 @@ def _broken(text: str, error: RulesError) -> RulesFile:
     """A fault where it is plain whose JSON this was to be."""
     match = re.match(r"line (\d+): (.*)", str(error), re.DOTALL)
     line, what = (int(match[1]), match[2]) if match else (None, str(error))
-    if '"collectives"' in text:
+    if _COLLECTIVES in text:
         effect = "Open MPI 6 then reads the file as classic text and drops it without a word"
         return RulesFile("openmpi-3", "Open MPI rules, version 3 (JSON)", {}, {}, (Fault(line, "error", what, effect),))
     if '"collective=' in text:

@@ -1,7 +1,8 @@
 """Reader of Open MPI rules of version 3 (JSON), which Open MPI 6 reads.
 
-Source: open-mpi/ompi main, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, ``ompi_coll_tuned_read_rules_json``. Keys
-that the library does not know it does not look at; a collective that it does not know costs the whole file.
+Source: open-mpi/ompi, ompi/mca/coll/tuned/coll_tuned_dynamic_file.c, ``ompi_coll_tuned_read_rules_json``; tried with
+6.0.0a1 (branch v6.0.x, bb1c85d). Keys that the library does not know it does not look at; a collective that it does not
+know costs the whole file.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,6 @@ from dashboard.export.library_names import COMPARED, Choice
 from dashboard.export.rules.checks import check
 from dashboard.export.rules.fault import Fault, Refused, RulesFile, in_order
 from dashboard.export.rules.json_lines import At, Pair
-from dashboard.export.rules.openmpi_text import IGNORED
 from dashboard.export.rules.rows import INF, Row, Rules, Set, counted, decision_of, picked_ranges
 from dashboard.export.targets.c.text import INT_MAX
 from loaders.openmpi import COLLECTIVE_IDS, algorithms
@@ -26,6 +26,8 @@ _ANY = "any"
 _FEWEST = 2
 _DISTRIBUTIONS = (_ANY, "one-per-node", "single-node")
 _NEVER = "never acts"
+#: Of a file that is refused: the second where something else was read before.
+_LOST = "the library drops the whole file without a word, or every program crashes at its start"
 _FIRST = "there the earlier one acts: the first that fits does"
 _SPELT = {"segsize": "seg_size", "reducescatter": "reduce_scatter", "reducescatterblock": "reduce_scatter_block"}
 
@@ -45,7 +47,7 @@ def read(document: At) -> RulesFile:
             rules += [_collective(name, line, value, faults)]
     except Refused as error:
         refused = True
-        faults.append(Fault(error.line, "error", str(error), IGNORED))
+        faults.append(Fault(error.line, "error", str(error), _LOST))
     for ruleset in rules:
         faults += check(ruleset, VERSION, classic=False)
     built = {
@@ -83,6 +85,8 @@ def _collective(name: str, line: int, value: At, faults: list[Fault]) -> Rules:
         raise Refused(value.line, f"{name} is no array of sets")
     rules = Rules(name, line)
     sets = [_set(name, item, faults) for item in value.value]
+    if name not in COMPARED and any(band.rows for band, _ in sets):
+        raise Refused(line, f"rules for {name}, which Open MPI's tuned component has no algorithms for")
     for number, (band, kind) in enumerate(sets):
         before = [other for other, its in sets[:number] if its in (_ANY, kind)]
         faults += _never_acting(f"{name}, comm_size", band, before)
@@ -140,8 +144,7 @@ def _left(what: str, items: Sequence[Set | Row], low: int, line: int) -> list[Fa
 def _set(name: str, at: At, faults: list[Fault]) -> tuple[Set, str]:
     """A set, and which placement of the ranks it is for."""
     _unknown(at, _SET_KEYS, f"a set of {name}", faults)
-    low = _integer(at, "comm_size_min", 0)
-    high = min(_integer(at, "comm_size_max", INT_MAX), INT_MAX)
+    low, high = _comm_size(at, "comm_size_min", 0, faults), _comm_size(at, "comm_size_max", INT_MAX, faults)
     for pair in at.pairs:
         _check_sign(pair, faults)
     kind = _distribution(name, at, faults)
@@ -171,14 +174,10 @@ def _distribution(name: str, at: At, faults: list[Fault]) -> str:
             )
         )
         return str(distribution.value)
-    faults.append(
-        Fault(
-            distribution.line,
-            "warning",
-            f"comm_rank_distribution is {_short(distribution.value)}, expected {', '.join(_DISTRIBUTIONS)}",
-            "taken as any",
-        )
-    )
+    text = f"comm_rank_distribution is {_short(distribution.value)}, expected {', '.join(_DISTRIBUTIONS)}"
+    if not isinstance(distribution.value, str):
+        raise Refused(distribution.line, text)
+    faults.append(Fault(distribution.line, "warning", text, "taken as any"))
     return _ANY
 
 
@@ -186,13 +185,14 @@ def _row(name: str, at: At, faults: list[Fault]) -> Row | None:
     _unknown(at, _ROW_KEYS, f"a rule of {name}", faults)
     for pair in at.pairs:
         _check_sign(pair, faults)
-    low, high = _integer(at, "msg_size_min", 0), _integer(at, "msg_size_max", INF)
+    # Below 0 they are more than all sizes to the library.
+    low, high = (_integer(at, key, default) % 2**64 for key, default in (("msg_size_min", 0), ("msg_size_max", INF)))
     fan_out, segment = _integer(at, "faninout", 0), _integer(at, "seg_size", 0)
     requests = _integer(at, "reqs", 0)
     number = _algorithm(name, at, faults)
     if number is None:
         return None
-    return Row(low, Choice(number, fan_out, segment, requests or None), at.line, high)
+    return Row(low, Choice(number, fan_out, segment, requests or None), at.line, min(high, INF))
 
 
 def _algorithm(name: str, at: At, faults: list[Fault]) -> int | None:
@@ -203,8 +203,10 @@ def _algorithm(name: str, at: At, faults: list[Fault]) -> int | None:
         faults.append(Fault(at.line, "error", f"a rule of {name} has no 'alg'", "the library decides by itself"))
         return 0
     if isinstance(algorithm.value, str):
-        number = {"ignore": 0, **{text: library_id for library_id, text in known.items()}}.get(algorithm.value)
-        if number is not None:
+        numbers = {
+            text: library_id for library_id, name in {0: "ignore", **known}.items() for text in (name, str(library_id))
+        }
+        if (number := numbers.get(algorithm.value.lower())) is not None:
             return number
     elif isinstance(algorithm.value, int) and not isinstance(algorithm.value, bool):
         if algorithm.value in (0, *known):
@@ -227,11 +229,21 @@ def _check_sign(pair: Pair, faults: list[Fault]) -> None:
         faults.append(Fault(pair.line, "error", what, "the library takes another number"))
 
 
+def _comm_size(at: At, key: str, default: int, faults: list[Fault]) -> int:
+    """A communicator size, which the library keeps as a C int, also where it is ``inf``."""
+    number = _integer(at, key, default)
+    kept = (number + 2**31) % 2**32 - 2**31
+    if kept != number and (said := at.get(key)):
+        text = f"{key} is {_short(said.value)}, expected at most {INT_MAX:,}; for no limit leave it out"
+        faults.append(Fault(said.line, "error", text, f"the library takes {kept}"))
+    return kept
+
+
 def _integer(at: At, key: str, default: int) -> int:
     number = at.get(key)
     if number is None:
         return default
-    if isinstance(number.value, int) and not isinstance(number.value, bool):
+    if isinstance(number.value, int) and not isinstance(number.value, bool) and abs(number.value) <= INF:
         return number.value
     if isinstance(number.value, str) and number.value[:3] in ("inf", "Inf", "INF"):
         return INF
