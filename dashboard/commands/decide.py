@@ -26,7 +26,7 @@ from dashboard.decisions.measured.problem import Problem
 from dashboard.domain.units import format_count
 from dashboard.export import ExportError, source_lines, writing
 from dashboard.export.components import asks_han
-from dashboard.export.library_names import is_of_library
+from dashboard.export.library_names import is_of_library, rules_target
 from dashboard.export.targets.c.header import to_header
 from dashboard.export.targets.c.selftest import to_selftest
 from dashboard.export.targets.mpich.base import kept
@@ -53,7 +53,7 @@ def decide(args: argparse.Namespace) -> None:
     link = link_of(args.link, results, decided) if args.link else ""
     args.decided = decided.decision.collective
     args.alternatives = len(decided.prepared.problem.methods)
-    args.measured_with = str(decided.decision.provenance.get("library", ""))
+    args.rules_target = rules_target(decided.decision.provenance)
     args.on_nodes = asks_han(decided.decision.methods)
     args.runs_own = not all(is_of_library(decided.decision.methods[place]) for place in decided.decision.used)
     facts = decided.answer()

@@ -113,7 +113,6 @@ def _decide(args: argparse.Namespace) -> list[str]:
 
 def _export(args: argparse.Namespace) -> list[str]:
     from dashboard.export import TARGETS
-    from dashboard.export.library_names import RULES_OF
 
     name = "-".join(_collectives(args)[1:]).replace(",", "-") or "rules"
     alone = getattr(args, "alternatives", None) == 1
@@ -122,7 +121,7 @@ def _export(args: argparse.Namespace) -> list[str]:
         return []
     combined = ["--combined"] if args.combined else []
     words = ["export", *_reading(args), *_collectives(args), *_ppn(args), *combined, *_deciding(args)]
-    target = RULES_OF.get(getattr(args, "measured_with", ""), "openmpi")
+    target = getattr(args, "rules_target", "openmpi")
     if target == "openmpi" and getattr(args, "on_nodes", False):
         target = _ACROSS
     if getattr(args, "runs_own", False):

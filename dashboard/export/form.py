@@ -1,5 +1,6 @@
 """Rules in the form that the library at hand reads: written from decision functions, and read back."""
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,11 +12,14 @@ from dashboard.export.rules import RulesFile
 from dashboard.export.rules.lint import read_text
 from dashboard.export.target import ExportError
 from dashboard.export.targets.mpich.base import installed
-from loaders.openmpi import DEFAULT_VERSION, VERSIONS, series
+from loaders.openmpi import DEFAULT_VERSION, series
 
 #: Target of rules by the name of the library that reads them.
 READ_BY: Mapping[str, str] = {"Open MPI": "openmpi", "MPICH": "mpich"}
-_TUNED, _NODES, _MPICH = "openmpi", "openmpi-nodes", "mpich"
+_TUNED, _JSON, _NODES, _MPICH = "openmpi", "openmpi-json", "openmpi-nodes", "mpich"
+#: Formats of the files that a library takes as they are, by target.
+_FORMATS = {_MPICH: ("mpich",), _JSON: ("openmpi-3",)}
+_COMMENT = '"comment": ['
 _VERSION_2 = "rule-file-version-2"
 
 
@@ -40,7 +44,7 @@ class Form:
     @property
     def formats(self) -> tuple[str, ...]:
         """Formats of the files that the library takes as they are."""
-        return (_MPICH,) if self.target == _MPICH else ("openmpi-1", "openmpi-2")
+        return _FORMATS.get(self.target, ("openmpi-1", "openmpi-2"))
 
     @property
     def title(self) -> str:
@@ -76,7 +80,8 @@ class Form:
             When they cannot be said so.
         """
         target = TARGETS[self.target]
-        options: dict[str, Any] = {"base": self.base or None} if self.target == _MPICH else {"version": self.version}
+        known = {"base": self.base or None, "version": self.version}
+        options: dict[str, Any] = {name: value for name, value in known.items() if name in target.options}
         if self.target == _TUNED and like.startswith(_VERSION_2):
             options |= {"file_version": 2}
         # What is left to an MPICH stands in its own file anyway.
@@ -86,6 +91,8 @@ class Form:
     def _noted(self, text: str, note: str) -> str:
         if not note or self.target == _MPICH:
             return text
+        if text.startswith("{"):
+            return text.replace(_COMMENT, f"{_COMMENT}\n  {json.dumps(note)},", 1)
         head, _, rest = text.partition("\n")
         return "\n".join([head, f"# {note}", rest] if head.startswith("rule") else [f"# {note}", text])
 
@@ -117,4 +124,4 @@ def form_of(library: str, version: str, *, nodes: bool = False) -> Form:
         known = series(version)
     except ValueError:
         known = DEFAULT_VERSION
-    return Form(_NODES if nodes else target, known if known in VERSIONS else DEFAULT_VERSION)
+    return Form(_NODES if nodes else _JSON if known == "6.0" else target, known)

@@ -76,8 +76,7 @@ class Choice:
 #: The library's own decision.
 NOTHING = Choice(0)
 
-#: Targets of libraries' rules, by the names of the libraries in results; of all others it is Open MPI's.
-RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl"}
+_RULES_OF: Mapping[str, str] = {"MPICH": "mpich", "Intel MPI": "intel", "NCCL": "nccl"}
 #: Open MPI by its names in results, as `measured_with` compares them.
 OPEN_MPI = ("openmpi", "ompi")
 
@@ -111,7 +110,14 @@ def measured_series(measured: Iterable[Mapping[str, Any]]) -> str:
         known = {series(version) for version in versions}
     except ValueError:
         return ""
-    return known.pop() if len(known) == 1 and known <= {"4.1", "5.0"} else ""
+    return known.pop() if len(known) == 1 else ""
+
+
+def rules_target(facts: Mapping[str, Any]) -> str:
+    """Target of the rules of the library that was measured; where that has none, or nobody names one, Open MPI's."""
+    if measured_series([facts]) == "6.0":
+        return "openmpi-json"
+    return _RULES_OF.get(str(facts.get("library", "")), "openmpi")
 
 
 def _is_open_mpi(facts: Mapping[str, Any]) -> bool:

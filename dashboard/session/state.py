@@ -17,7 +17,7 @@ from dashboard.decisions.judged.frontier import CRITERIA
 from dashboard.decisions.measured.selection import selectable
 from dashboard.domain.held_out import SCHEMES as HELD_OUT
 from dashboard.export import TARGETS
-from dashboard.export.library_names import RULES_OF
+from dashboard.export.library_names import rules_target
 from dashboard.export.targets.mpich.base import KNOWN
 from dashboard.session import address
 from dashboard.session.choice import QUADTREE, RULES, Choice
@@ -245,7 +245,7 @@ class State(param.Parameterized):
         collective = self.collective
         if collective not in collectives:
             collective = max(collectives, key=lambda name: tree[name].sizes["method"], default=None)
-        usual = RULES_OF.get("" if collective is None else tree[collective].attrs.get("library", ""), "openmpi")
+        usual = rules_target({} if collective is None else tree[collective].attrs)
         with param.parameterized.batch_call_watchers(self):
             self.param.collective.objects = collectives
             fitting = self._fitting(tree, collective)

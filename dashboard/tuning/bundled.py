@@ -28,7 +28,7 @@ from loaders import disk, open_results
 _SCRIPT, _LMOD, _TCL, _MCA = "colltune.sh", "colltune.lua", "colltune", "mca-params.conf"
 _PRELOAD, _REPORT, _SUMMARY, _README = "preload.c", "report.html", "summary.json", "README.md"
 #: Libraries to preload by the target of the rules.
-_PRELOADED = {"openmpi": "preload", ACROSS: "preload", "mpich": "preload-mpich"}
+_PRELOADED = {"openmpi": "preload", "openmpi-json": "preload", ACROSS: "preload", "mpich": "preload-mpich"}
 #: Why rules are felt where they leave the decision to a library.
 _FELT = {
     "Open MPI": "HAN decides, whose own calls follow the rules, too",

@@ -30,7 +30,7 @@ from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
 
 #: Of the file, in the stage's folder and in the bundle.
-NAMES = {"openmpi": "rules.conf", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
+NAMES = {"openmpi": "rules.conf", "openmpi-json": "rules.json", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
 _REPORT = "proof.txt"
 #: Across nodes fewer of them may all be on the first ones.
 _PROVEN_ACROSS = 256

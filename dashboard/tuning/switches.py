@@ -16,7 +16,7 @@ def variables(target: str, name: str, collectives: Iterable[str], *, nodes: int,
     Parameters
     ----------
     target
-        ``openmpi``, ``openmpi-nodes`` or ``mpich``.
+        ``openmpi``, ``openmpi-json``, ``openmpi-nodes`` or ``mpich``.
     name
         Of the file, in the folder `HERE`.
     collectives
@@ -32,7 +32,7 @@ def variables(target: str, name: str, collectives: Iterable[str], *, nodes: int,
     if target == "openmpi-nodes":
         pair = parameters(file, f"{HERE}/{han_name(name)}", adapt=adapt)
         return {f"OMPI_MCA_{each}": value for each, value in pair.items()}
-    if target != "openmpi":
+    if target not in ("openmpi", "openmpi-json"):
         return {}
     said = {"OMPI_MCA_coll_tuned_use_dynamic_rules": "1", "OMPI_MCA_coll_tuned_dynamic_rules_filename": file}
     return said if nodes == 1 else {**said, "OMPI_MCA_coll": TUNED_FIRST}

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.decisions import Method
 from dashboard.export import TARGETS
-from dashboard.export.library_names import measured_series
+from dashboard.export.library_names import measured_series, rules_target
 from dashboard.export.naming import known, lacking, near
 
 
@@ -23,6 +23,7 @@ def test_the_library_s_names_are_those_of_its_version(version: str | None, *, th
         ([("Open MPI", "4.1.4")], "4.1"),
         ([("OMPI", "4.1.5"), ("OpenMPI", "4.1.2")], "4.1"),
         ([("Open MPI", "5.0.11")], "5.0"),
+        ([("Open MPI", "6.0.0a1")], "6.0"),
         ([("Open MPI", "4.1.4"), ("Open MPI", "5.0.11")], ""),
         ([("Open MPI", "5.0.11"), ("MPICH", "4.1.2")], ""),
         ([("", "4.1.4")], ""),
@@ -31,6 +32,12 @@ def test_the_library_s_names_are_those_of_its_version(version: str | None, *, th
 )
 def test_rules_are_for_the_open_mpi_that_was_measured(measured: list[tuple[str, str]], version: str) -> None:
     assert measured_series({"library": name, "library_version": number} for name, number in measured) == version
+
+
+def test_the_target_that_is_offered_is_what_the_measured_library_reads() -> None:
+    measured = {("Open MPI", "6.0.0a1"): "openmpi-json", ("Open MPI", "5.0.11"): "openmpi", ("MPICH", "5.0.2"): "mpich"}
+    for (library, version), target in {**measured, ("", ""): "openmpi"}.items():
+        assert rules_target({"library": library, "library_version": version}) == target
 
 
 @pytest.mark.parametrize("target", ["c", "python", "json"])
