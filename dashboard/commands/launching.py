@@ -1,14 +1,17 @@
 """What starts ranks, by the options that say how, the same for every command that starts some."""
 
 import argparse
+import os
 import re
 import shutil
 from collections.abc import Iterable
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 from dashboard.benchmarks.campaigns.plan import Plan
-from dashboard.benchmarks.launchers import site
+from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import site, slurm
 from dashboard.benchmarks.launchers.launch import Job, Launcher
 from dashboard.benchmarks.launchers.local import LocalLauncher
 from dashboard.benchmarks.launchers.site import HERE, Site
@@ -62,6 +65,18 @@ def launcher_of(args: argparse.Namespace, installation: Installation, ppns: Iter
     """
     named = getattr(args, "ppn", None)
     return site_of(args).launcher(installation, max(ppns, default=named if isinstance(named, int) else None))
+
+
+def say_beside_nodes(launcher: Launcher) -> None:
+    """Say where what is started here leaves a cluster's nodes idle, as on a login node, where others work."""
+    if not launcher.here or "SLURM_JOB_ID" in os.environ or slurm.available():
+        return
+    with suppress(CampaignError, ValueError):
+        if names := ", ".join(dict.fromkeys(each["name"] for each in slurm.partitions() if each["up"])):
+            say(
+                f"note: this measures this machine, be it a login node, and none of Slurm's ({names}): for these take "
+                "'bench submit', 'tune --slurm' or an allocation (salloc)"
+            )
 
 
 def check(args: argparse.Namespace, installation: Installation, plan: Plan) -> Launcher:

@@ -119,7 +119,10 @@ def _work(args: argparse.Namespace, folder: Folder) -> Work:
     kept = folder.asked()
     asked = Asked.of(kept, _given(args, kept.get("slurm") or {}))
     installation = _installation(args)
-    return Work(folder, asked, installation, _launcher(args, asked, installation))
+    launcher = _launcher(args, asked, installation)
+    if not args.here:
+        launching.say_beside_nodes(launcher)
+    return Work(folder, asked, installation, launcher)
 
 
 def _given(args: argparse.Namespace, kept: Mapping[str, Any]) -> dict[str, Any]:

@@ -13,6 +13,7 @@ import pytest
 
 from dashboard.benchmarks.campaigns.campaign import Campaign
 from dashboard.benchmarks.errors import CampaignError
+from dashboard.benchmarks.launchers import slurm
 from dashboard.benchmarks.launchers.slurm import Request
 from dashboard.benchmarks.libraries import library
 from dashboard.commands.tune import _report
@@ -343,6 +344,19 @@ def test_a_workload_is_found_again_wherever_the_command_goes_on(
     (tmp_path / "elsewhere").mkdir()
     monkeypatch.chdir(tmp_path / "elsewhere")
     done("tune", "../t", "--json")
+
+
+def test_who_tunes_this_machine_beside_idle_nodes_is_told_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, done: Run
+) -> None:
+    monkeypatch.setattr(library, "find", lambda: INSTALLATION)
+    monkeypatch.setattr(slurm, "available", lambda: "")
+    monkeypatch.setattr(slurm, "partitions", lambda: [{"name": "a", "up": True}, {"name": "b", "up": False}])
+    words = ["tune", str(tmp_path / "t"), "-c", "bcast", "--ranks", "4", "--dry-run", "--json"]
+    assert "none of Slurm's (a): " in done(*words).err
+    assert done(*words, "--here").err == done(*words, "--slurm").err == ""
+    monkeypatch.setenv("SLURM_JOB_ID", "7")
+    assert done(*words).err == ""
 
 
 def test_slurm_is_asked_in_one_way_and_what_is_kept_of_it_stays(

@@ -113,6 +113,7 @@ def _run(args: argparse.Namespace) -> None:
     launcher = launching.launcher_of(args, installation, plan.ppns)
     if launcher.name == "local":
         _say_settings(installation, launcher, plan.ranks)
+        launching.say_beside_nodes(launcher)
     _begin(args, plan, launcher, installation)
 
 
