@@ -34,11 +34,14 @@ LISTS: Mapping[str, Sequence[str]] = {
     DOUBTFUL: ("collective", "method", "comm_size", "message_size", "reason"),
     LAUNCHES: ("collective", "deviation", "freedom", "launches"),
 }
-_WORDS, _MAY_BE_0 = ("collective", "method", "reason"), ("message_size", "deviation", "ppn")
+#: Attributes of results and of cubes that are JSON, none of them a facet: what files gave, and remarks on them.
+OF_RESULTS, OF_CUBES = ("sources", "notes", "notes_when_made"), ("sources", BY_PPN, *LISTS)
+_ENTRIES = {**LISTS, "sources": ("path",)}
+_WORDS, _MAY_BE_0 = ("collective", "method", "reason", "path"), ("message_size", "deviation", "ppn")
 
 
 def listed(attrs: Mapping[Any, Any], name: str) -> list[dict[str, Any]]:
-    """One of `LISTS` of a file or a cube; empty where it has none.
+    """One of `LISTS`, or ``sources``, of a file or a cube; empty where it has none.
 
     Raises
     ------
@@ -47,9 +50,21 @@ def listed(attrs: Mapping[Any, Any], name: str) -> list[dict[str, Any]]:
     """
     # Saved by an earlier version, several files' lists stand one after the other.
     records = json.loads(str(attrs.get(name, "[]")).replace("]; [", ", "))
-    if not isinstance(records, list) or not all(_is_entry(each, LISTS[name]) for each in records):
-        raise ValueError(f"expected a list of {', '.join(LISTS[name])}")
+    if not isinstance(records, list) or not all(_is_entry(each, _ENTRIES[name]) for each in records):
+        raise ValueError(f"expected a list of {', '.join(_ENTRIES[name])}")
     return records
+
+
+def check(attrs: Mapping[Any, Any], name: str) -> None:
+    """Raise ValueError where one of `OF_RESULTS` or `OF_CUBES` is something else than it should be."""
+    if name in _ENTRIES:
+        listed(attrs, name)
+        return
+    outer, inner = (dict, dict) if name == BY_PPN else (list, str)
+    value = json.loads(str(attrs.get(name, outer())))
+    entries = value.values() if isinstance(value, dict) else value
+    if not isinstance(value, outer) or not all(isinstance(each, inner) for each in entries):
+        raise ValueError(f"expected JSON, a {outer.__name__} of {inner.__name__}")
 
 
 def _is_entry(record: Any, names: Sequence[str]) -> bool:

@@ -7,7 +7,7 @@ import io
 import os
 import shutil
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -21,7 +21,7 @@ from loaders.axes import MAX_CELLS
 from loaders.columns import PARAMETER
 from loaders.cube import annotate, cube_table
 from loaders.errors import LoadError
-from loaders.facet_names import LISTS, listed
+from loaders.facet_names import OF_CUBES, OF_RESULTS, check
 from loaders.names import COLUMNS
 from loaders.source import Format, Source
 
@@ -193,6 +193,7 @@ def open_stored(path: Path, *, lazy: bool = False) -> xr.DataTree:
     tree.attrs.pop(_ALL_CHUNKS, None)
     if not tree.children:
         raise LoadError("holds no cube: there is one group a collective, each with 'time'", path=path)
+    _check_attrs(path, "it", tree.attrs, OF_RESULTS)
     for name, node in tree.children.items():
         _check(path, name, node.to_dataset())
     lazy = lazy or sum(node.to_dataset().nbytes for node in tree.children.values()) > LAZY_BYTES
@@ -274,15 +275,19 @@ def _check(path: Path, name: str, cube: xr.Dataset) -> None:
     lacking = [d for d in ("method", "comm_size", "message_size") if d not in values.dims or d not in cube.coords]
     if lacking:
         raise LoadError(f"group {name!r} lacks the dimensions {', '.join(lacking)}", path=path)
-    for each in LISTS:
-        try:
-            listed(cube.attrs, each)
-        except (ValueError, RecursionError) as error:
-            what = f"group {name!r} has the attribute {each!r}, which cannot be read: {error}"
-            raise LoadError(f"{what}; save these results anew, or remove it", path=path) from error
+    _check_attrs(path, f"group {name!r}", cube.attrs, OF_CUBES)
     units = values.attrs.get("units", "s")
     if units != "s":
         raise LoadError(f"group {name!r} has times in {units!r}; they must be in seconds", path=path)
+
+
+def _check_attrs(path: Path, where: str, attrs: Mapping[Any, Any], names: Sequence[str]) -> None:
+    for each in names:
+        try:
+            check(attrs, each)
+        except (ValueError, RecursionError) as error:
+            what = f"{where} has the attribute {each!r}, which cannot be read: {error}"
+            raise LoadError(f"{what}; save these results anew, or remove it", path=path) from error
 
 
 def _ordered(path: Path, name: str, cube: xr.Dataset) -> xr.Dataset:

@@ -9,7 +9,7 @@ import pytest
 import xarray as xr
 
 from loaders import LoadError, open_results, save_results, scan, storage
-from loaders.facet_names import DOUBTFUL, LAUNCHES, listed
+from loaders.facet_names import BY_PPN, DOUBTFUL, LAUNCHES, listed
 from tests.files import skampi
 
 DOUBT = {"collective": "bcast", "method": "linear", "comm_size": 2, "message_size": 0, "reason": "late"}
@@ -183,6 +183,9 @@ def test_what_others_saved_wrongly_is_refused(
         (DOUBTFUL, json.dumps([DOUBT | {"ppn": {}}])),
         (LAUNCHES, json.dumps([DIFFER | {"freedom": 0}])),
         (LAUNCHES, json.dumps([DIFFER | {"deviation": np.nan}])),
+        (BY_PPN, "{"),
+        (BY_PPN, '{"placement": "1 node"}'),
+        ("sources", '["a.sko"]'),
     ],
 )
 def test_a_list_of_what_loaders_saw_that_is_damaged_is_refused_with_the_file_and_what_to_do(
@@ -194,6 +197,19 @@ def test_a_list_of_what_loaders_saw_that_is_damaged_is_refused_with_the_file_and
     for files in (path, [path, new]):
         with pytest.raises(LoadError, match=rf"damaged\.{ending}: group 'bcast' .*'{name}'.*save these results anew"):
             open_results(files)
+
+
+@pytest.mark.parametrize("ending", ["nc", "zarr"])
+@pytest.mark.parametrize(
+    ("name", "value"), [("sources", "["), ("sources", "[{}]"), ("notes", '{"a": 1}'), ("notes_when_made", "late")]
+)
+def test_what_is_said_of_results_that_is_damaged_is_refused_with_the_file_and_what_to_do(
+    results: xr.DataTree, tmp_path: Path, ending: str, name: str, value: str
+) -> None:
+    results.attrs[name] = value
+    path = save_results(results, tmp_path / f"damaged.{ending}")
+    with pytest.raises(LoadError, match=rf"damaged\.{ending}: it has the attribute '{name}'.*save these results anew"):
+        open_results(path)
 
 
 def test_lists_of_what_loaders_saw_are_one_list_of_several_files(results: xr.DataTree, tmp_path: Path) -> None:
