@@ -66,7 +66,7 @@ def _of_files(names: Sequence[str], count: int) -> str:
 def _few(values: Sequence[str]) -> str:
     """The first of many values, and how many there are more."""
     more = [f"{len(values) - _SHOWN_VALUES} more"] if len(values) > _SHOWN_VALUES else []
-    return ", ".join([*values[:_SHOWN_VALUES], *more])
+    return ", ".join([*(f"'{value}'" if "," in value else value for value in values[:_SHOWN_VALUES]), *more])
 
 
 def _in_short(files: Sequence[Mapping[str, Any]]) -> list[str]:

@@ -139,6 +139,13 @@ def test_facets_of_several_files_are_listed_and_one_is_selected(colltune: Run, t
     assert chosen["time"] == [[pytest.approx(9.5e-6)]]
 
 
+def test_a_value_with_a_comma_is_listed_as_one(colltune: Run, tmp_path: Path) -> None:
+    for system in ("emulated", "one machine, 2 cores"):
+        cube = cube_of([[[1.0]]], [2], [8]).assign_attrs(system=system)
+        save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / f"{len(system)}.nc")
+    assert "emulated, 'one machine, 2 cores'\n" in colltune("info", tmp_path).out
+
+
 def test_a_newcomer_is_led_from_a_folder_to_a_map_by_the_commands_that_are_printed(
     colltune: Run, tmp_path: Path
 ) -> None:

@@ -65,7 +65,7 @@ def regions_of(decision: DecisionFunction, ranks: int, memory: int, per_node: in
 def _region(decision: DecisionFunction, rule: Rule, ranks: int, memory: int, per_node: int) -> Region:
     name, method = decision.collective, decision.methods[rule.method]
     if decision.needs:
-        why = f"depends on {', '.join(decision.needs)}, which one node cannot show"
+        why = f"depends on {', '.join(decision.needs)}, which is not tried"
         return Region(name, rule.bounds, method, (), why)
     every = [size for size in range(2, ranks + 1) if holds_for(rule.bounds, size)]
     sizes = [size for size in every if per_node > 1 and size > per_node and not size % per_node] or every

@@ -66,7 +66,7 @@ def test_one_process_and_empty_messages_send_nothing() -> None:
 
 def test_what_depends_on_more_than_sizes_is_not_watched_and_says_so() -> None:
     for region in regions(Split((Test("ppn", 2),), (Leaf(0), Leaf(1)))):
-        assert (region.cells, region.why_not) == ((), "depends on ppn, which one node cannot show")
+        assert (region.cells, region.why_not) == ((), "depends on ppn, which is not tried")
 
 
 def test_the_barrier_is_watched_without_a_size() -> None:
