@@ -143,7 +143,7 @@ def test_a_value_with_a_comma_is_listed_as_one(colltune: Run, tmp_path: Path) ->
     for system in ("emulated", "one machine, 2 cores"):
         cube = cube_of([[[1.0]]], [2], [8]).assign_attrs(system=system)
         save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / f"{len(system)}.nc")
-    assert "emulated, 'one machine, 2 cores'\n" in colltune("info", tmp_path).out
+    assert "system  'one machine, 2 cores', emulated\n" in colltune("info", tmp_path).out
 
 
 def test_a_newcomer_is_led_from_a_folder_to_a_map_by_the_commands_that_are_printed(
