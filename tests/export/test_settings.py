@@ -240,13 +240,18 @@ def test_ucc_s_collectives_and_sizes_are_its_own(collective: str, names: list[st
     assert picked in to_ucc(decision)
 
 
-def test_both_collectives_of_mpi_that_are_one_for_ucc_are_not_written_beside_each_other() -> None:
-    decisions = [DecisionFunction(f"reduce_scatter{end}", [Method("ring", "ring")], Leaf(0)) for end in ("", "_block")]
-    with pytest.raises(ExportError, match="UCC has one reduce_scatter for"):
-        to_ucc(decisions)
-    of_counts, of_blocks = map(to_ucc, decisions)
-    assert "reduce_scatterv, which has one algorithm" in of_counts.replace("\n#     ", " ")
-    assert "reduce_scatterv" not in of_blocks
+def test_what_is_said_of_ucc_s_reduce_scatter_is_that_of_mpi_s_with_equal_blocks() -> None:
+    methods = [Method("ring", "ring"), Method("knomial", "knomial")]
+    decisions = [
+        DecisionFunction(f"reduce_scatter{end}", methods, Leaf(place)) for place, end in enumerate(("", "_block"))
+    ]
+    alone, both = to_ucc(decisions[0]), to_ucc(decisions)
+    assert alone.endswith('TUNE="reduce_scatter:0-inf:[1-inf]:@ring"\n')
+    assert "reduce_scatterv, which has one algorithm" in alone.replace("\n#     ", " ")
+    # Two parts that overlap would make UCC refuse the string.
+    assert both.endswith('TUNE="reduce_scatter:0-inf:[1-inf]:@knomial"\n')
+    read = read_text(both).decisions["reduce_scatter_block"]
+    assert [read.methods[place].algorithm for place in read.used] == ["knomial"]
 
 
 def test_the_head_says_how_settings_stand_in_a_ucc_conf_unless_they_are_too_long_for_it() -> None:

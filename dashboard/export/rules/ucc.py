@@ -19,7 +19,7 @@ from dashboard.decisions.function.nodes import Method
 from dashboard.export.bands import Band, Bands
 from dashboard.export.rules.fault import Fault, RulesFile, in_order
 from dashboard.export.targets.settings import UCC_COMPARED
-from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, OF_RADIX_2, radix_variable
+from loaders.ucc import ALGORITHMS, LONGEST_LINE, NAME, OF_RADIX_2, own_name, radix_variable
 
 INF = 2**62
 COLLECTIVES = (
@@ -137,7 +137,8 @@ def _tunes(variable: str) -> bool:
 
 
 def _named(part: Part) -> tuple[str, ...]:
-    return part.collectives if part.algorithm and part.collectives != COLLECTIVES else ()
+    names = part.collectives if part.algorithm and part.collectives != COLLECTIVES else ()
+    return (*names, "reduce_scatter_block") if "reduce_scatter" in names else names
 
 
 def _parts(text: str, line: int, faults: list[Fault], *, of_ucp: bool) -> list[Part]:
@@ -172,7 +173,7 @@ def _overlapping(parts: Sequence[Part]) -> str:
 
 def _by_team(collective: str, parts: Sequence[Part]) -> Iterator[tuple[int, list[Part]]]:
     """The parts of a collective that hold from a team size on, up to the next such size."""
-    mine = [part for part in parts if collective in part.collectives]
+    mine = [part for part in parts if own_name(collective) in part.collectives]
     for team in _edges(1, (edge for part in mine for ends in part.teams for edge in ends)):
         yield team, [part for part in mine if any(low <= team < high for low, high in part.teams)]
 
@@ -237,7 +238,9 @@ def size(text: str) -> int:
 
 def _decision(collective: str, parts: list[Part], section: str, settings: Mapping[str, str] | None) -> DecisionFunction:
     """The decision of one collective, of parts for several kinds of memory that of the host."""
-    words = dict.fromkeys(part.algorithm for part in parts if part.algorithm and collective in part.collectives)
+    words = dict.fromkeys(
+        part.algorithm for part in parts if part.algorithm and own_name(collective) in part.collectives
+    )
     meant = {word: Method(word, word) if settings is None else _method(collective, word, settings) for word in words}
     methods = list({method.label: method for method in (_DEFAULT, *meant.values())}.values())
     places = {"": 0, **{word: methods.index(method) for word, method in meant.items()}}

@@ -190,20 +190,18 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
     Raises
     ------
     ExportError
-        When UCC lacks a method, its sizes are not known for a collective, methods need different radixes, or two
-        collectives are one to it.
+        When UCC lacks a method, its sizes are not known for a collective, or methods need different radixes.
     """
     lines, values, radixes = [], [], {}
     parts = per_collective(decisions)
-    if len({ucc.own_name(each.collective) for each in parts}) < len(parts):
-        # Parts that overlap make it refuse the whole string.
-        raise ExportError("UCC has one reduce_scatter for reduce_scatter and reduce_scatter_block: leave one out")
+    of_blocks = any(decision.collective == "reduce_scatter_block" for decision in parts)
     for decision in parts:
         value, bands = _ucc_value(decision)
-        # What is left to the library needs no word.
-        values += [value] if value else []
-        radixes.update(_ucc_radixes(decision))
         calls = [_OF_BLOCKS] if decision.collective == "reduce_scatter" else []
+        # What is left to the library needs no word, and parts that overlap make it refuse the whole string.
+        if value and not (calls and of_blocks):
+            values.append(value)
+            radixes.update(_ucc_radixes(decision))
         lines += ["#", *hashed([*about(decision, provenance, bands.notes), *calls])]
     settings = [f'export {name}="{radix}"' for name, radix in radixes.items()]
     settings += [f'export UCC_TL_UCP_TUNE="{"#".join(values)}"' if values else "# All is left to UCC: nothing is set."]
