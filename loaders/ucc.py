@@ -9,6 +9,8 @@ from collections.abc import Mapping
 NAME = "UCC"
 #: Characters of a line of a ucc.conf: with what is beyond, a line of its own, no program starts (seen with 1.10.0).
 LONGEST_LINE = 8191
+#: Characters of a tune string: with a longer variable Linux starts no program (``MAX_ARG_STRLEN``).
+LONGEST = 2**17 - len("UCC_TL_UCP_TUNE=") - 1
 #: Algorithms by their numbers, from 0. For all other collectives it takes none, even where there is a single one.
 ALGORITHMS: Mapping[str, tuple[str, ...]] = {
     "allgather": ("knomial", "ring", "neighbor", "bruck", "sparbit", "linear", "batched"),

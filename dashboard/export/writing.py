@@ -35,7 +35,7 @@ from dashboard.export.targets.mpich.base import borrowed, standing
 from dashboard.export.targets.mpich.selection import stands_there
 from dashboard.export.targets.openmpi.nodes import left_to_tuned, unsaid_of_han
 from dashboard.export.targets.openmpi.plan import plans
-from dashboard.export.targets.settings import intel_bands
+from dashboard.export.targets.settings import intel_bands, ucc_bands
 from dashboard.export.unsafe import limits, not_written, of_other_library, only_commutative, safe
 from loaders.openmpi import DEFAULT_VERSION
 
@@ -373,6 +373,8 @@ def _notes(order: Order, decision: DecisionFunction) -> Iterator[str]:
         name = decision.collective
         if order.target == "intel":
             notes = intel_bands(decision, order.cubes.get(name), order.weights.get(name))[0].notes
+        elif order.target == "ucc":
+            notes = ucc_bands(decision, order.cubes.get(name)).notes
         else:
             notes = bands_of(decision, COMPARED.get(name, "message")).notes
         if order.target == "mpich" and order.base is None and (other := borrowed([decision])):

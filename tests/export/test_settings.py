@@ -259,3 +259,25 @@ def test_the_head_says_how_settings_stand_in_a_ucc_conf_unless_they_are_too_long
     short = halves("allgather", ["bruck", "ring"], 1024).changed(provenance={"comm_size": [2, 8]})
     assert "without quotes" in to_ucc(short)
     assert "ucc.conf" not in to_ucc(short.changed(provenance={"comm_size": [2, 512]}))
+
+
+def test_a_string_that_is_too_long_for_a_variable_tells_apart_what_was_measured_only() -> None:
+    # Linux starts no program beside it (E2BIG above 131,071 characters, with the name), from a script that set it on.
+    comm, message = range(64, 1025, 64), [2**power for power in range(20)]
+    times = np.random.default_rng(3).uniform(1, 2, (2, len(comm), len(message)))
+    cubes = {
+        name: named(cube_of(times, comm, message, collective=name), ["bruck", other])
+        for name, other in (("allgather", "ring"), ("alltoall", "pairwise"))
+    }
+    decisions = tuple(exact(decision_map(cube)) for cube in cubes.values())
+    with pytest.raises(ExportError, match="allgather, alltoall: the string is longer than a variable, of 131,055"):
+        to_ucc(decisions)
+    beyond = tuple(within_measured(decision) for decision in decisions)
+    for read in read_text(write(Order("ucc", beyond, cubes)).text).decisions.values():
+        labels = [read.methods[place].label for place in read.predict([63, 64, 1024, 1025], 64)]
+        assert [label == "default" for label in labels] == [True, False, False, True]
+    written = write(Order("ucc", decisions, cubes))
+    assert len(written.text.split('="')[-1]) < 2**17
+    for part in written.parts:
+        assert part.loss == 0
+        assert any("between those measured have the rules of the next one" in note for note in part.notes)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -14,7 +15,7 @@ from dashboard.domain.algorithm_names import normal
 from dashboard.export import provenance as origin
 from dashboard.export import usage
 from dashboard.export.band_search import best_bands
-from dashboard.export.bands import Bands, bands_of
+from dashboard.export.bands import Band, Bands, bands_of, merged
 from dashboard.export.library_names import NAMED, NEAREST, Compared, is_of_library, is_own_decision, naming_remedy
 from dashboard.export.parts import per_collective
 from dashboard.export.remarks import about, hashed
@@ -59,6 +60,8 @@ _OF_BLOCKS = (
     "UCC's reduce_scatter is what Open MPI calls for MPI_Reduce_scatter_block; for MPI_Reduce_scatter it calls "
     "reduce_scatterv, which has one algorithm."
 )
+#: Characters of what is said of one collective at most: four have rules for each number of processes.
+_UCC_LONG = ucc.LONGEST // 4
 _OWN_RADIX = "auto"
 #: A radix, or radixes by message size as UCC takes them: ``0-8k:host:8,8k-inf:host:2``.
 _RADIX = re.compile(r"[0-9A-Za-z:,-]+")
@@ -181,7 +184,7 @@ def intel_left(collective: str, method: Method) -> tuple[str, str]:
     return f"I_MPI_ADJUST_{collective.upper()}", "" if intel_named(collective, method) == 0 else "set"
 
 
-def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
+def to_ucc(decisions: Decisions, *, provenance: Facts = None, cubes: Cubes = None) -> str:
     """Write decision functions as a shell script that sets ``UCC_TL_UCP_TUNE``.
 
     Sizes are converted to what UCC compares: for allgather and alltoall the total of all processes. What others call
@@ -190,19 +193,25 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
     Raises
     ------
     ExportError
-        When UCC lacks a method, its sizes are not known for a collective, or methods need different radixes.
+        When UCC lacks a method, its sizes are not known for a collective, methods need different radixes, or the
+        string is too long for a variable.
     """
     lines, values, radixes = [], [], {}
     parts = per_collective(decisions)
     of_blocks = any(decision.collective == "reduce_scatter_block" for decision in parts)
     for decision in parts:
-        value, bands = _ucc_value(decision)
+        bands = ucc_bands(decision, (cubes or {}).get(decision.collective))
+        value = _ucc_value(decision, bands)
         calls = [_OF_BLOCKS] if decision.collective == "reduce_scatter" else []
         # What is left to the library needs no word, and parts that overlap make it refuse the whole string.
         if value and not (calls and of_blocks):
             values.append(value)
             radixes.update(_ucc_radixes(decision))
         lines += ["#", *hashed([*about(decision, provenance, bands.notes), *calls])]
+    if len("#".join(values)) > ucc.LONGEST:
+        names = ", ".join(decision.collective for decision in parts)
+        remedy = "decide by smaller trees, over the measurements, or for fewer collectives"
+        raise ExportError(f"{names}: the string is longer than a variable, of {ucc.LONGEST:,} characters: {remedy}")
     settings = [f'export {name}="{radix}"' for name, radix in radixes.items()]
     settings += [f'export UCC_TL_UCP_TUNE="{"#".join(values)}"' if values else "# All is left to UCC: nothing is set."]
     use = "Settings for UCC: source this file before mpirun"
@@ -211,11 +220,27 @@ def to_ucc(decisions: Decisions, *, provenance: Facts = None) -> str:
     return "\n".join([*hashed([f"{use}.", origin.generated(provenance)]), *lines, *settings]) + "\n"
 
 
-def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
+def ucc_bands(decision: DecisionFunction, cube: xr.Dataset | None = None) -> Bands:
+    """What is said of a decision; where that is long, communicator sizes between measured ones are as the next one."""
     name = decision.collective
     if name not in UCC_COMPARED:
         raise ExportError(f"UCC's sizes are not known for {name}; they are for {', '.join(UCC_COMPARED)}")
     bands = bands_of(decision, UCC_COMPARED[name])
+    if cube is None or len(_ucc_value(decision, bands)) <= _UCC_LONG:
+        return bands
+    sizes = sorted(int(size) for size in cube["comm_size"].values)
+    starts = [band.start for band in bands.bands]
+    rules = [bands.bands[bisect_right(starts, size) - 1].rules for size in sizes]
+    measured = [Band(before + 1, each) for before, each in zip([0, *sizes], rules, strict=False)]
+    if is_within_measured(decision) and sizes[0] > 1:
+        measured[:1] = [bands.bands[0], Band(sizes[0], rules[0])]
+    measured += [band for band in bands.bands if band.start > sizes[-1]]
+    note = f"{bands.rules:,} rules are too long for one variable; numbers of processes between those measured have "
+    return merged(Bands(bands.compared, tuple(measured), (*bands.notes, f"{note}the rules of the next one")))
+
+
+def _ucc_value(decision: DecisionFunction, bands: Bands) -> str:
+    name = decision.collective
     device = str(decision.provenance.get("device", "")).lower()
     memory = f"{device}:" if device in MEMORY else ""
     tokens = []
@@ -225,7 +250,7 @@ def _ucc_value(decision: DecisionFunction) -> tuple[str, Bands]:
             if algorithm := _ucc_name(decision, decision.methods[method]):
                 below = "inf" if last is None else last + 1
                 tokens.append(f"{ucc.own_name(name)}:{size}-{below}:{memory}[{start}-{most}]:@{algorithm}")
-    return "#".join(tokens), bands
+    return "#".join(tokens)
 
 
 def _ucc_name(decision: DecisionFunction, method: Method) -> str:
@@ -301,6 +326,7 @@ UCC = Target(
     "UCC tune string",
     ".sh",
     to_ucc,
+    options=("cubes",),
     use=usage.UCC,
     readable=True,
     own_methods=True,
