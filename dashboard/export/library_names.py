@@ -17,12 +17,10 @@ if TYPE_CHECKING:
 
 Compared = Literal["message", "total", "nothing"]
 
-#: What a rule's size is compared with, for the collectives that ask the rules at all.
+#: What a rule's size is compared with, for the collectives that ask the rules at all; of allgatherv the mean block.
 COMPARED: Mapping[str, Compared] = {
-    **dict.fromkeys(("bcast", "reduce", "allreduce"), "message"),
-    **dict.fromkeys(
-        ("allgather", "allgatherv", "alltoall", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"
-    ),
+    **dict.fromkeys(("bcast", "reduce", "allreduce", "allgatherv"), "message"),
+    **dict.fromkeys(("allgather", "alltoall", "gather", "scatter", "reduce_scatter", "reduce_scatter_block"), "total"),
     **dict.fromkeys(("barrier", "alltoallv", "scan", "exscan"), "nothing"),
 }
 _SEGMENTED: Mapping[str, tuple[int, ...]] = {

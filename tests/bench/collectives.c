@@ -294,16 +294,18 @@ static void errors(void)
 
 static void call(const char *what, int turns, int bytes, MPI_Comm comm)
 {
-    int size;
+    int counts[MOST_RANKS], places[MOST_RANKS], size, i;
     char *data, *result;
 
     MPI_Comm_size(comm, &size);
+    for (i = 0; i < size && i < MOST_RANKS; i++) counts[i] = bytes, places[i] = i * bytes;
     data = calloc((size_t)size, (size_t)bytes), result = calloc((size_t)size, (size_t)bytes);
     while (turns-- > 0) {
         if (strcmp(what, "bcast") == 0) MPI_Bcast(data, bytes, MPI_BYTE, 0, comm);
         if (strcmp(what, "reduce") == 0) MPI_Reduce(data, result, bytes, MPI_BYTE, MPI_BOR, 0, comm);
         if (strcmp(what, "allreduce") == 0) MPI_Allreduce(data, result, bytes, MPI_BYTE, MPI_BOR, comm);
         if (strcmp(what, "allgather") == 0) MPI_Allgather(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, comm);
+        if (strcmp(what, "allgatherv") == 0) MPI_Allgatherv(data, bytes, MPI_BYTE, result, counts, places, MPI_BYTE, comm);
         if (strcmp(what, "gather") == 0) MPI_Gather(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, 0, comm);
         if (strcmp(what, "scatter") == 0) MPI_Scatter(data, bytes, MPI_BYTE, result, bytes, MPI_BYTE, 0, comm);
     }

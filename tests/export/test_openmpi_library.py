@@ -49,12 +49,13 @@ def test_each_region_of_a_broadcast_is_decided_as_written(graphs: Graphs) -> Non
     assert pipeline == {(rank, rank + 1): 8 for rank in range(5)}
 
 
-def test_thresholds_of_blocks_act_at_the_same_block_at_every_communicator(graphs: Graphs) -> None:
+@pytest.mark.parametrize("collective", ["allgather", "allgatherv"])
+def test_thresholds_of_blocks_act_at_the_same_block_at_every_communicator(graphs: Graphs, collective: str) -> None:
     methods = [Method("ring", "ring"), Method("bruck", "bruck")]
     tree = Split((Test("message_size", 100),), (Leaf(0), Leaf(1)))
-    decision = DecisionFunction("allgather", methods, tree, provenance={"comm_size": [2, PROCESSES]})
+    decision = DecisionFunction(collective, methods, tree, provenance={"comm_size": [2, PROCESSES]})
     sizes = [(size, block) for size in (3, 4, 5, 6) for block in (100, 101)]
-    every = graphs(to_openmpi(decision), *(f"allgather:{size}:{block}" for size, block in sizes))
+    every = graphs(to_openmpi(decision), *(f"{collective}:{size}:{block}" for size, block in sizes))
     for (size, block), graph in zip(sizes, every, strict=True):
         ring = {(rank, (rank + 1) % size): size - 1 for rank in range(size)}
         assert (graph == ring) == (block == 100), (size, block)
