@@ -1,13 +1,14 @@
 """Parts of the measuring that need no MPI: the tool interface's library, message graphs, windows, when to stop."""
 
-from typing import Any
+import ctypes
+from typing import Any, cast
 
 import pytest
 
 from dashboard.benchmarks.campaigns.protocol import Protocol
 from dashboard.benchmarks.ranks import waiting
 from dashboard.benchmarks.ranks.cellrun import Outcome, _enough, _Occ, _timed, graph_of
-from dashboard.benchmarks.ranks.mpit import ToolInterface, ToolInterfaceError, loaded_library
+from dashboard.benchmarks.ranks.mpit import PeerCounters, ToolInterface, ToolInterfaceError, loaded_library
 from dashboard.benchmarks.ranks.timing import Group, Window, after_barrier
 
 MAPS = """\
@@ -24,6 +25,20 @@ def test_the_tool_interface_is_that_of_the_library_in_this_process() -> None:
     # This process has loaded none.
     with pytest.raises(ToolInterfaceError, match="no libmpi"):
         ToolInterface()
+
+
+def test_counters_are_bound_to_a_handle_behind_which_there_is_nothing() -> None:
+    # 6.0.0a1 (bb1c85d) looks there for flags of the communicator: MPI_T_pvar_handle_alloc gives 59 where they are odd.
+    place, bound = (ctypes.c_void_p * 2)(7, 9), []
+
+    class Tools:
+        def call(self, name: str, *given: Any) -> None:
+            if name == "MPI_T_pvar_handle_alloc":
+                bound.append(bytes(given[2])[:512])
+                given[4]._obj.value = 3
+
+    PeerCounters(cast("ToolInterface", Tools()), ["sent"], ctypes.addressof(place), 3)
+    assert bound == [bytes(ctypes.c_void_p(7)) + bytes(504)]
 
 
 def test_a_graph_tells_who_sent_what_to_whom() -> None:

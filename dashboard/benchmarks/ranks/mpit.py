@@ -11,6 +11,8 @@ from pathlib import Path
 
 _OK = 0
 _PVAR_CLASS_SIZE = 2
+#: Pointers in more room than a communicator takes.
+_ROOM = 512
 
 
 class ToolInterfaceError(RuntimeError):
@@ -165,7 +167,8 @@ class PeerCounters:
             said = os.environ.get("OMPI_MCA_pml", "^")  # noqa: SIM112 - so it is called
             why = "as Open MPI 4.1" if said.startswith("^") else f"where OMPI_MCA_pml={said} leaves it out"
             raise ToolInterfaceError(f"this library has no counter {name}, {why} ({error})") from None
-        comm = ctypes.c_void_p(comm_address)
+        # Open MPI 6.0.0a1 takes the handle's own place for the communicator, and refuses it by what stands behind it.
+        comm = (ctypes.c_void_p * _ROOM)(ctypes.c_void_p.from_address(comm_address))
         call("MPI_T_pvar_handle_alloc", self._session, index, comm, ctypes.byref(handle), ctypes.byref(count))
         if count.value != self._peers:
             raise ToolInterfaceError(f"{name} holds {count.value} numbers for {self._peers} processes")
