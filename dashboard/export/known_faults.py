@@ -57,11 +57,14 @@ _IN_ANY_ORDER = "the operation does not commute"
 _COMBINED = "operands are combined in another order than that of the ranks: wrong results"
 
 FAULTS: tuple[KnownFault, ...] = (
-    KnownFault(
-        *(_OPEN_MPI, "5.0.0", "", "allgather", 7, "sparbit"),
-        "it is called in place (MPI_IN_PLACE, 0, MPI_DATATYPE_NULL), at any number of processes",
-        "wrong results: a process's own block is overwritten or never sent",
-        program="allgather_in_place",
+    *(
+        KnownFault(
+            *(_OPEN_MPI, since, "", "allgather", number, name),
+            "it is called in place (MPI_IN_PLACE, 0, MPI_DATATYPE_NULL), at any number of processes",
+            "wrong results: a process's own block is overwritten or never sent",
+            program="allgather_in_place",
+        )
+        for since, number, name in (("5.0.0", 7, "sparbit"), ("6.0.0", 8, "direct-messaging"))
     ),
     KnownFault(
         *(_MPICH, "4.1.3", "5.0.2", "reduce_scatter", None, "pairwise"),
@@ -70,19 +73,21 @@ FAULTS: tuple[KnownFault, ...] = (
     ),
     *(
         KnownFault(
-            *(_OPEN_MPI, "4.1.0", "", collective, number, name, _IN_ANY_ORDER, _COMBINED),
+            *(_OPEN_MPI, since, "", collective, number, name, _IN_ANY_ORDER, _COMBINED),
             only_commutative=True,
             program="own_operation" if collective == "allreduce" else "",
         )
-        for collective, number, name in (
-            ("allreduce", 4, "ring"),
-            ("allreduce", 5, "segmented_ring"),
-            ("reduce", 2, "chain"),
-            ("reduce", 3, "pipeline"),
-            ("reduce", 4, "binary"),
-            ("reduce", 5, "binomial"),
-            ("reduce_scatter", 2, "recursive_halving"),
-            ("reduce_scatter", 3, "ring"),
+        for since, collective, number, name in (
+            ("4.1.0", "allreduce", 4, "ring"),
+            ("4.1.0", "allreduce", 5, "segmented_ring"),
+            ("6.0.0", "allreduce", 7, "allgather_reduce"),
+            ("4.1.0", "reduce", 2, "chain"),
+            ("4.1.0", "reduce", 3, "pipeline"),
+            ("4.1.0", "reduce", 4, "binary"),
+            ("4.1.0", "reduce", 5, "binomial"),
+            ("6.0.0", "reduce", 8, "knomial"),
+            ("4.1.0", "reduce_scatter", 2, "recursive_halving"),
+            ("4.1.0", "reduce_scatter", 3, "ring"),
         )
     ),
 )
@@ -137,7 +142,7 @@ PROGRAMS: dict[str, str] = {
     "allgather_in_place": """\
 /* MPI_Allgather in place. Open MPI:
      mpicc allgather_in_place.c && mpirun -n 4 --mca coll_tuned_use_dynamic_rules 1
-       --mca coll_tuned_allgather_algorithm 7 ./a.out */
+       --mca coll_tuned_allgather_algorithm 7 ./a.out (8: direct-messaging of 6.0) */
 #include <mpi.h>
 #include <stdio.h>
 

@@ -138,7 +138,12 @@ def test_versions_bound_a_fault() -> None:
     assert known_fault("OMPI", "5.0.3", "allgather", name="sparbit")
     assert known_fault("Open MPI", "4.1.4", "allgather", name="sparbit") is None
     assert known_fault("Open MPI", "5.0.11", "allgatherv", name="sparbit") is None
-    # Each by 'check-methods'.
+    # Each by 'check-methods', of Open MPI 6.0 on 6.0.0a1 (bb1c85d).
+    for collective, number, limited in (("allgather", 8, False), ("allreduce", 7, True), ("reduce", 8, True)):
+        fault = known_fault("Open MPI", "6.0.0", collective, number=number)
+        assert fault is not None
+        assert fault.only_commutative == limited
+        assert known_fault("Open MPI", "5.0.11", collective, number=number) is None
     for version in ("4.1.3", "4.2.3", "4.3.2", "5.0.2"):
         assert known_fault("MPICH", version, "reduce_scatter", name="pairwise")
     assert known_fault("MPICH", "5.1.0", "reduce_scatter", name="pairwise") is None
