@@ -188,7 +188,7 @@ def test_what_is_checked_but_not_translated_is_said(colltune: Run, samples: Path
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ('{"collectives": {"bcast": [\n{"comm_size_min": 2,},]}}', "line 2: not JSON: a comma before '}'"),
+        ('{"collectives": {"bcast": [\n{"comm_size_min": 2,,},]}}', "line 2: not JSON: ,"),
         ("allreduce,0,65536,tree,simple,2,-1,-1\n", "since rules of its kind may go by nodes, pipeline operations"),
     ],
 )
