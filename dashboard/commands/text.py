@@ -223,7 +223,8 @@ def _held_out(figures: Mapping[str, Any]) -> list[tuple[str, str]]:
     text = ", ".join(f"{title} {percent(figures[name])}" for name, title in names.items())
     rows = [("held out", f"{text} ({figures['scheme']}, {len(figures['folds'])} folds)")]
     if words := over(figures["scheme"]):
-        rows.append(("", f"{words}; between others alone: mean {percent(figures['within']['mean'])}"))
+        within = figures["within"]["mean"]
+        rows.append(("", words + ("" if within is None else f"; between others alone: mean {percent(within)}")))
     if figures["unmeasured"]:
         rows.append(("", unmeasured(figures["unmeasured"])))
     rows += _over_default(figures["against_default"], "at what was left out")

@@ -251,6 +251,14 @@ def test_held_out_penalty_stands_beside_that_in_sample(colltune: Run, results: P
     assert f"{EVERY}; between others alone: mean {expected.within.mean:.2f} %" in text
 
 
+def test_where_no_size_lies_between_others_no_figure_of_these_is_said(colltune: Run, tmp_path: Path) -> None:
+    cube = cube_of([[[1.0, 2.0]], [[2.0, 1.0]]], [4], [1, 8])
+    save_results(xr.DataTree.from_dict({"/bcast": cube}), tmp_path / "2.nc")
+    text = colltune("decide", tmp_path / "2.nc", "--tree", "optimal", "--held-out", "lines").out
+    assert EVERY in text
+    assert "between others alone" not in text
+
+
 def test_repetitions_that_are_not_there_cannot_be_held_out(colltune: Run, results: Path) -> None:
     answer = colltune("decide", results, "-c", "reduce", "--held-out", "repetitions")
     assert_one_clear_line(answer, "needs the single repetitions")
