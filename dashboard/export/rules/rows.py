@@ -170,8 +170,8 @@ def method_of(choice: Choice, known: dict[int, str], collective: str) -> Method:
     if least_fan_out(collective, name):
         parameters["fan_out"] = choice.fan_out
     if choice.fan_out:
-        label += f" fan-out {choice.fan_out}"
+        label += f" fan_out={choice.fan_out}"
     if choice.requests is not None:
         parameters["max_requests"] = choice.requests
-        label += f" {choice.requests} requests"
+        label += f" max_requests={choice.requests}"
     return Method(label, name, choice.segment_size, parameters)

@@ -71,7 +71,7 @@ def test_every_region_does_what_the_file_asks(several: Proof) -> None:
     assert several.count("proven", "same graph") == len(several.verdicts) == 9
     regions = [verdict.region for verdict in several.verdicts if verdict.state == "proven"]
     proven = {(region.collective, region.method.label) for region in regions}
-    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan-out 2")} <= proven
+    assert {("bcast", "pipeline 1KiB"), ("bcast", "binomial"), ("bcast", "chain fan_out=2")} <= proven
     assert {("bcast", "default"), ("allgather", "bruck"), ("barrier", "double_ring")} <= proven
 
 

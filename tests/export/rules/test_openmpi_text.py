@@ -7,6 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from dashboard.benchmarks.libraries.methods import Variants
+from dashboard.benchmarks.libraries.named import open_mpi
 from dashboard.export.library_names import Choice
 from dashboard.export.rules import RulesError, RulesFile
 from dashboard.export.rules.lint import read_rules, read_text
@@ -48,6 +50,12 @@ def test_a_good_file_has_no_fault_and_acts_as_it_says() -> None:
     assert chosen(read, 3, 512) == Choice(3, 0, 1024)
     assert chosen(read, 4, 0) == Choice(9)
     assert chosen(read, 1000, 10**9) == Choice(9)
+
+
+def test_a_chain_of_rules_is_called_as_one_that_was_measured() -> None:
+    (read,) = read_text("1\n7\n1\n1\n1\n0 2 4 1024\n").decisions.values()
+    measured = {method.label for method in open_mpi("5.0").methods("bcast", Variants((1024,)))}
+    assert {method.label for method in read.methods} <= measured
 
 
 @pytest.mark.parametrize("version", ["4.1", "5.0", "6.0"])
