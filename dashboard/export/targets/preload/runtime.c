@@ -284,6 +284,12 @@ static struct colltune_state *colltune_find(int collective, MPI_Comm comm)
 }
 
 #if COLLTUNE_SIZED
+/* MPI 4.1 deprecates the one, older ones lack the other. */
+#if MPI_VERSION >= 4
+#define COLLTUNE_TYPE_SIZE PMPI_Type_size_c
+#else
+#define COLLTUNE_TYPE_SIZE PMPI_Type_size_x
+#endif
 /* Of the types that MPI brings, which stay what they are, the one that a thread used last, and its bytes. */
 static COLLTUNE_OF_THREAD struct {
     MPI_Datatype type;
@@ -295,7 +301,7 @@ static MPI_Count colltune_size(MPI_Datatype datatype)
     int integers, addresses, types, combiner;
     MPI_Count size;
 
-    if (datatype == MPI_DATATYPE_NULL || PMPI_Type_size_x(datatype, &size) != MPI_SUCCESS) {
+    if (datatype == MPI_DATATYPE_NULL || COLLTUNE_TYPE_SIZE(datatype, &size) != MPI_SUCCESS) {
         return -1;
     }
     if (PMPI_Type_get_envelope(datatype, &integers, &addresses, &types, &combiner) == MPI_SUCCESS
