@@ -82,7 +82,7 @@ def lines_of(summary: Mapping[str, Any]) -> list[str]:
     stages = summary["stages"]
     width = max(len(stage["state"]) for stage in stages.values())
     lines = [
-        f"{name:8} {stage['state']:{width}} {_took(stage['seconds']):>6}  {stage['said']}".rstrip()
+        f"{name:8} {stage['state']:{width}} {_took(stage['seconds']):>7}  {stage['said']}".rstrip()
         for name, stage in stages.items()
     ]
     ends = bundled.verdict(str(summary["outcome"]), summary["decided"]), summary[bundled.LIMITS]

@@ -67,12 +67,14 @@ def test_from_nothing_to_rules_that_are_faster_where_they_say(finished: Path) ->
     assert 6 < result["gain"]["allreduce"]["low"] <= result["gain"]["allreduce"]["mean"] < 34
     assert re.match(r"bcast [\d.]+ % less time \([\d.]+ to [\d.]+\) in ", result["stages"]["compare"]["said"])
     assert len(lines_of(result)) <= 10
-    # What was not begun has no time, and words of any length stay in their column.
+    # What was not begun has no time, and words and times of any length stay in their column.
     stages = {"measure": {"state": "interrupted", "seconds": 42.0, "said": "a"}, "decide": {"state": "waiting"}}
     stages["decide"] |= {"seconds": None, "said": "b"}
-    assert lines_of({**result, "stages": stages})[:2] == [
-        "measure  interrupted   42 s  a",
-        "decide   waiting             b",
+    stages["lint"] = {"state": "done", "seconds": 0.009, "said": "c"}
+    assert lines_of({**result, "stages": stages})[:3] == [
+        "measure  interrupted    42 s  a",
+        "decide   waiting              b",
+        "lint     done        0.009 s  c",
     ]
 
 
