@@ -1,7 +1,7 @@
 """What Open MPI calls its collectives and algorithms, by number and version.
 
-Numbers and names are those that ``ompi_info --param coll tuned --level 9 --parsable`` of 4.1.4 and 5.0.11 prints,
-6.0 from the source of its main branch (open-mpi/ompi 8efebee).
+Numbers and names are those that ``ompi_info --param coll tuned --level 9 --parsable`` of 4.1.4, 5.0.11 and 6.0.0a1
+(branch v6.0.x, open-mpi/ompi bb1c85d) prints.
 """
 
 import re

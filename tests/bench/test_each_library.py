@@ -7,6 +7,7 @@ import pytest
 
 from dashboard.benchmarks.libraries.library import at
 from dashboard.cli import main
+from dashboard.export import TARGETS
 from dashboard.export.form import form_of
 
 
@@ -16,15 +17,9 @@ def test_measured_exported_linted_proven_and_checked(
     library = at(mpiexec).library
     if library.name == "Open MPI" and library.version.startswith("5."):
         pytest.skip("each step has tests of its own with Open MPI 5; this one is for others")
-    campaign, checked, target = (
-        tmp_path / "campaign",
-        tmp_path / "checked",
-        form_of(library.name, library.version).target,
-    )
-    rules, results = (
-        str(tmp_path / f"rules.{'conf' if target == 'openmpi' else 'json'}"),
-        str(campaign / "results.jsonl"),
-    )
+    target = form_of(library.name, library.version).target
+    campaign, checked = tmp_path / "campaign", tmp_path / "checked"
+    rules, results = str(tmp_path / f"rules{TARGETS[target].extension}"), str(campaign / "results.jsonl")
     few = ["--comm-sizes", "3", "--message-sizes", "16KiB", "--repetitions", "3-5", "--rounds", "1"]
     algorithms = "default,scatter_ring_allgather" if target == "mpich" else "default,chain"
     methods = ["-c", "bcast", "--algorithms", algorithms, "--segment-sizes", "0", "--unchecked"]

@@ -114,6 +114,27 @@ def test_forcing_sets_every_variable_of_the_collective(library: openmpi.OpenMpi)
     assert not any("reduce_scatter" in name for name in said)
 
 
+def test_the_radixes_of_6_0_are_fan_outs_from_two_up() -> None:
+    # Of 6.0.0a1 (v6.0.x, bb1c85d), which never ends with a radix of 1.
+    lines = [
+        "allgather_algorithm:enumerator:value:2:bruck-k-fanout",
+        "allgather_algorithm_tree_fanout:value:4",
+        "allgather_algorithm_chain_fanout:value:4",
+        "reduce_algorithm:enumerator:value:8:knomial",
+        "reduce_algorithm_tree_fanout:value:4",
+        "reduce_algorithm_chain_fanout:value:4",
+    ]
+    text = OMPI_INFO.replace("5.0.11", "6.0.0")
+    library = openmpi.parse(text + "\n".join(f"mca:coll:tuned:param:coll_tuned_{line}" for line in lines))
+    for collective, kind in (("allgather", "tree"), ("reduce", "chain")):
+        _, *methods = library.methods(collective, Variants((0,), (1, 2, 8)))
+        assert [dict(method.parameters) for method in methods] == [{"fan_out": 2}, {"fan_out": 8}]
+        said = library.settings(collective, methods[1])
+        assert {name for name, value in said.items() if value == 8} >= {
+            f"coll_tuned_{collective}_algorithm_{kind}_fanout"
+        }
+
+
 def test_han_is_measured_with_its_own_algorithms_and_segment_sizes(library: openmpi.OpenMpi) -> None:
     methods = [
         each for each in library.methods("bcast", Variants((0, 8192), components=("han",))) if each.algorithm == "han"

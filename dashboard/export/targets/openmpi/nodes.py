@@ -77,7 +77,7 @@ def to_openmpi_nodes(
     """Write both files as one text: HAN's rules are of the collectives that HAN answers.
 
     Of Open MPI 6 the first is JSON, whose reader is that of tuned: it names no component. HAN reads its rules as in
-    5.0. Both by their source: there is no 6 yet to try it with.
+    5.0. Both by their source: not tried on several nodes.
 
     Parameters and errors are as for `dashboard.export.targets.openmpi.rules.to_openmpi`.
 
