@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from dashboard.export.form import form_of
 from dashboard.tuning import switches
+from dashboard.tuning.rules import NAMES
 from tests.conftest import ran
 
 FILE = "coll_tuned_dynamic_rules_filename"
@@ -41,6 +43,13 @@ def test_the_rules_are_found_from_anywhere(bundle: Path, shell: str, tmp_path: P
 
 def test_off_takes_back_what_it_set(bundle: Path) -> None:
     assert sourced("bash", bundle, "", "off") == ([], "")
+
+
+@pytest.mark.parametrize("version", ["5.0.11", "6.0.0"])
+def test_the_rules_that_each_open_mpi_reads_have_a_name_and_variables_that_name_them(version: str) -> None:
+    target = form_of("Open MPI", version).target
+    said = switches.variables(target, NAMES[target], ["bcast"], nodes=1)
+    assert said["OMPI_MCA_coll_tuned_dynamic_rules_filename"] == f"{switches.HERE}/{NAMES[target]}"
 
 
 def test_across_nodes_what_copies_the_buffers_of_gpus_is_still_asked_before_tuned() -> None:
