@@ -146,7 +146,7 @@ class TestMaking:
 
     def test_it_says_what_it_is(self) -> None:
         decision = decision_of(Leaf(0), kind="quadtree", options={"max_depth": 3})
-        assert repr(decision) == "<DecisionFunction bcast: quadtree (max_depth=3), 1 leaves, depth 0, 4 methods>"
+        assert repr(decision) == "<DecisionFunction bcast: quadtree (max_depth=3), 1 leaf, depth 0, 4 methods>"
 
 
 def test_named_values_are_drawn_by_their_names() -> None:
