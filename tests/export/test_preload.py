@@ -39,10 +39,11 @@ def test_control_variables_are_those_of_the_library() -> None:
     assert settings_of("allgather", Choice(2, 3), "6.0")["coll_tuned_allgather_algorithm_tree_fanout"] == 3
 
 
-def test_han_s_algorithm_and_segments_are_set_for_the_call() -> None:
+@pytest.mark.parametrize("version", ["5.0", "6.0"])
+def test_han_s_algorithm_and_segments_are_set_for_the_call(version: str) -> None:
     methods = [Method("han variant=simple", "han", 0, {"variant": "simple"}), Method("han 8KiB", "han", 8192)]
     tree = Split((Test("message_size", 1000),), (Leaf(0), Leaf(1)))
-    text = to_preload(DecisionFunction("bcast", methods, tree))
+    text = to_preload(DecisionFunction("bcast", methods, tree), version=version)
     for name in ("coll_han_priority", "coll_han_use_bcast_algorithm", "coll_han_bcast_segsize"):
         assert f'"{name}"' in text
     # Two settings for the communicator, one for the call.

@@ -286,7 +286,7 @@ def refused(decision: DecisionFunction, version: str, lacking: Sequence[int]) ->
     names = ", ".join(repr(method.label) for method in methods)
     has = ", ".join(algorithms(decision.collective, version).values())
     if any(map(named, methods)):
-        has += "; rules of tuned name no component that answers by itself: openmpi-nodes and preload do, for 5.0"
+        has += "; rules of tuned name no component that answers by itself: openmpi-nodes and preload do, from 5.0 on"
     return ExportError(
         f"{decision.collective}: Open MPI {version} has no {names}; it has {has}. Either "
         f"{naming_remedy(methods)}, or export over measurements, which gives the best substitutes (colltune export "

@@ -38,7 +38,7 @@ from loaders.openmpi import DEFAULT_VERSION, TWO_PROCESSES, algorithms, fan_out_
 
 _USE = """\
 Across nodes Open MPI's HAN gives way to an algorithm, since the priority of 'tuned' \
-is raised; a component of 5.0 (han, tuned, adapt, basic) answers where it is decided, by its own priority. \
+is raised; from 5.0 on a component (han, tuned, adapt, basic) answers where it is decided, by its own priority. \
 It stays below what copies the buffers of GPUs for it, and below hcoll and UCC where a site has switched them on \
 (OMPI_MCA_coll=^hcoll,ucc switches them off). \
 Open MPI 4.1 needs OMPI_MCA_coll_tuned_use_dynamic_rules=1 in the environment as well.
@@ -100,7 +100,7 @@ def _part(decision: DecisionFunction, version: str, cube: xr.Dataset | None) -> 
 def _choice(decision: DecisionFunction, method: Method, version: str) -> Choice | None:
     """What the library is told for a method: also a component that answers by itself, where its priority can be set."""
     component = named(method)
-    if version == "5.0" and component in _RAISED and decision.collective in SERVES[component]:
+    if version != "4.1" and component in _RAISED and decision.collective in SERVES[component]:
         # HAN must have the algorithm and the segments that are asked for.
         if component == HAN and not _has(decision.collective, method):
             return None
