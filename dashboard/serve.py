@@ -97,14 +97,19 @@ def serve(
     if task_id() is not None:
         PeriodicCallback(lambda: os.getppid() == parent or server.io_loop.stop(), _PARENT_MILLISECONDS).start()
     if not task_id():
-        scheme = "https" if access.ssl_certfile else "http"
-        url = f"{scheme}://{_shown(access.address)}:{port}/{PAGE}"
-        _say(f"dashboard available at {url} (stop it with Ctrl-C)")
-        if "SSH_CONNECTION" in os.environ and reach.is_loopback(access.address):
-            _say(f"from where you sit: ssh -L {port}:localhost:{port} {platform.node()}, then that address")
-        if show:
-            _open(url)
+        _announce(access, port, show=show)
     _run(server)
+
+
+def _announce(access: Access, port: int, *, show: bool) -> None:
+    """Say where the page is, also for who came by SSH, and open it if asked."""
+    scheme = "https" if access.ssl_certfile else "http"
+    url = f"{scheme}://{_shown(access.address)}:{port}/{PAGE}"
+    _say(f"dashboard available at {url} (stop it with Ctrl-C)")
+    if "SSH_CONNECTION" in os.environ and reach.is_loopback(access.address):
+        _say(f"from where you sit: ssh -L {port}:localhost:{port} {platform.node()}, then that address")
+    if show:
+        _open(url)
 
 
 def _open(url: str) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 
 from dashboard.benchmarks.campaigns.ranges import parse_sizes
 from dashboard.benchmarks.libraries.library import at
-from dashboard.benchmarks.safety.check import Report, check, methods_of, order_of
+from dashboard.benchmarks.safety.check import TIME_UP, Report, check, methods_of, order_of
 from dashboard.commands import launching as cli_launching
 from dashboard.commands.output import Working, answer, say, show
 from dashboard.commands.usage import Usage
@@ -85,7 +85,8 @@ def lines_of(report: Report) -> list[str]:
     once = [f"{each['collective']} {each['label']}: {each['case']}: {each['effect']}" for each in report.once]
     lines += _listed("once, and not when called again (perhaps the machine was too busy)", once)
     if report.missing:
-        lines.append(f"not called everywhere: {format_count(report.missing, 'method')}; {report.stopped}")
+        remedy = " (--time-limit)" if report.stopped == TIME_UP else ""
+        lines.append(f"not called everywhere: {format_count(report.missing, 'method')}; {report.stopped}{remedy}")
     verdict = "SAFE" if report.safe else "NOT SAFE" if unsafe else "NOT ALL CALLED"
     return [*lines, f"{verdict}: {len(unsafe):,} of {count:,} methods must not be chosen"]
 

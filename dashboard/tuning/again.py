@@ -16,7 +16,7 @@ from dashboard.tuning.compared import Compared
 from dashboard.tuning.folder import Folder, Result
 from dashboard.tuning.measure import excluded
 from dashboard.tuning.order import STAGES, tune
-from dashboard.tuning.rules import NAMES, facts_of, obeyed, proven, read, rewritten, target_of, text_of
+from dashboard.tuning.rules import facts_of, name_of, obeyed, proven, read, rewritten, target_of, text_of
 from dashboard.tuning.stages import Work, run
 from loaders import disk
 
@@ -131,7 +131,7 @@ def _anew(work: Work, kept: Mapping[str, Any], names: list[str], number: int) ->
     facts: dict[str, Any] = {**part.facts("compare"), "rules": None}
     files: list[Path] = []
     if decisions:
-        file = work.room("compare") / f"again-{number}-{NAMES[target_of(work)]}"
+        file = work.room("compare") / f"again-{number}-{name_of(target_of(work))}"
         rewritten(work, decisions, file)
         _, proof = obeyed(work, file, "compare", file)
         facts, files = settled(work, read(work, text_of(work, file)), proof, f"again {number} joined")

@@ -21,7 +21,7 @@ from dashboard.tuning.compared import cells_of
 from dashboard.tuning.decide import names_decided, unmeasured
 from dashboard.tuning.folder import Result
 from dashboard.tuning.measure import excluded
-from dashboard.tuning.rules import ACROSS, NAMES, as_decided, put, read, target_of, text_of, version_of
+from dashboard.tuning.rules import ACROSS, as_decided, name_of, put, read, target_of, text_of, version_of
 from dashboard.tuning.stages import Work
 from loaders import disk, open_results
 
@@ -75,7 +75,7 @@ def _fill(work: Work, folder: Path) -> dict[str, Any]:
     compared, look, target = work.facts("compare"), work.facts("look"), target_of(work)
     summary = _summary(work, compared, look)
     if named := compared.get("rules"):
-        text, name = text_of(work, work.folder.path / named), NAMES[target]
+        text, name = text_of(work, work.folder.path / named), name_of(target)
         summary[RULES_KEY], *beside = (path.name for path in put(folder / name, text))
         summary[HAN_KEY] = beside[0] if beside else None
         decisions = read(work, text).decisions

@@ -30,11 +30,11 @@ from dashboard.tuning.folder import Result, digest
 from dashboard.tuning.measure import finish
 from dashboard.tuning.rules import (
     ACROSS,
-    NAMES,
     Rules,
     file_of,
     han_of,
     linted,
+    name_of,
     obeyed,
     put,
     read,
@@ -129,7 +129,7 @@ def _as_they_are(kept: Collection[DecisionFunction], compared: Compared) -> bool
 
 
 def _file(work: Work, turn: int) -> Path:
-    return work.room("compare") / f"{turn}-{NAMES[target_of(work)]}"
+    return work.room("compare") / f"{turn}-{name_of(target_of(work))}"
 
 
 def against(work: Work, rules: Rules, mark: str = "") -> Compared:

@@ -17,7 +17,7 @@ from dashboard.decisions.function.nodes import LEFT_ALONE, Method, default_of
 from dashboard.decisions.function.text import region
 from dashboard.decisions.grown.default import is_default
 from dashboard.domain.units import format_count
-from dashboard.export import ExportError, bundle, form, usage, writing
+from dashboard.export import TARGETS, ExportError, bundle, form, usage, writing
 from dashboard.export.components import HAN, named, variant_of
 from dashboard.export.form import READ_BY, Form
 from dashboard.export.provenance import today
@@ -29,8 +29,6 @@ from dashboard.tuning.stages import Work
 from loaders import disk
 from loaders.openmpi import DEFAULT_VERSION
 
-#: Of the file, in the stage's folder and in the bundle.
-NAMES = {"openmpi": "rules.conf", "openmpi-json": "rules.json", "openmpi-nodes": "rules.conf", "mpich": "rules.json"}
 _REPORT = "proof.txt"
 #: Across nodes fewer of them may all be on the first ones.
 _PROVEN_ACROSS = 256
@@ -54,6 +52,11 @@ class Rules:
 def target_of(work: Work) -> str:
     """Target that rules of the library are written as; empty where there is none."""
     return form_of(work).target if work.facts("look")["library"] in READ_BY else ""
+
+
+def name_of(target: str) -> str:
+    """Name of the rules' file, in the folders of stages and in the bundle."""
+    return f"rules{TARGETS[target].extension}" if target else "rules"
 
 
 def form_of(work: Work) -> Form:
@@ -222,7 +225,7 @@ def _without(decisions: Mapping[str, DecisionFunction], wrong: Sequence[Verdict]
 
 def export(work: Work) -> Result:
     """Stage *export*."""
-    file = work.room("export") / NAMES.get(target_of(work), "rules")
+    file = work.room("export") / name_of(target_of(work))
     rules, facts = written(work, decisions_of(work), file)
     if rules is None:
         said = "; ".join(facts["notes"]) or "everything is left to the library's own decision"

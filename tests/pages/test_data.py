@@ -214,10 +214,12 @@ def test_what_can_be_loaded_is_offered_where_some_cannot(page: DataPage) -> None
     assert list(page.state.results.children) == ["bcast"]
 
 
-def times(one: float, other: float) -> bytes:
+def times(first: float, second: float) -> bytes:
     """A table of two methods at a few sizes; ten times each, so that files that differ are far apart."""
     cells = [(p, m) for p in (2, 4) for m in (8, 64, 512)]
-    rows = [f"bcast,{name},{p},{m},{t}" for name, t in (("a", one), ("b", other)) for p, m in cells for _ in range(10)]
+    rows = [
+        f"bcast,{name},{p},{m},{t}" for name, t in (("a", first), ("b", second)) for p, m in cells for _ in range(10)
+    ]
     return "\n".join(["collective,algorithm,comm_size,message_size,time", *rows, ""]).encode()
 
 

@@ -7,7 +7,7 @@ import pytest
 
 from dashboard.export.form import form_of
 from dashboard.tuning import switches
-from dashboard.tuning.rules import NAMES
+from dashboard.tuning.rules import name_of
 from tests.conftest import ran
 
 FILE = "coll_tuned_dynamic_rules_filename"
@@ -48,8 +48,8 @@ def test_off_takes_back_what_it_set(bundle: Path) -> None:
 @pytest.mark.parametrize("version", ["5.0.11", "6.0.0"])
 def test_the_rules_that_each_open_mpi_reads_have_a_name_and_variables_that_name_them(version: str) -> None:
     target = form_of("Open MPI", version).target
-    said = switches.variables(target, NAMES[target], ["bcast"], nodes=1)
-    assert said["OMPI_MCA_coll_tuned_dynamic_rules_filename"] == f"{switches.HERE}/{NAMES[target]}"
+    said = switches.variables(target, name_of(target), ["bcast"], nodes=1)
+    assert said["OMPI_MCA_coll_tuned_dynamic_rules_filename"] == f"{switches.HERE}/{name_of(target)}"
 
 
 def test_across_nodes_what_copies_the_buffers_of_gpus_is_still_asked_before_tuned() -> None:

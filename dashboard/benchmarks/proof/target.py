@@ -80,7 +80,7 @@ class Target(ABC):
 
     @abstractmethod
     def environment(self, rules: Path | None, *, here: bool = True) -> dict[str, str]:
-        """Environment variables of a job with a rules file, or with none; whether all its ranks run on one node."""
+        """Environment variables of a job with a rules file, or with none; whether all its ranks run on this machine."""
 
     @abstractmethod
     def plain(self, collective: str) -> tuple[Call, Call]:

@@ -28,6 +28,7 @@ VARIANTS = Variants(segment_sizes=(0, 1024), components=(ALL_COMPONENTS,))
 MOST_RANKS = 9
 #: Seconds without a call coming back after which a method hangs; so many of them may be passed by.
 HANGS_S, AGAIN = 20.0, 40
+TIME_UP = "the time was up"
 
 
 @dataclass(frozen=True)
@@ -204,7 +205,7 @@ def check(
             last = " ".join(log.read_text(encoding="utf-8", errors="replace").split())[-300:]
             raise BenchError(f"no job can be run with {installation.mpiexec}: {status.reason} ({last})")
     title = f"{library.name} {library.version}".strip()
-    why = "the time was up (--time-limit)" if status.state == "timed out" else status.reason
+    why = TIME_UP if status.state == "timed out" else status.reason
     return report_of(order, seen, title, time.monotonic() - began, why)
 
 

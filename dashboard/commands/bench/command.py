@@ -112,12 +112,12 @@ def _run(args: argparse.Namespace) -> None:
     plan = _chosen(args, installation, spread=launching.spreads(args))
     launcher = launching.launcher_of(args, installation, plan.ppns)
     if launcher.name == "local":
-        _say_settings(installation, launcher, plan.ranks)
+        _say_settings(installation, launcher)
         launching.say_beside_nodes(launcher)
     _begin(args, plan, launcher, installation)
 
 
-def _say_settings(installation: Installation, launcher: Launcher, ranks: int) -> None:
+def _say_settings(installation: Installation, launcher: Launcher) -> None:
     """Say what the environment sets, and is kept, and over how many nodes of an allocation the ranks are spread."""
     nodes = allocated_nodes()
     if said := kept(installation.library.environment(here=launcher.here, graphs=True)):
