@@ -108,6 +108,11 @@ def _announce(access: Access, port: int, *, show: bool) -> None:
     _say(f"dashboard available at {url} (stop it with Ctrl-C)")
     if "SSH_CONNECTION" in os.environ and reach.is_loopback(access.address):
         _say(f"from where you sit: ssh -L {port}:localhost:{port} {platform.node()}, then that address")
+    if hub := os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
+        _say(
+            f"with jupyter-server-proxy also at {hub}proxy/{port}/{PAGE} of the hub, if started with "
+            "--allow-websocket-origin HUB:443"
+        )
     if show:
         _open(url)
 

@@ -174,17 +174,20 @@ def test_port_0_becomes_a_free_one(server: _Server, capsys: pytest.CaptureFixtur
     assert f"127.0.0.1:{port}" in server.made["websocket_origin"]
 
 
-def test_who_came_by_ssh_is_told_the_way_and_no_browser_in_the_terminal_holds_up_the_server(
+def test_who_came_by_ssh_or_jupyterhub_is_told_the_way_and_no_browser_in_the_terminal_holds_up_the_server(
     server: _Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 50000 10.0.0.2 22")
+    monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/alice/")
     seen: queue.SimpleQueue[tuple[str, str, bool]] = queue.SimpleQueue()
     for name in ("lynx", "firefox"):
         show = partial(lambda name, url: seen.put((name, url, threading.current_thread().daemon)), name)
         monkeypatch.setattr(webbrowser, "get", partial(SimpleNamespace, name=name, open=show))
         serve(port=5123, show=True)
     assert seen.get(timeout=10) == ("firefox", "http://127.0.0.1:5123/dashboard", True)
-    assert "ssh -L 5123:localhost:5123 " in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "ssh -L 5123:localhost:5123 " in said
+    assert "/user/alice/proxy/5123/dashboard of the hub" in said
 
 
 def test_a_taken_port_is_an_error() -> None:

@@ -43,7 +43,7 @@ _FORM = Environment(autoescape=True).from_string("""<!DOCTYPE html>
 body { font: 16px system-ui, sans-serif; display: grid; place-items: center; min-height: 90vh; margin: 0; }
 form { display: grid; gap: 12px; width: 18rem; }
 input, button { font: inherit; padding: 8px; width: 100%; box-sizing: border-box; }
-</style></head><body><form method="post" action="{{ action }}">
+</style></head><body><form method="post">
 <h1>colltune</h1>
 {% if error %}<p role="alert">{{ error }}</p>{% endif %}
 <input type="hidden" name="_xsrf" value="{{ token }}">
@@ -150,7 +150,9 @@ class LoginHandler(BasicLoginHandler):
         if await asyncio.to_thread(self._validate, name, password):
             self._attempts.take_back(attempt)
             self.set_current_user(name)
-            self.redirect(_path_of(self.get_query_argument("next", "")) or f"{self.application.prefix}/")
+            # Relative: a proxy may have taken the beginning of the path away, as those of JupyterHub do.
+            path = _path_of(self.get_query_argument("next", "")).removeprefix(self.application.prefix)
+            self.redirect(f".{path or '/'}")
             return
         await asyncio.sleep(_FAILURE_SECONDS)
         self.set_status(403)
@@ -182,7 +184,7 @@ class LoginHandler(BasicLoginHandler):
 
     def _show(self, error: str) -> None:
         self.set_header("Cache-Control", "no-store")
-        self.write(_FORM.render(action=self.request.uri, error=error, token=self.xsrf_token.decode()))
+        self.write(_FORM.render(error=error, token=self.xsrf_token.decode()))
 
 
 _NOBODY = hashed("nobody")

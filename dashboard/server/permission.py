@@ -103,9 +103,10 @@ def may_launch() -> Permission:
 def _named() -> Permission:
     name = reach.user()
     if not reach.authenticates() or name is None:
-        return _refused(
-            f"This page can be reached from other machines, and you have not logged in: {REMEDY} and --launchers."
-        )
+        way, remedy = "from other machines", REMEDY
+        if not reach.open_addresses():
+            way, remedy = "through a proxy", "have it started with a log-in (--basic-auth FILE)"
+        return _refused(f"This page can be reached {way}, and you have not logged in: {remedy} and --launchers.")
     if not reach.names_users():
         return _refused(
             "All log in with one password here, which does not tell who you are. Have the server started with a file "

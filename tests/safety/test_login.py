@@ -1,6 +1,7 @@
 """Others reach the page: nobody comes in without a log-in, and nobody into another one's session."""
 
 import json
+import platform
 import stat
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -63,6 +64,9 @@ def test_who_logs_in_sees_the_page_and_own_session(base: str) -> None:
     assert answer.code == 200
     assert visitor.connects(token)
     assert visitor.connects(token, "https://dashboard.example.org:443")
+    # As browsers say it, through a proxy that asks by this machine's name.
+    assert visitor.connects(token, "https://dashboard.example.org")
+    assert not visitor.connects(token, "http://dashboard.example.org")
 
 
 def test_a_session_of_another_user_is_refused(base: str) -> None:
@@ -91,12 +95,21 @@ def test_a_changed_cookie_is_nobodys(base: str) -> None:
 def test_a_forged_origin_is_refused_also_to_who_has_logged_in(base: str) -> None:
     visitor = _known(base, "alice")
     _, token = visitor.page()
-    for origin in ("http://evil.example", "null", base.replace("localhost", "localhost.evil.example")):
+    for origin in ("http://evil.example", "null", "http://[", base.replace("localhost", "localhost.evil.example")):
         assert not visitor.connects(token, origin)
     # A name of theirs that leads to this machine: origin and host are equal.
     rebound = base.replace("localhost", "evil.example")
     assert not visitor.connects(token, rebound, rebound.removeprefix("http://"))
     assert visitor.connects(token, "https://dashboard.example.org", "dashboard.example.org")
+
+
+def test_a_proxy_asks_by_the_machines_own_name_and_takes_the_beginning_of_the_path_away(base: str) -> None:
+    visitor = Visitor(base)
+    assert visitor.ask("/login", {"Host": f"{platform.node()}:5006"}).code == 200
+    # What leads on is relative, as the form is, which is sent to where it came from.
+    assert visitor.ask("/dashboard").headers["Location"].startswith("./login")
+    assert "action=" not in visitor.ask("/login").text
+    assert visitor.log_in("alice", PASSWORDS["alice"]).headers["Location"] == "./dashboard"
 
 
 def test_a_form_of_another_site_does_not_log_in(base: str) -> None:
@@ -105,12 +118,9 @@ def test_a_form_of_another_site_does_not_log_in(base: str) -> None:
     assert "user" not in visitor.cookies
 
 
-def test_logging_in_leads_to_no_other_site(base: str) -> None:
-    visitor = Visitor(base)
-    assert (
-        login._path_of("//evil.example/") == login._path_of("https://evil.example/") == login._path_of("/\\evil") == ""
-    )
-    assert visitor.log_in("alice", PASSWORDS["alice"]).headers["Location"] == "/dashboard"
+def test_logging_in_leads_to_no_other_site() -> None:
+    for address in ("//evil.example/", "https://evil.example/", "/\\evil"):
+        assert login._path_of(address) == ""
 
 
 def test_the_cookie_is_hidden_from_scripts_and_other_sites(base: str) -> None:

@@ -76,6 +76,8 @@ def test_behind_a_proxy_nobody_launches_without_a_log_in(session: Callable[..., 
     session(HERE, headers)
     assert not may_launch()
     assert "--launchers" in may_launch().reason
+    # It listens on the loopback already.
+    assert "127.0.0.1" not in may_launch().reason
 
 
 @pytest.mark.parametrize("addresses", [[EVERYWHERE], ["127.0.0.1", "::"], ["10.0.0.7"], ["/run/colltune.sock"], None])

@@ -4,6 +4,7 @@ Panel and Bokeh trust a request where they take it apart: a second ``?``, a toke
 error of the server's own (500), with a traceback in its log.
 """
 
+import logging
 import re
 import time
 import zlib
@@ -20,8 +21,11 @@ from tornado.web import ErrorHandler
 from dashboard.server import reach
 from dashboard.server.headers import SafeHeaders, SmallStatic
 
+_LOG = logging.getLogger(__name__)
 #: Arguments that are taken apart as addresses.
 _ADDRESSES = ("next", "bokeh-absolute-url")
+#: Headers that are.
+_ORIGINS = ("Origin", "Sec-WebSocket-Origin")
 #: What a token may tell of a request; each is names with values.
 _TOLD = ("headers", "cookies", "arguments")
 #: Tornado takes these for spaces.
@@ -54,6 +58,7 @@ class Guarded(BokehTornado):
         request.uri = f"{path}{mark}{query.replace('?', '%3F').replace('#', '%23')}"
         if request.host.startswith(_OWN_HOST):
             request.host = request.host.replace(_OWN_HOST, "localhost", 1)
+        self._complete_origin(request.headers)
         return super().find_handler(request, **kwargs)
 
     def _refused(self, request: Any) -> int:
@@ -67,9 +72,11 @@ class Guarded(BokehTornado):
             # Panel makes a number of what is digits, and Python refuses one of so many.
             or any(_is_endless(value) for values in request.arguments.values() for value in values)
             or not all(_is_address(each) for name in _ADDRESSES for each in _values(request, name))
+            or not all(_is_address(each) for name in _ORIGINS for each in request.headers.get_list(name))
         ):
             return _BAD
         if not self._is_known(request.host):
+            _LOG.warning("asked for as %r; if a proxy calls it so: --allow-websocket-origin HOST:PORT", request.host)
             return _FORBIDDEN
         offered = _offered(request)
         for token in [*_values(request, "bokeh-token"), *offered]:
@@ -92,9 +99,17 @@ class Guarded(BokehTornado):
 
         A page whose own name leads here (DNS rebinding) has that name as origin and as host: two that are equal.
         """
-        stated = [*self.websocket_origins, *(settings.allowed_ws_origin() or ())]
         name = _name_of(host)
-        return reach.is_loopback(name) or name in map(_name_of, stated)
+        return reach.is_loopback(name) or name in map(_name_of, self._stated()) or name in reach.own_names()
+
+    def _complete_origin(self, headers: Any) -> None:
+        """Write the port of HTTPS that browsers leave out, where it was stated: Bokeh takes 80 for it."""
+        origin = headers.get("Origin", "").lower()
+        if origin.startswith("https://") and f"{origin.removeprefix('https://')}:443" in self._stated():
+            headers["Origin"] = f"{origin}:443"
+
+    def _stated(self) -> list[str]:
+        return [*self.websocket_origins, *(settings.allowed_ws_origin() or ())]
 
 
 def _is_endless(value: bytes) -> bool:
