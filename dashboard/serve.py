@@ -107,7 +107,8 @@ def _announce(access: Access, port: int, *, show: bool) -> None:
     url = f"{scheme}://{_shown(access.address)}:{port}/{PAGE}"
     _say(f"dashboard available at {url} (stop it with Ctrl-C)")
     if "SSH_CONNECTION" in os.environ and reach.is_loopback(access.address):
-        _say(f"from where you sit: ssh -L {port}:localhost:{port} {platform.node()}, then that address")
+        jump = "-J LOGIN-NODE " if "SLURM_JOB_ID" in os.environ else ""
+        _say(f"from where you sit: ssh {jump}-L {port}:localhost:{port} {platform.node()}, then that address")
     if hub := os.environ.get("JUPYTERHUB_SERVICE_PREFIX"):
         _say(
             f"with jupyter-server-proxy also at {hub}proxy/{port}/{PAGE} of the hub, if started with "

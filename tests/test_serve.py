@@ -178,6 +178,7 @@ def test_who_came_by_ssh_or_jupyterhub_is_told_the_way_and_no_browser_in_the_ter
     server: _Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setenv("SSH_CONNECTION", "10.0.0.1 50000 10.0.0.2 22")
+    monkeypatch.setenv("SLURM_JOB_ID", "17")
     monkeypatch.setenv("JUPYTERHUB_SERVICE_PREFIX", "/user/alice/")
     seen: queue.SimpleQueue[tuple[str, str, bool]] = queue.SimpleQueue()
     for name in ("lynx", "firefox"):
@@ -186,7 +187,7 @@ def test_who_came_by_ssh_or_jupyterhub_is_told_the_way_and_no_browser_in_the_ter
         serve(port=5123, show=True)
     assert seen.get(timeout=10) == ("firefox", "http://127.0.0.1:5123/dashboard", True)
     said = capsys.readouterr().err
-    assert "ssh -L 5123:localhost:5123 " in said
+    assert "ssh -J LOGIN-NODE -L 5123:localhost:5123 " in said
     assert "/user/alice/proxy/5123/dashboard of the hub" in said
 
 

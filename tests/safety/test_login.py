@@ -67,6 +67,8 @@ def test_who_logs_in_sees_the_page_and_own_session(base: str) -> None:
     # As browsers say it, through a proxy that asks by this machine's name.
     assert visitor.connects(token, "https://dashboard.example.org")
     assert not visitor.connects(token, "http://dashboard.example.org")
+    # Through a tunnel from another port.
+    assert visitor.connects(token, "http://localhost:8080", "localhost:8080")
 
 
 def test_a_session_of_another_user_is_refused(base: str) -> None:
