@@ -84,7 +84,7 @@ class HomePage(Page):
         self.kept = pn.Column(margin=0, **wide)
         self.drawn = pn.Column(self.map, self.methods, min_width=360, styles={"flex": "1 1 480px"}, **flex)
         self.open = pn.FlexBox(
-            pn.Column(self.facts, self.kept, min_width=420, styles={"flex": "0 1 480px"}, **flex),
+            pn.Column(self.facts, self.kept, min_width=420, styles={"flex": "0 1 510px"}, **flex),
             self.drawn,
             margin=(8, 0),
             align_items="start",

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from dashboard.domain.arrays import Array, BoolArray, FloatArray, IntArray
 from dashboard.plots.axes import Axes, Axis
+from dashboard.plots.backend import LETTERS
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.live import Layer
 from dashboard.plots.raster import Raster
@@ -257,8 +258,8 @@ def cell_texts(texts: Array, axes: Axes, size: str = "9px") -> Layer:
     """Write texts, row by row, in the middles of cells; ask `has_letters` first whether there is room for any."""
     x, y = axes.x.centres, axes.y.centres
     columns = {X.name: np.tile(x, y.size), Y.name: np.repeat(y, x.size), "text": texts}
-    look = {"text_color": INK, "text_font_size": size}
-    return Layer(columns, lambda: hv.Labels(tuple(columns.values()), [X, Y], "text").opts(**look, backend="bokeh"))
+    look = {"text_color": INK, "text_font_size": size, **LETTERS}
+    return Layer(columns, lambda: hv.Labels(tuple(columns.values()), [X, Y], "text").opts(**look))
 
 
 def pin_marker(cell: tuple[int, int] | None, axes: Axes) -> Layer:

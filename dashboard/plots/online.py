@@ -17,6 +17,7 @@ from bokeh.models import NoOverlap
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
 from dashboard.plots.axes import size_axis
+from dashboard.plots.backend import LETTERS
 from dashboard.plots.colors import MethodKey
 from dashboard.plots.frame import framed, tooltips
 from dashboard.plots.frontier import LOOKS
@@ -162,7 +163,7 @@ def _letters(columns: Mapping[str, Any], order: IntArray, key: MethodKey, count:
     x = ((columns["x0"] + columns["x1"]) / 2)[wide]
     y = ((columns["y0"] + columns["y1"]) / 2)[wide]
     text = np.array([key.letters[place] for place in order] * count, dtype=object)[wide]
-    return hv.Labels((x, y, text), ["x", "y"], "text").opts(text_color="#111111", text_font_size="8pt", backend="bokeh")
+    return hv.Labels((x, y, text), ["x", "y"], "text").opts(text_color="#111111", text_font_size="8pt", **LETTERS)
 
 
 def fits_chart(

@@ -8,6 +8,7 @@ import pandas as pd
 
 from dashboard.domain.units import format_bytes, format_count, format_time
 from dashboard.plots.axes import size_axis
+from dashboard.plots.backend import LETTERS
 from dashboard.plots.decision_map import that_fit
 from dashboard.plots.frame import tooltips
 from dashboard.plots.online import frame
@@ -114,7 +115,7 @@ def _grid(
         dark = np.array([_is_dark(each) for each in columns["color"]], dtype=bool)
         for kind, color in ((dark, "#ffffff"), (~dark, "#111111")):
             labels = hv.Labels((x[kind], y[kind], figures[kind]), ["x", "y"], "text")
-            layers.append(labels.opts(text_color=color, text_font_size="9px", backend="bokeh"))
+            layers.append(labels.opts(text_color=color, text_font_size="9px", **LETTERS))
     return hv.Overlay(layers).opts(
         **frame(title),
         xlim=axis.limits,

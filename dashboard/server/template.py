@@ -3,8 +3,10 @@
 from dashboard.server.patches.lean import EARLY, FIRST, OUTLINE
 
 #: As the header will be. The template's veil stays, over what is there but is not heard by the server yet; unseen.
+#: Browsers draw white scroll bars on a dark page, which says nowhere else that it is dark.
 _STYLE = f"""
 @media (prefers-color-scheme: dark) {{ html:has(#{FIRST}) {{ background: #121212; color: #fff; }} }}
+:root {{ scrollbar-color: color-mix(in srgb, var(--panel-on-background-color, #888) 45%, transparent) transparent; }}
 #{FIRST} {{ position: absolute; inset: 0; z-index: -1; font: 16px system-ui, sans-serif; padding: 0 8px; }}
 #{FIRST} header {{ height: 52px; line-height: 48px; margin: 0 -8px; padding-left: 24px; box-sizing: border-box;
     border-bottom: 1px solid rgba(128, 128, 128, 0.3); font-size: 20px; font-weight: 700; }}

@@ -16,6 +16,7 @@ from dashboard.plots.decision_map import (
     FIGURE_WIDTH,
     LOWEST,
     NARROWEST,
+    cell_texts,
     code_image,
     codes_in_runs,
     has_letters,
@@ -157,6 +158,13 @@ def test_cells_that_are_too_narrow_or_low_for_a_letter_have_none(rows: int, colu
     narrow = (NARROWEST * wide < FIGURE_WIDTH + 1) | (LOWEST * high < FIGURE_HEIGHT)[:, None]
     assert narrow.any()
     assert set(texts[narrow]) == {""}
+
+
+def test_letters_are_of_the_page_s_font_also_where_there_is_no_helvetica(dmap: xr.Dataset) -> None:
+    axes, _, _ = drawn(dmap)
+    labels = cell_texts(np.full(dmap["best"].shape, "A", dtype=object), axes).draw()
+    font = hv.render(labels).renderers[0].glyph.text_font
+    assert font.value.endswith("sans-serif")
 
 
 def test_a_map_of_many_cells_has_no_letters() -> None:

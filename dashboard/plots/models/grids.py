@@ -9,6 +9,7 @@ import numpy as np
 
 from dashboard.domain.arrays import FloatArray, IntArray
 from dashboard.domain.units import format_bytes, format_percent, format_time
+from dashboard.plots.backend import LETTERS
 from dashboard.plots.decision_map import INK
 from dashboard.plots.difference import COLORS
 from dashboard.plots.frame import framed, tooltips
@@ -122,7 +123,7 @@ def gain_map(
     )
     figures = hv.Labels(
         (columns[there], rows[there], [_figure(value) for value in values[there]]), [x, y], "figure"
-    ).opts(text_color=INK, text_font_size="9px", backend="bokeh")
+    ).opts(text_color=INK, text_font_size="9px", **LETTERS)
     taken = [(place, row) for place, row in enumerate(selected) if row >= 0]
     marks = hv.Rectangles([(place - 0.5, row - 0.5, place + 0.5, row + 0.5) for place, row in taken], ends).opts(
         fill_alpha=0, line_color=INK, line_width=2.5, backend="bokeh"
