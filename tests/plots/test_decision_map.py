@@ -162,7 +162,7 @@ def test_cells_that_are_too_narrow_or_low_for_a_letter_have_none(rows: int, colu
 
 def test_letters_are_of_the_page_s_font_also_where_there_is_no_helvetica(dmap: xr.Dataset) -> None:
     axes, _, _ = drawn(dmap)
-    labels = cell_texts(np.full(dmap["best"].shape, "A", dtype=object), axes).draw()
+    labels = cell_texts(np.full(dmap["best"].size, "A", dtype=object), axes).draw()
     font = hv.render(labels).renderers[0].glyph.text_font
     assert font.value.endswith("sans-serif")
 
