@@ -60,18 +60,12 @@ class MpichWithRules(_Both, Mpich):
 
 @dataclass(frozen=True)
 class WithRules(_Both, OpenMpi):
-    """An Open MPI that is given a rules file; its methods are its own decision and the file's.
+    """An Open MPI that is given a rules file; its methods are its own decision and the file's."""
 
-    Attributes
-    ----------
-    rules
-        The file, an absolute path.
-    han
-        HAN's rules that belong to it, which then decide who answers; empty: tuned is asked first. HAN cannot be told
-        to heed them or not while it runs, so that both methods have launches of their own.
-    """
-
+    #: The file, an absolute path.
     rules: str = ""
+    #: HAN's rules that belong to it, which then decide who answers; empty: tuned is asked first. HAN cannot be told to
+    #: heed them or not while it runs, so that both methods have launches of their own.
     han: str = ""
 
     def settings(self, collective: str, method: Method) -> dict[str, int]:

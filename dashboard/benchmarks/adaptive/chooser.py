@@ -69,20 +69,13 @@ def ending(ended: str, goal: Goal, loss: Mapping[str, float | None], doubtful: i
 
 @dataclass
 class Chooser:
-    """Knows what a campaign has measured, and says what comes next.
+    """Knows what a campaign has measured, and says what comes next."""
 
-    Parameters
-    ----------
-    plan
-        Whose grid is chosen from; its goal says when it is enough.
-    cores
-        Of the one machine that all ranks are on; None: each has one.
-    only
-        Communicator sizes that it may choose, as a job of an array; it knows what others have measured. None: all.
-    """
-
+    #: Whose grid is chosen from; its goal says when it is enough.
     plan: Plan
+    #: Of the one machine that all ranks are on; None: each has one.
     cores: int | None = None
+    #: Communicator sizes that it may choose, as a job of an array; it knows what others have measured. None: all.
     only: tuple[int, ...] | None = None
     points: dict[PointKey, Point] = field(default_factory=dict)
     refused: set[PointKey] = field(default_factory=set)

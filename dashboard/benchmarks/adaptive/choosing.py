@@ -27,24 +27,16 @@ Cost = Callable[[str, int, int], float]
 
 @dataclass(frozen=True)
 class Step:
-    """What is measured next: of one communicator size some message sizes.
+    """What is measured next: of one communicator size some message sizes."""
 
-    Attributes
-    ----------
-    collective, row
-        Collective, and place of the communicator size.
-    cells
-        For each message size its place, and the places of the methods.
-    seconds
-        That it is expected to take.
-    loss
-        Percent of expected loss, over the grid, that it is measured for; infinite of the first lines.
-    """
-
+    #: Collective, and place of the communicator size.
     collective: str
     row: int
+    #: For each message size its place, and the places of the methods.
     cells: tuple[tuple[int, tuple[int, ...]], ...]
+    #: That it is expected to take.
     seconds: float
+    #: Percent of expected loss, over the grid, that it is measured for; infinite of the first lines.
     loss: float
 
     @property

@@ -70,20 +70,13 @@ def standard_error(samples: FloatArray) -> FloatArray:
 
 @dataclass
 class Calibration:
-    """How much wider bands are than what is beside them tells, as it was worked out last.
+    """How much wider bands are than what is beside them tells, as it was worked out last."""
 
-    Attributes
-    ----------
-    points
-        Number of those that it was worked out of.
-    factors
-        As of `Surfaces.factors_of`.
-    quick
-        Whether they may be those of fewer points.
-    """
-
+    #: Number of those that it was worked out of.
     points: int = 0
+    #: As of `Surfaces.factors_of`.
     factors: tuple[float, float] = (1.0, 1.0)
+    #: Whether they may be those of fewer points.
     quick: bool = False
 
     def of(self, surfaces: Surfaces, points: int) -> tuple[float, float]:
@@ -96,35 +89,24 @@ class Calibration:
 
 @dataclass(frozen=True, eq=False)
 class Known:
-    """What is known of the methods of one collective over a grid of sizes.
+    """What is known of the methods of one collective over a grid of sizes."""
 
-    Attributes
-    ----------
-    comm_sizes, message_sizes
-        The grid, ascending.
-    logs, errors
-        ``(method, comm_size, message_size)``: logarithm of the time in seconds, NaN where not measured, and standard
-        error of that.
-    able
-        Likewise: where a method could be measured, or was.
-    weights
-        ``(comm_size, message_size)``: what each size counts, at least one above 0.
-    incumbent
-        Place of the library's own decision, which is measured wherever anything is; None where it is no method.
-    folding
-        As of `Surfaces`, for results of which nothing can be measured in between.
-    calibration
-        Of those before that knew less, and of this one.
-    """
-
+    #: The grid, ascending.
     comm_sizes: IntArray
     message_sizes: IntArray
+    #: ``(method, comm_size, message_size)``: logarithm of the time in seconds, NaN where not measured, and standard
+    #: error of that.
     logs: FloatArray
     errors: FloatArray
+    #: Likewise: where a method could be measured, or was.
     able: BoolArray
+    #: ``(comm_size, message_size)``: what each size counts, at least one above 0.
     weights: FloatArray
+    #: Place of the library's own decision, which is measured wherever anything is; None where it is no method.
     incumbent: int | None = None
+    #: As of `Surfaces`, for results of which nothing can be measured in between.
     folding: BoolArray | None = None
+    #: Of those before that knew less, and of this one.
     calibration: Calibration = field(default_factory=Calibration)
 
     @cached_property

@@ -14,21 +14,14 @@ from dashboard.domain.units import format_duration
 
 @dataclass(frozen=True)
 class Goal:
-    """When a campaign that chooses its points itself ends, of which at least one is said, and what counts to it.
+    """When a campaign that chooses its points itself ends, of which at least one is said, and what counts to it."""
 
-    Attributes
-    ----------
-    seconds
-        Of measuring, over all launches; None: as long as it takes.
-    percent
-        Mean expected loss of the decision, of every collective; None: until nothing is left to measure.
-    calls
-        Collective, communicator and message size on the grid, and how often programs call it, which is what it counts;
-        empty: all sizes count alike.
-    """
-
+    #: Of measuring, over all launches; None: as long as it takes.
     seconds: float | None = None
+    #: Mean expected loss of the decision, of every collective; None: until nothing is left to measure.
     percent: float | None = None
+    #: Collective, communicator and message size on the grid, and how often programs call it, which is what it counts;
+    #: empty: all sizes count alike.
     calls: tuple[tuple[str, int, int, float], ...] = ()
 
     def __post_init__(self) -> None:

@@ -33,20 +33,13 @@ from dashboard.export.components import SERVES
 
 @dataclass(frozen=True)
 class Advice:
-    """What is measured next, and what it is for.
+    """What is measured next, and what it is for."""
 
-    Attributes
-    ----------
-    step
-        Points of one communicator size; places count along the grid of `Known`.
-    before
-        Mean expected loss of the collective's decision without them, percent; NaN where nothing is known yet.
-    again
-        Whether they are measured again, since their times cannot be trusted.
-    """
-
+    #: Points of one communicator size; places count along the grid of `Known`.
     step: Step
+    #: Mean expected loss of the collective's decision without them, percent; NaN where nothing is known yet.
     before: float
+    #: Whether they are measured again, since their times cannot be trusted.
     again: bool = False
 
 

@@ -28,20 +28,13 @@ _ERROR = 0.02
 
 
 class Course(NamedTuple):
-    """Where a replay stands.
+    """Where a replay stands."""
 
-    Attributes
-    ----------
-    share
-        Of the full campaign's core-seconds that was spent.
-    penalty
-        Mean over all sizes of what is decided now, percent over the best of the full campaign.
-    expected
-        Loss in percent that is expected, by what was measured alone.
-    """
-
+    #: Of the full campaign's core-seconds that was spent.
     share: float
+    #: Mean over all sizes of what is decided now, percent over the best of the full campaign.
     penalty: float
+    #: Loss in percent that is expected, by what was measured alone.
     expected: float
 
 

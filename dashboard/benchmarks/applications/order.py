@@ -33,50 +33,34 @@ _STEP = 0.002
 
 @dataclass(frozen=True)
 class Order:
-    """A run of an application.
+    """A run of an application."""
 
-    Attributes
-    ----------
-    application, variant
-        See `VARIANTS`.
-    processes
-        Number of ranks.
-    size
-        Unknowns n; of the sparse system twice the square of a number.
-    ways
-        Each `ORIGINAL`, `ORTHOGONAL` or a grid such as ``4x4``; run in turns.
-    inner
-        Method by collective, as `dashboard.benchmarks.providers.grid_comms.Caller` takes it: of the collective in the
-        original, of each phase in a grid. Under the empty name for those not named; else the library's own decision.
-    stages, iterations
-        K, and I of the corrector (PABM).
-    system
-        Of PAB and PABM, one of `SYSTEMS`.
-    steps
-        Time steps of PAB and PABM; iterations at most of Jacobi.
-    step_size
-        Of time.
-    tolerance
-        Jacobi ends when no component changed by more.
-    repetitions
-        Turns.
-    seed
-        Of random matrices.
-    """
-
+    #: See `VARIANTS`.
     application: str
     variant: str
+    #: Number of ranks.
     processes: int
+    #: Unknowns n; of the sparse system twice the square of a number.
     size: int
+    #: Each `ORIGINAL`, `ORTHOGONAL` or a grid such as ``4x4``; run in turns.
     ways: tuple[str, ...] = (ORIGINAL, ORTHOGONAL)
+    #: Method by collective, as `dashboard.benchmarks.providers.grid_comms.Caller` takes it: of the collective in the
+    #: original, of each phase in a grid. Under the empty name for those not named; else the library's own decision.
     inner: Mapping[str, str] = field(default_factory=dict)
+    #: K, and I of the corrector (PABM).
     stages: int = 4
     iterations: int = 1
+    #: Of PAB and PABM, one of `SYSTEMS`.
     system: str = "sparse"
+    #: Time steps of PAB and PABM; iterations at most of Jacobi.
     steps: int = 10
+    #: Of time.
     step_size: float = _STEP
+    #: Jacobi ends when no component changed by more.
     tolerance: float = 1e-10
+    #: Turns.
     repetitions: int = 3
+    #: Of random matrices.
     seed: int = 1
 
     def __post_init__(self) -> None:

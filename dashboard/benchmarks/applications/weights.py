@@ -11,20 +11,13 @@ from dashboard.domain.arrays import FloatArray
 
 
 class Weights(NamedTuple):
-    """Weights of K stages.
+    """Weights of K stages."""
 
-    Attributes
-    ----------
-    abscissae
-        a_1 < … < a_K = 1.
-    predictor
-        S (K × K): stage i is the last one of the step before, plus h times row i over the slopes of that step (PAB).
-    corrector, implicit
-        The same for PAM: weights of the slopes of the step before (K × K), and T of the slope of the stage itself (K).
-    """
-
+    #: a_1 < … < a_K = 1.
     abscissae: FloatArray
+    #: S (K × K): stage i is the last one of the step before, plus h times row i over the slopes of that step (PAB).
     predictor: FloatArray
+    #: The same for PAM: weights of the slopes of the step before (K × K), and T of the slope of the stage itself (K).
     corrector: FloatArray
     implicit: FloatArray
 

@@ -47,16 +47,11 @@ class Tail:
     """Whole lines of a file that grows, each given once.
 
     A file that was replaced or has become shorter is read from its start: `restarted` then says so.
-
-    Attributes
-    ----------
-    path
-        The file; it may not be there yet.
-    restarted
-        Whether what was given before the last call counts no more.
     """
 
+    #: The file; it may not be there yet.
     path: Path
+    #: Whether what was given before the last call counts no more.
     restarted: bool = False
     _at: int = 0
     _inode: int = -1
@@ -83,17 +78,11 @@ class Tail:
 
 @dataclass
 class Filling:
-    """The cube of one collective of a plan, as far as it is measured: its grid is the plan's from the start.
+    """The cube of one collective of a plan, as far as it is measured: its grid is the plan's from the start."""
 
-    Parameters
-    ----------
-    collective
-        Of the plan.
-    plan
-        Gives methods and sizes.
-    """
-
+    #: Of the plan.
     collective: str
+    #: Gives methods and sizes.
     plan: Plan
     samples: dict[tuple[int, ...], dict[int, array[float]]] = field(default_factory=dict)
 
@@ -179,26 +168,17 @@ class Filling:
 
 @dataclass(frozen=True)
 class Sight:
-    """What one look at a campaign has seen.
+    """What one look at a campaign has seen."""
 
-    Attributes
-    ----------
-    status
-        As `dashboard.benchmarks.campaigns.control.status` gives it.
-    points
-        Grows whenever points have come; another number means another map.
-    log
-        Last lines of what the ranks printed.
-    refused
-        Why methods were not timed, in words, with the number of points, most first.
-    chosen
-        Of an adaptive campaign how far the choice of points is (`Campaign.choices`), and ``ranks``; else empty.
-    """
-
+    #: As `dashboard.benchmarks.campaigns.control.status` gives it.
     status: Mapping[str, Any]
+    #: Grows whenever points have come; another number means another map.
     points: int
+    #: Last lines of what the ranks printed.
     log: tuple[str, ...]
+    #: Why methods were not timed, in words, with the number of points, most first.
     refused: tuple[str, ...]
+    #: Of an adaptive campaign how far the choice of points is (`Campaign.choices`), and ``ranks``; else empty.
     chosen: Mapping[str, Any] = field(default_factory=dict)
 
 

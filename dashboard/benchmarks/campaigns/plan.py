@@ -33,73 +33,51 @@ Todo = list[tuple[Cell, list[Method]]]
 
 @dataclass(frozen=True)
 class Plan:
-    """A campaign.
+    """A campaign."""
 
-    Attributes
-    ----------
-    ranks
-        Processes that are launched; communicators are made of them.
-    methods
-        Of each collective, in the order of the cube.
-    comm_sizes, message_sizes
-        Grids; message sizes in bytes by the project's convention, ignored for the barrier.
-    ppns
-        Processes per node; empty: as the launcher places them.
-    datatype
-        Of reductions, or several, by commas; message sizes that one does not divide are left out for it.
-    operation
-        Of reductions: `SUM`, or `FIRST`, which does not commute.
-    memory
-        Bytes of buffers that a process may hold; cells above it are left out.
-    settings
-        Of each collective, for each of its methods: control variables to write before a communicator is made, and
-        again before it is used. Empty where the library cannot be switched.
-    strict
-        Control variables that are set while a method is verified, so that one that cannot work is refused.
-    graph_counters
-        Performance variables that count messages by peer; empty when message graphs are not recorded.
-    launches
-        How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
-        within one of them show.
-    apart
-        Whether methods are forced by variables of the environment, those that share these in a launch of their own;
-        `settings` are empty then.
-    checked
-        Whether the methods are called in every way before they are timed (`benchmarks.safety`).
-    goal
-        When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
-    only
-        Of each collective named here, the points that are measured of the grid: communicator size, message size and
-        places of the methods; empty: all of them.
-    anew
-        Whether other results have times of some of these points that cannot be trusted: where both are loaded, what is
-        measured stands for those.
-    components
-        Names of methods that are parts of the library which answer calls by themselves.
-    library, library_version
-        What the methods were read from; the worker refuses another version.
-    """
-
+    #: Processes that are launched; communicators are made of them.
     ranks: int
+    #: Of each collective, in the order of the cube.
     methods: Mapping[str, tuple[Method, ...]]
+    #: Grids; message sizes in bytes by the project's convention, ignored for the barrier.
     comm_sizes: tuple[int, ...]
     message_sizes: tuple[int, ...]
+    #: Processes per node; empty: as the launcher places them.
     ppns: tuple[int, ...] = ()
     protocol: Protocol = field(default_factory=Protocol)
+    #: Of reductions, or several, by commas; message sizes that one does not divide are left out for it.
     datatype: str = "float32"
+    #: Of reductions: `SUM`, or `FIRST`, which does not commute.
     operation: str = SUM
+    #: Bytes of buffers that a process may hold; cells above it are left out.
     memory: int = 1 << 28
+    #: Of each collective, for each of its methods: control variables to write before a communicator is made, and again
+    #: before it is used. Empty where the library cannot be switched.
     settings: Mapping[str, tuple[Mapping[str, int], ...]] = field(default_factory=dict)
+    #: Control variables that are set while a method is verified, so that one that cannot work is refused.
     strict: Mapping[str, int] = field(default_factory=dict)
+    #: Performance variables that count messages by peer; empty when message graphs are not recorded.
     graph_counters: tuple[str, ...] = ()
     seed: int = 1
+    #: How often everything is measured, each time by ranks started anew: launches differ by more than the repetitions
+    #: within one of them show.
     launches: int = 1
+    #: Whether methods are forced by variables of the environment, those that share these in a launch of their own;
+    #: `settings` are empty then.
     apart: bool = False
+    #: Whether the methods are called in every way before they are timed (`benchmarks.safety`).
     checked: bool = True
+    #: When it is enough, of a campaign that chooses its points itself (`benchmarks.adaptive`); None: all are measured.
     goal: Goal | None = None
+    #: Of each collective named here, the points that are measured of the grid: communicator size, message size and
+    #: places of the methods; empty: all of them.
     only: Mapping[str, tuple[Only, ...]] = field(default_factory=dict)
+    #: Whether other results have times of some of these points that cannot be trusted: where both are loaded, what is
+    #: measured stands for those.
     anew: bool = False
+    #: Names of methods that are parts of the library which answer calls by themselves.
     components: tuple[str, ...] = ()
+    #: What the methods were read from; the worker refuses another version.
     library: str = ""
     library_version: str = ""
 

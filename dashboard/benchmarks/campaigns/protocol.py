@@ -13,47 +13,33 @@ PointKey = tuple[str, Method, int, int, int | None, str, int]
 
 @dataclass(frozen=True)
 class Protocol:
-    """How one point is measured.
+    """How one point is measured."""
 
-    Attributes
-    ----------
-    name
-        ``skampi``: every repetition starts at a common time, and takes until the last process has ended.
-        ``occ``: a loop of operation and dissemination barrier, less the loop of barriers alone.
-    min_repetitions, max_repetitions, relative_error
-        Repetitions go on until the standard error of the mean without the lowest and the highest quartile is at most
-        this share of it.
-    rounds
-        The methods of a cell take turns so many times at least.
-    warm_up
-        Calls that are not timed, of each method before its first round.
-    iterations
-        Operations in one loop of ``occ``.
-    seconds
-        Longest time for the repetitions of one point; it may end with fewer than `min_repetitions`.
-    buffers
-        ``reuse`` the same memory, which then lies in the caches, or ``rotate`` through more than they hold.
-    roots
-        Root of rooted collectives: the ``first`` process, or ``rotate`` from repetition to repetition.
-    counts
-        Blocks of allgatherv and alltoallv: all ``equal``, or ``skewed``, in proportion to the rank + 1 with the message
-        size as their mean.
-    race
-        Whether a method that is beyond doubt slower than another of its cell is repeated no more; the library's own
-        decision always is.
-    """
-
+    #: ``skampi``: every repetition starts at a common time, and takes until the last process has ended. ``occ``: a loop
+    #: of operation and dissemination barrier, less the loop of barriers alone.
     name: Literal["skampi", "occ"] = "skampi"
+    #: Repetitions go on until the standard error of the mean without the lowest and the highest quartile is at most
+    #: this share of it.
     min_repetitions: int = 9
     max_repetitions: int = 60
     relative_error: float = 0.05
+    #: The methods of a cell take turns so many times at least.
     rounds: int = 3
+    #: Calls that are not timed, of each method before its first round.
     warm_up: int = 2
+    #: Operations in one loop of ``occ``.
     iterations: int = 10
+    #: Longest time for the repetitions of one point; it may end with fewer than `min_repetitions`.
     seconds: float = 5.0
+    #: ``reuse`` the same memory, which then lies in the caches, or ``rotate`` through more than they hold.
     buffers: Literal["reuse", "rotate"] = "reuse"
+    #: Root of rooted collectives: the ``first`` process, or ``rotate`` from repetition to repetition.
     roots: Literal["first", "rotate"] = "first"
+    #: Blocks of allgatherv and alltoallv: all ``equal``, or ``skewed``, in proportion to the rank + 1 with the message
+    #: size as their mean.
     counts: Literal["equal", "skewed"] = "equal"
+    #: Whether a method that is beyond doubt slower than another of its cell is repeated no more; the library's own
+    #: decision always is.
     race: bool = False
 
     def __post_init__(self) -> None:

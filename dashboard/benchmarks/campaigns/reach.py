@@ -13,16 +13,11 @@ from dashboard.domain.units import format_count
 
 @dataclass(frozen=True)
 class Reach:
-    """Nodes of a start, and processes on each at most; None: not known before it runs.
-
-    Attributes
-    ----------
-    filled
-        Processes on each node, as the last start of the same ranks in the same way found them; empty: none has.
-    """
+    """Nodes of a start, and processes on each at most; None: not known before it runs."""
 
     nodes: int | None = None
     ppn: int | None = None
+    #: Processes on each node, as the last start of the same ranks in the same way found them; empty: none has.
     filled: tuple[int, ...] = ()
 
     def lacks(self, cell: Cell) -> bool:

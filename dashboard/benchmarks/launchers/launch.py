@@ -49,20 +49,14 @@ _LAST_WORDS = 4
 
 @dataclass(frozen=True)
 class Start:
-    """One start of a job's ranks: variables beside the job's, arguments after its program's.
-
-    Attributes
-    ----------
-    again
-        So often it is started again when it ended badly or hung after it had written something; it is told how in the
-        variable of `dashboard.benchmarks.safety.order.ENDED`.
-    quiet
-        Seconds after which it hangs when nothing is written, instead of the job's; None: the job's.
-    """
+    """One start of a job's ranks: variables beside the job's, arguments after its program's."""
 
     environment: Mapping[str, str] = field(default_factory=dict)
     arguments: tuple[str, ...] = ()
+    #: So often it is started again when it ended badly or hung after it had written something; it is told how in the
+    #: variable of `dashboard.benchmarks.safety.order.ENDED`.
     again: int = 0
+    #: Seconds after which it hangs when nothing is written, instead of the job's; None: the job's.
     quiet: float | None = None
 
 
@@ -114,21 +108,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Status:
-    """State of jobs.
+    """State of jobs."""
 
-    Attributes
-    ----------
-    state, reason
-        The reason is in words, the scheduler's where it gave one.
-    exit_code
-        Once they have ended.
-    jobs
-        What a scheduler says of each: ``id``, ``state``, ``reason``, ``nodes``.
-    """
-
+    #: The reason is in words, the scheduler's where it gave one.
     state: State
     reason: str = ""
+    #: Once they have ended.
     exit_code: int | None = None
+    #: What a scheduler says of each: ``id``, ``state``, ``reason``, ``nodes``.
     jobs: tuple[Mapping[str, Any], ...] = ()
 
 

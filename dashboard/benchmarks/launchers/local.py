@@ -42,26 +42,17 @@ _START_S = 10.0
 
 @dataclass(frozen=True)
 class LocalLauncher:
-    """Jobs on this machine, each under a supervisor that holds its time limit and writes down how it ended.
+    """Jobs on this machine, each under a supervisor that holds its time limit and writes down how it ended."""
 
-    Attributes
-    ----------
-    mpiexec
-        Start command with its options, as `dashboard.benchmarks.launchers.template` has it.
-    ppn
-        Processes on each node, for a start command that asks for them.
-    folder
-        See `Launcher`.
-    variables
-        Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
-    site
-        Its file; empty: there was none.
-    """
-
+    #: Start command with its options, as `dashboard.benchmarks.launchers.template` has it.
     mpiexec: tuple[str, ...] = ("mpiexec",)
+    #: Processes on each node, for a start command that asks for them.
     ppn: int | None = None
+    #: See `Launcher`.
     folder: str = ""
+    #: Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
     variables: Mapping[str, str] = field(default_factory=dict)
+    #: Its file; empty: there was none.
     site: str = field(default="", compare=False)
     name: str = field(default="local", init=False)
     array: int = field(default=0, init=False)

@@ -47,32 +47,21 @@ _KNOWN: Mapping[str, type] = {"launch": str, "ppn": int, "folder": str, "environ
 
 @dataclass(frozen=True)
 class Site:
-    """What a site says; made of nothing, it says nothing.
+    """What a site says; made of nothing, it says nothing."""
 
-    Attributes
-    ----------
-    launch
-        `HERE`, `SLURM`, one of `FURTHER`, or a start command as `dashboard.benchmarks.launchers.template` reads it.
-    ppn
-        Processes on each node; None: as the start command has it.
-    folder
-        For files of jobs that are nobody's campaign, seen by all nodes; empty: the system's own.
-    environment
-        Variables.
-    slurm
-        Fields of `dashboard.benchmarks.launchers.slurm.Request`.
-    further
-        What else is said to schedulers, by their names.
-    file
-        Where it says so; None: nowhere.
-    """
-
+    #: `HERE`, `SLURM`, one of `FURTHER`, or a start command as `dashboard.benchmarks.launchers.template` reads it.
     launch: str = HERE
+    #: Processes on each node; None: as the start command has it.
     ppn: int | None = None
+    #: For files of jobs that are nobody's campaign, seen by all nodes; empty: the system's own.
     folder: str = ""
+    #: Variables.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Fields of `dashboard.benchmarks.launchers.slurm.Request`.
     slurm: Mapping[str, Any] = field(default_factory=dict)
+    #: What else is said to schedulers, by their names.
     further: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    #: Where it says so; None: nowhere.
     file: Path | None = None
 
     def request(self, **given: Any) -> Request:

@@ -64,26 +64,17 @@ def available() -> str:
 
 @dataclass(frozen=True)
 class SlurmLauncher:
-    """Jobs of a Slurm cluster.
+    """Jobs of a Slurm cluster."""
 
-    Attributes
-    ----------
-    request
-        What is asked for beside ranks and time.
-    mpiexec
-        Where the start command is, when the request does not name another one.
-    folder
-        See `dashboard.benchmarks.launchers.launch.Launcher`.
-    variables
-        Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
-    site
-        Its file; empty: there was none.
-    """
-
+    #: What is asked for beside ranks and time.
     request: Request = field(default_factory=Request)
+    #: Where the start command is, when the request does not name another one.
     mpiexec: str = "mpiexec"
+    #: See `dashboard.benchmarks.launchers.launch.Launcher`.
     folder: str = ""
+    #: Of the site, see `dashboard.benchmarks.launchers.site.Site.environment`.
     variables: Mapping[str, str] = field(default_factory=dict)
+    #: Its file; empty: there was none.
     site: str = field(default="", compare=False)
     name: str = field(default="slurm", init=False)
 

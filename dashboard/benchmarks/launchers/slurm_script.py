@@ -39,41 +39,28 @@ GRACE_S = 5.0
 
 @dataclass(frozen=True)
 class Request:
-    """What a campaign asks Slurm for.
+    """What a campaign asks Slurm for."""
 
-    Attributes
-    ----------
-    nodes
-        None: as many as the ranks need at `tasks_per_node`; Slurm decides when that is None too.
-    tasks_per_node
-        Ranks on each node at most; None: as Slurm places them.
-    partition, account, qos, constraint
-        By the site's names; empty: the site's default.
-    extra
-        Further lines of ``#SBATCH``, each ``--option`` or ``--option=value``.
-    modules
-        Loaded by the job before anything else.
-    environment
-        Variables of MPI libraries and networks, such as ``OMPI_MCA_btl``; before those of `Job`.
-    start
-        Start command, one of `dashboard.domain.jobs.STARTS`.
-    start_options
-        Of the start command, such as ``--mpi=pmix``; where ranks are placed also in two words: ``--bind-to core``.
-    array
-        One job for each communicator size, so many of them at once; 0: one job for all.
-    """
-
+    #: None: as many as the ranks need at `tasks_per_node`; Slurm decides when that is None too.
     nodes: int | None = None
+    #: Ranks on each node at most; None: as Slurm places them.
     tasks_per_node: int | None = None
+    #: By the site's names; empty: the site's default.
     partition: str = ""
     account: str = ""
     qos: str = ""
     constraint: str = ""
+    #: Further lines of ``#SBATCH``, each ``--option`` or ``--option=value``.
     extra: tuple[str, ...] = ()
+    #: Loaded by the job before anything else.
     modules: tuple[str, ...] = ()
+    #: Variables of MPI libraries and networks, such as ``OMPI_MCA_btl``; before those of `Job`.
     environment: Mapping[str, str] = field(default_factory=dict)
+    #: Start command, one of `dashboard.domain.jobs.STARTS`.
     start: str = "mpiexec"
+    #: Of the start command, such as ``--mpi=pmix``; where ranks are placed also in two words: ``--bind-to core``.
     start_options: tuple[str, ...] = ()
+    #: One job for each communicator size, so many of them at once; 0: one job for all.
     array: int = 0
 
     def __post_init__(self) -> None:

@@ -59,21 +59,15 @@ _FIELD = re.compile(r"(?:^|\s)([A-Za-z/:]+)=(\S*)")
 
 @dataclass(frozen=True)
 class Told:
-    """What Slurm says of one job, or one of an array.
-
-    Attributes
-    ----------
-    word
-        Such as ``PENDING``.
-    code
-        Exit code; negative for a signal.
-    """
+    """What Slurm says of one job, or one of an array."""
 
     id: str
+    #: Such as ``PENDING``.
     word: str
     state: State
     reason: str
     nodes: str
+    #: Exit code; negative for a signal.
     code: int | None
 
 

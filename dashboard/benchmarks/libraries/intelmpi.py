@@ -24,18 +24,12 @@ _VERSION = re.compile(r"Intel\(R\) MPI Library.*?\bVersion (\d[\w.]*)")
 
 @dataclass(frozen=True)
 class IntelMpi(Plain):
-    """Intel MPI of some version, such as ``2021.11``.
-
-    Attributes
-    ----------
-    presets
-        Highest number of each collective, where ``impi_info`` tells it.
-    why
-        A remark on how it is measured.
-    """
+    """Intel MPI of some version, such as ``2021.11``."""
 
     version: str
+    #: Highest number of each collective, where ``impi_info`` tells it.
     presets: tuple[tuple[str, int], ...] = ()
+    #: A remark on how it is measured.
     why: str = f"methods of {NAME} cannot be switched while it runs: each is measured in a launch of its own"
     name: str = NAME
     apart: bool = True

@@ -72,40 +72,27 @@ class Method:
 
 @dataclass(frozen=True)
 class Variants:
-    """Values of the parameters that methods are made with.
+    """Values of the parameters that methods are made with."""
 
-    Attributes
-    ----------
-    segment_sizes
-        Bytes, 0 = none; for algorithms that cut messages into segments.
-    fan_outs
-        For trees and chains with a choosable number of children.
-    radixes
-        For k-nomial trees.
-    max_requests, first_segments
-        Of own methods: messages at once, 0 = no limit, and bytes; of none the values that the methods name.
-    components
-        Parts of the library that answer calls by themselves, by name, or `ALL_COMPONENTS`.
-    grids, inner
-        Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
-    named
-        Own methods that are wanted with parameters beside those, as `dashboard.schedules.orthogonal.worded` reads them.
-    launched
-        Whether each method has a launch of its own, so that there may be some that hold from the ranks' start on only.
-    ruled
-        Whether components are wanted of those collectives alone of which rules can name who answers.
-    """
-
+    #: Bytes, 0 = none; for algorithms that cut messages into segments.
     segment_sizes: tuple[int, ...] = (0, 1024, 8192, 65536)
+    #: For trees and chains with a choosable number of children.
     fan_outs: tuple[int, ...] = (4,)
+    #: For k-nomial trees.
     radixes: tuple[int, ...] = (4,)
+    #: Of own methods: messages at once, 0 = no limit, and bytes; of none the values that the methods name.
     max_requests: tuple[int, ...] = ()
     first_segments: tuple[int, ...] = ()
+    #: Parts of the library that answer calls by themselves, by name, or `ALL_COMPONENTS`.
     components: tuple[str, ...] = ()
+    #: Grids such as ``2x4``, and algorithms inside of them; of none the collective's own choice.
     grids: tuple[str, ...] = ()
     inner: tuple[str, ...] = ()
+    #: Own methods that are wanted with parameters beside those, as `dashboard.schedules.orthogonal.worded` reads them.
     named: tuple[str, ...] = ()
+    #: Whether each method has a launch of its own, so that there may be some that hold from the ranks' start on only.
     launched: bool = False
+    #: Whether components are wanted of those collectives alone of which rules can name who answers.
     ruled: bool = False
 
     def __post_init__(self) -> None:

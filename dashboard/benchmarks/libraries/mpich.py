@@ -29,23 +29,15 @@ MAKE_ROOM = {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THR
 
 @dataclass(frozen=True)
 class Mpich(Plain):
-    """An installed MPICH.
+    """An installed MPICH."""
 
-    Attributes
-    ----------
-    version
-        Such as ``5.0.2``.
-    algorithms
-        Name of each algorithm by number (0, the library's own choice, left out), by collective.
-    variables
-        Whole-number control variables with their values, without ``MPIR_CVAR_``.
-    choices
-        Of variables that take one of a list, its names.
-    """
-
+    #: Such as ``5.0.2``.
     version: str
+    #: Name of each algorithm by number (0, the library's own choice, left out), by collective.
     algorithms: Mapping[str, Mapping[int, str]]
+    #: Whole-number control variables with their values, without ``MPIR_CVAR_``.
     variables: Mapping[str, int]
+    #: Of variables that take one of a list, its names.
     choices: Mapping[str, tuple[str, ...]]
     name: str = NAME
 

@@ -56,32 +56,22 @@ COUNTING = "OMPI_MCA_pml_monitoring_enable"
 
 @dataclass(frozen=True)
 class OpenMpi(Plain):
-    """An installed Open MPI.
+    """An installed Open MPI."""
 
-    Attributes
-    ----------
-    version
-        Such as ``5.0.11``.
-    algorithms
-        Name of each algorithm by number (0, the library's own choice, left out), by collective.
-    variables
-        Whole-number control variables of ``coll/tuned``, ``coll/han`` and those of sites with their values.
-    components
-        That were built with it and answer blocking collectives, unless environment or site leave them out.
-    monitors
-        Whether the layer that counts messages was built with it, as wheels of 4.1 are without.
-    graph_counters
-        Of that layer, which `environment` switches on. An algorithm that cannot work becomes another one in silence,
-        whatever is set: the message graph shows it.
-    """
-
+    #: Such as ``5.0.11``.
     version: str
+    #: Name of each algorithm by number (0, the library's own choice, left out), by collective.
     algorithms: Mapping[str, Mapping[int, str]]
+    #: Whole-number control variables of ``coll/tuned``, ``coll/han`` and those of sites with their values.
     variables: Mapping[str, int]
     name: str = NAME
     apart: bool = False
+    #: That were built with it and answer blocking collectives, unless environment or site leave them out.
     components: tuple[str, ...] = ()
+    #: Whether the layer that counts messages was built with it, as wheels of 4.1 are without.
     monitors: bool = True
+    #: Of that layer, which `environment` switches on. An algorithm that cannot work becomes another one in silence,
+    #: whatever is set: the message graph shows it.
     graph_counters: tuple[str, ...] = GRAPH_COUNTERS
 
     @property

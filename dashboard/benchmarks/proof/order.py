@@ -24,45 +24,29 @@ NOT_STEADY = "what it sent changed from call to call"
 
 @dataclass(frozen=True)
 class Call:
-    """One way of calling a collective.
+    """One way of calling a collective."""
 
-    Attributes
-    ----------
-    name
-        What it is called in the results.
-    settings
-        Control variables that are written before.
-    needed
-        Whether a verdict needs it: it is made before those that tell methods apart.
-    """
-
+    #: What it is called in the results.
     name: str
+    #: Control variables that are written before.
     settings: Mapping[str, int] = field(default_factory=dict)
+    #: Whether a verdict needs it: it is made before those that tell methods apart.
     needed: bool = True
 
 
 @dataclass(frozen=True)
 class Order:
-    """Calls for one job.
+    """Calls for one job."""
 
-    Attributes
-    ----------
-    evidence
-        What is counted.
-    counters
-        Performance variables of the library that count it.
-    set_at_call
-        Whether control variables act on all communicators at once, else on those that are made afterwards.
-    calls
-        By the sizes at which they are called.
-    listens
-        Whether the library says of every call who answers it.
-    """
-
+    #: What is counted.
     evidence: Evidence
+    #: Performance variables of the library that count it.
     counters: tuple[str, ...]
+    #: Whether control variables act on all communicators at once, else on those that are made afterwards.
     set_at_call: bool
+    #: By the sizes at which they are called.
     calls: Mapping[Cell, tuple[Call, ...]]
+    #: Whether the library says of every call who answers it.
     listens: bool = False
 
     def without(self, done: Sequence[Key]) -> Order:
@@ -100,25 +84,17 @@ class Order:
 
 @dataclass(frozen=True)
 class Seen:
-    """What one call did.
+    """What one call did."""
 
-    Attributes
-    ----------
-    error
-        Why it failed, or that its result was wrong; empty when all went well.
-    graph
-        As `dashboard.benchmarks.ranks.cellrun.graph_of` gives it.
-    who, lacking
-        Component of the library that the call was given to, by the library's own word, and why it did not answer;
-        empty where nothing was said.
-    placed
-        Processes of the communicator on each node.
-    """
-
+    #: Why it failed, or that its result was wrong; empty when all went well.
     error: str = ""
+    #: As `dashboard.benchmarks.ranks.cellrun.graph_of` gives it.
     graph: Mapping[str, Any] = field(default_factory=dict)
+    #: Component of the library that the call was given to, by the library's own word, and why it did not answer; empty
+    #: where nothing was said.
     who: str = ""
     lacking: str = ""
+    #: Processes of the communicator on each node.
     placed: Sequence[int] = (1,)
 
     @property

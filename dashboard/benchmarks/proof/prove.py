@@ -64,39 +64,26 @@ Asked = Sequence[tuple[Region, Call | None]]
 
 @dataclass(frozen=True)
 class Wish:
-    """What is to be proven, and within which limits.
-
-    Attributes
-    ----------
-    han
-        HAN's rules that belong to it; both are proven as one decision, across nodes.
-    mpiexec
-        Start command of the library.
-    python
-        Interpreter that the ranks run.
-    launcher
-        What starts them; None: `mpiexec`, on this machine.
-    ranks
-        Largest communicator that is tried.
-    memory
-        Bytes of buffers that one process may hold.
-    seconds
-        Time limit for all jobs together.
-    collectives
-        Only these; all of the file when empty.
-    library
-        Refuse another one; empty: that of `mpiexec`.
-    """
+    """What is to be proven, and within which limits."""
 
     rules: Path
+    #: Start command of the library.
     mpiexec: Path
+    #: Interpreter that the ranks run.
     python: Path = Path(sys.executable)
+    #: What starts them; None: `mpiexec`, on this machine.
     launcher: Launcher | None = None
+    #: Largest communicator that is tried.
     ranks: int = 8
+    #: Bytes of buffers that one process may hold.
     memory: int = 4 << 20
+    #: Time limit for all jobs together.
     seconds: float = 300.0
+    #: Only these; all of the file when empty.
     collectives: tuple[str, ...] = ()
+    #: Refuse another one; empty: that of `mpiexec`.
     library: str = ""
+    #: HAN's rules that belong to `rules`; both are proven as one decision, across nodes.
     han: Path | None = None
 
     def __post_init__(self) -> None:

@@ -19,27 +19,18 @@ _FAR = 1 << 16
 
 @dataclass(frozen=True)
 class Region:
-    """Sizes for which one method is asked.
-
-    Attributes
-    ----------
-    bounds
-        ``low < attribute <= high`` by attribute; what is not named is not bounded.
-    method
-        What the rules ask for.
-    cells
-        Where the library is to be watched: at the first and last sizes of the region that can be run.
-    why_not
-        Why there is no such cell; empty when there is one.
-    needs
-        Processes that it takes, where that is why.
-    """
+    """Sizes for which one method is asked."""
 
     collective: str
+    #: ``low < attribute <= high`` by attribute; what is not named is not bounded.
     bounds: Bounds
+    #: What the rules ask for.
     method: Method
+    #: Where the library is to be watched: at the first and last sizes of the region that can be run.
     cells: tuple[Cell, ...]
+    #: Why there is no such cell; empty when there is one.
     why_not: str = ""
+    #: Processes that it takes, where that is why.
     needs: int = 0
 
 

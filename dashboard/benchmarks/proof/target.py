@@ -37,35 +37,23 @@ def left_to_library(method: Decided) -> bool:
 
 @dataclass(frozen=True)
 class Target(ABC):
-    """A library that rules files are proven on.
+    """A library that rules files are proven on."""
 
-    Attributes
-    ----------
-    library
-        What it offers.
-    evidence
-        What is counted.
-    counters
-        Performance variables that count it.
-    set_at_call
-        Whether control variables act at the call, on all communicators; else on those that are made afterwards.
-    own_beside_rules
-        Whether the library can be asked for its own decision in a job that holds a rules file.
-    forced_beside_rules
-        Whether a method can be forced in a job that holds a rules file; else the rules go first.
-    preloads
-        Whether what counts messages is preloaded (`dashboard.benchmarks.ranks.counting`).
-    listens
-        Whether the library says of every call which part of it answers.
-    """
-
+    #: What it offers.
     library: Library
+    #: What is counted.
     evidence: Evidence = "sockets"
+    #: Performance variables that count it.
     counters: tuple[str, ...] = ()
+    #: Whether control variables act at the call, on all communicators; else on those that are made afterwards.
     set_at_call: bool = False
+    #: Whether the library can be asked for its own decision in a job that holds a rules file.
     own_beside_rules: bool = False
+    #: Whether a method can be forced in a job that holds a rules file; else the rules go first.
     forced_beside_rules: bool = True
+    #: Whether what counts messages is preloaded (`dashboard.benchmarks.ranks.counting`).
     preloads: bool = False
+    #: Whether the library says of every call which part of it answers.
     listens: bool = False
 
     @property
@@ -174,13 +162,9 @@ class AcrossNodes(OnOpenMpi):
 
     Messages are not counted, since ranks of 5.0.11 crash when HAN has answered meanwhile; and HAN heeds its rules on
     all communicators of a job, or on none.
-
-    Attributes
-    ----------
-    han
-        HAN's rules.
     """
 
+    #: HAN's rules.
     han: Path = Path()
     evidence: Evidence = "sockets"
     counters: tuple[str, ...] = ()

@@ -27,30 +27,20 @@ Outcome = Literal["proven", "no difference", "not proven"]
 
 @dataclass(frozen=True)
 class Verdict:
-    """What is known of one region.
+    """What is known of one region."""
 
-    Attributes
-    ----------
-    region
-        Where, and what was asked.
-    state
-        One of `STATES`.
-    seen
-        What ran, in words; empty where nothing did.
-    like
-        Methods that send the same messages at every size watched, so that they cannot be told from the one asked; `why`
-        names those that were not called there.
-    why
-        The reason, where there is one to tell.
-    points
-        For each size watched ``comm_size, message_size, seen, messages, bytes``.
-    """
-
+    #: Where, and what was asked.
     region: Region
+    #: One of `STATES`.
     state: State
+    #: What ran, in words; empty where nothing did.
     seen: str = ""
+    #: Methods that send the same messages at every size watched, so that they cannot be told from the one asked; `why`
+    #: names those that were not called there.
     like: tuple[str, ...] = ()
+    #: The reason, where there is one to tell.
     why: str = ""
+    #: For each size watched ``comm_size, message_size, seen, messages, bytes``.
     points: tuple[Mapping[str, Any], ...] = ()
 
     def to_dict(self) -> dict[str, Any]:

@@ -25,45 +25,28 @@ _NAMED = 3
 
 @dataclass
 class Doubts:
-    """Points of a launch whose times cannot be trusted, as far as this job can measure them again.
+    """Points of a launch whose times cannot be trusted, as far as this job can measure them again."""
 
-    Parameters
-    ----------
-    results
-        Run file of the campaign.
-    plan
-        Which points it has.
-    nodes
-        Name of each rank's node.
-    launch
-        Number of the launch that can be measured again now: of launches that disagree it is this one's point.
-    only
-        Collectives with methods that alone can be measured; None: all.
-    worth
-        Which of doubtful points are worth it, as of an adaptive campaign, whose time is short; None: the first ones.
-    array
-        Whether the job is one of an array.
-    asked
-        Whether nothing was missing when the job was started: where one can be started for them (`can_repeat`), all are
-        measured again, however many.
-
-    Attributes
-    ----------
-    repeated
-        What this job measured again, with the reason; whoever measures it puts it there.
-    left
-        What was doubtful when it was looked last.
-    """
-
+    #: Run file of the campaign.
     results: Path
+    #: Which points it has.
     plan: Plan
+    #: Name of each rank's node.
     nodes: Sequence[str]
+    #: Number of the launch that can be measured again now: of launches that disagree it is this one's point.
     launch: int
+    #: Collectives with methods that alone can be measured; None: all.
     only: Collection[tuple[str, Method]] | None = None
+    #: Which of doubtful points are worth it, as of an adaptive campaign, whose time is short; None: the first ones.
     worth: Callable[[Mapping[PointKey, str]], dict[PointKey, str]] | None = None
+    #: Whether the job is one of an array.
     array: bool = False
+    #: Whether nothing was missing when the job was started: where one can be started for them (`can_repeat`), all are
+    #: measured again, however many.
     asked: bool = False
+    #: What this job measured again, with the reason; whoever measures it puts it there.
     repeated: dict[PointKey, str] = field(default_factory=dict)
+    #: What was doubtful when it was looked last.
     left: dict[PointKey, str] = field(default_factory=dict)
     turns: int = 0
 

@@ -34,64 +34,42 @@ _RACED_ROUNDS, _RACED_SAMPLES, _SLOWER = 2, 5, 1.5
 
 @dataclass
 class Outcome:
-    """What was found of one method in a cell.
+    """What was found of one method in a cell."""
 
-    Attributes
-    ----------
-    samples
-        Seconds, raw.
-    late
-        Repetitions that were left out because a process started late.
-    error
-        Why it was not timed; empty when it was.
-    graph
-        Of messages, see `graph_of`; empty when not recorded.
-    programs
-        Code that may have run, see `dashboard.benchmarks.providers.bound.Bound`.
-    tries
-        Repetitions so far, with those that were left out.
-    spent, waited
-        Seconds that they took this process, and how long of that it waited for its core.
-    stolen
-        Seconds of the repetitions during which some process waited for its core, see `waiting.SHARE`.
-    """
-
+    #: Seconds, raw.
     samples: list[float] = field(default_factory=list)
+    #: Repetitions that were left out because a process started late.
     late: int = 0
+    #: Why it was not timed; empty when it was.
     error: str = ""
+    #: Of messages, see `graph_of`; empty when not recorded.
     graph: Mapping[str, Any] = field(default_factory=dict)
+    #: Code that may have run, see `dashboard.benchmarks.providers.bound.Bound`.
     programs: tuple[str, ...] = ()
+    #: Repetitions so far, with those that were left out.
     tries: int = 0
+    #: Seconds that they took this process, and how long of that it waited for its core.
     spent: float = 0.0
     waited: float = 0.0
+    #: Seconds of the repetitions during which some process waited for its core, see `waiting.SHARE`.
     stolen: list[float] = field(default_factory=list)
 
 
 @dataclass
 class Team:
-    """Processes of one communicator size, and how they are given a method.
+    """Processes of one communicator size, and how they are given a method."""
 
-    Attributes
-    ----------
-    group
-        For everything but the operation itself.
-    types
-        Handles of the MPI library.
-    methods
-        Binds methods to the buffers of a cell.
-    counters
-        Messages sent to each process of the whole job; None when they are not recorded.
-    members
-        Ranks of this team's processes in the whole job.
-    note
-        Told the point that is about to be called for the first time, and None when all have come back.
-    """
-
+    #: For everything but the operation itself.
     group: Group
+    #: Handles of the MPI library.
     types: Types
+    #: Binds methods to the buffers of a cell.
     methods: Methods
+    #: Messages sent to each process of the whole job; None when they are not recorded.
     counters: Counters | None
+    #: Ranks of this team's processes in the whole job.
     members: Sequence[int]
+    #: Told the point that is about to be called for the first time, and None when all have come back.
     note: Callable[[Mapping[str, Any] | None], None]
 
 

@@ -18,21 +18,15 @@ Reduced = Callable[[Iterable[Array]], Array]
 
 @dataclass(frozen=True)
 class Exchange:
-    """The data of one call, on a communicator or between two groups.
-
-    Attributes
-    ----------
-    counts
-        Elements of each block that a process exchanges; of a vector its elements, for each process the same.
-    mine, theirs
-        Processes of the group of this process, and of the one that brings what it gets (MPI 5.0, 6.2.2): on a
-        communicator both are all. Between groups they are numbered over both, and blocks are equal.
-    """
+    """The data of one call, on a communicator or between two groups."""
 
     entry: Collective
+    #: Elements of each block that a process exchanges; of a vector its elements, for each process the same.
     counts: Sequence[int]
     block: Block
     reduced: Reduced
+    #: Processes of the group of this process, and of the one that brings what it gets (MPI 5.0, 6.2.2): on a
+    #: communicator both are all. Between groups they are numbered over both, and blocks are equal.
     mine: Sequence[int]
     theirs: Sequence[int]
 

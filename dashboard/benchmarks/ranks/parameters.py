@@ -61,20 +61,13 @@ _TIMES = tuple(name for name in COLUMNS if name.endswith("_us"))
 
 @dataclass(frozen=True)
 class Pair:
-    """Two processes that exchange messages.
+    """Two processes that exchange messages."""
 
-    Attributes
-    ----------
-    comm
-        A communicator of both, mpi4py's.
-    first
-        Whether this process is the one that begins.
-    nobody
-        MPI_PROC_NULL.
-    """
-
+    #: A communicator of both, mpi4py's.
     comm: Any
+    #: Whether this process is the one that begins.
     first: bool
+    #: MPI_PROC_NULL.
     nobody: int
 
     @property

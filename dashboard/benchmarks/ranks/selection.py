@@ -87,14 +87,9 @@ def heard(make: Callable[[], Any]) -> tuple[Any, str]:
 
 @dataclass(frozen=True)
 class Selection:
-    """Components that were selected for communicators.
+    """Components that were selected for communicators."""
 
-    Attributes
-    ----------
-    selected
-        By communicator size, processes per node (None: as placed) and the component that was preferred (empty: none).
-    """
-
+    #: By communicator size, processes per node (None: as placed) and the component that was preferred (empty: none).
     selected: Mapping[tuple[int, int | None, str], Sequence[str]] = field(default_factory=dict)
 
     def who(self, collective: str, comm_size: int, ppn: int | None, preferred: str) -> str:

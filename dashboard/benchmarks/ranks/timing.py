@@ -71,27 +71,18 @@ def _ask(comm: Any) -> float:
 
 @dataclass(frozen=True)
 class Group:
-    """The processes that measure together.
+    """The processes that measure together."""
 
-    Attributes
-    ----------
-    comm
-        Their communicator for everything but the operation itself.
-    maximum
-        The MPI library's handle of the operation.
-    offset
-        Of this process's clock, see `clock_offset`.
-    crowded
-        Whether some machine has more of the processes than cores: they must give way to each other while they wait.
-        Else they do not, since what else wants the core would keep it for milliseconds.
-    one_node
-        Whether no network lies between them.
-    """
-
+    #: Their communicator for everything but the operation itself.
     comm: Any
+    #: The MPI library's handle of the operation.
     maximum: Any
+    #: Of this process's clock, see `clock_offset`.
     offset: float = 0.0
+    #: Whether some machine has more of the processes than cores: they must give way to each other while they wait. Else
+    #: they do not, since what else wants the core would keep it for milliseconds.
     crowded: bool = False
+    #: Whether no network lies between them.
     one_node: bool = True
 
     @property

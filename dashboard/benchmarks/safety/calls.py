@@ -55,18 +55,13 @@ class Handles:
 
 @dataclass
 class Call:
-    """One case on one communicator: memory filled, called, looked at.
-
-    Attributes
-    ----------
-    turn
-        Of several calls in a row; each has values of its own.
-    """
+    """One case on one communicator: memory filled, called, looked at."""
 
     handles: Handles
     collective: str
     case: Case
     comm: Any
+    #: Of several calls in a row; each has values of its own.
     turn: int = 0
 
     def __post_init__(self) -> None:

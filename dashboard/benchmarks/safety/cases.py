@@ -25,28 +25,20 @@ Counts = Literal["equal", "different"]
 
 @dataclass(frozen=True)
 class Case:
-    """One way of calling a collective.
+    """One way of calling a collective."""
 
-    Attributes
-    ----------
-    count
-        Elements of a block, or of the vector where there are no blocks; with different counts their mean or so.
-    root
-        Of rooted collectives; of the barrier who comes late.
-    repeats
-        Calls without anything in between, each with data of its own.
-    threads
-        That call at once, each on a communicator of its own.
-    """
-
+    #: Elements of a block, or of the vector where there are no blocks; with different counts their mean or so.
     count: int
+    #: Of rooted collectives; of the barrier who comes late.
     root: int = 0
     place: Place = "apart"
     layout: Layout = "plain"
     operation: Operation = "none"
     counts: Counts = "equal"
     made: Made = "duplicated"
+    #: Calls without anything in between, each with data of its own.
     repeats: int = 1
+    #: That call at once, each on a communicator of its own.
     threads: int = 1
 
     @property

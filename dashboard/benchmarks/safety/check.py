@@ -33,42 +33,28 @@ TIME_UP = "the time was up"
 
 @dataclass(frozen=True)
 class Report:
-    """What a check came to.
+    """What a check came to."""
 
-    Attributes
-    ----------
-    library
-        Name and version.
-    comm_sizes
-        That were tried.
-    methods
-        How many of each collective.
-    cases
-        Calls that were made and looked at.
-    faulty
-        Methods with which something is wrong.
-    not_for
-        Methods that the library refuses for some numbers of processes: ``collective, label, comm_sizes, why``.
-    once
-        Methods that hung or took the job down once, and not when they were called again: ``collective, label, case,
-        effect``. Perhaps the machine was too busy.
-    missing
-        Methods that were not called for all numbers of processes.
-    stopped
-        Why not, such as that the time was up.
-    seconds
-        That it took.
-    """
-
+    #: Name and version.
     library: str
+    #: That were tried.
     comm_sizes: tuple[int, ...]
+    #: How many of each collective.
     methods: Mapping[str, int]
+    #: Calls that were made and looked at.
     cases: int
+    #: Methods with which something is wrong.
     faulty: tuple[Finding, ...]
+    #: Methods that the library refuses for some numbers of processes: ``collective, label, comm_sizes, why``.
     not_for: tuple[Mapping[str, Any], ...] = ()
+    #: Methods that hung or took the job down once, and not when they were called again: ``collective, label, case,
+    #: effect``. Perhaps the machine was too busy.
     once: tuple[Mapping[str, Any], ...] = ()
+    #: Methods that were not called for all numbers of processes.
     missing: int = 0
+    #: Why not, such as that the time was up.
     stopped: str = ""
+    #: That it took.
     seconds: float = 0.0
 
     @property

@@ -22,37 +22,24 @@ ENDED = "COLLTUNE_ENDED"
 
 @dataclass(frozen=True)
 class Forced:
-    """A method with what makes the library take it.
-
-    Attributes
-    ----------
-    settings
-        Control variables.
-    component
-        Part of the library that is to answer; empty: the one that it finds first.
-    """
+    """A method with what makes the library take it."""
 
     method: Method
+    #: Control variables.
     settings: Mapping[str, int]
+    #: Part of the library that is to answer; empty: the one that it finds first.
     component: str = ""
 
 
 @dataclass(frozen=True)
 class Order:
-    """What is checked.
+    """What is checked."""
 
-    Attributes
-    ----------
-    comm_sizes
-        Ascending; the largest is the number of ranks.
-    methods
-        By collective.
-    set_at_call
-        Whether control variables act at the call, on all communicators; else on those that are made afterwards.
-    """
-
+    #: Ascending; the largest is the number of ranks.
     comm_sizes: tuple[int, ...]
+    #: By collective.
     methods: Mapping[str, tuple[Forced, ...]]
+    #: Whether control variables act at the call, on all communicators; else on those that are made afterwards.
     set_at_call: bool = False
 
     @property
@@ -97,30 +84,20 @@ class Order:
 
 @dataclass
 class Records:
-    """What was written so far.
+    """What was written so far."""
 
-    Attributes
-    ----------
-    done
-        Steps with the number of cases that were called.
-    faults
-        Lines on cases that went wrong: ``at, kind, words, text``.
-    refused
-        Steps whose method is not for so many processes, with the library's words.
-    died
-        Methods, as (collective, number), that hung or took the job down once, with the words of the case and what
-        happened: a loaded machine can look so, so that they are called again.
-    dead
-        Those that did it twice: they are called no more.
-    calling
-        The case that was begun last, if nothing was written after it.
-    """
-
+    #: Steps with the number of cases that were called.
     done: dict[Step, int] = field(default_factory=dict)
+    #: Lines on cases that went wrong: ``at, kind, words, text``.
     faults: list[dict[str, Any]] = field(default_factory=list)
+    #: Steps whose method is not for so many processes, with the library's words.
     refused: dict[Step, str] = field(default_factory=dict)
+    #: Methods, as (collective, number), that hung or took the job down once, with the words of the case and what
+    #: happened: a loaded machine can look so, so that they are called again.
     died: dict[tuple[str, int], tuple[str, str]] = field(default_factory=dict)
+    #: Those that did it twice: they are called no more.
     dead: set[tuple[str, int]] = field(default_factory=set)
+    #: The case that was begun last, if nothing was written after it.
     calling: At | None = None
 
     @classmethod

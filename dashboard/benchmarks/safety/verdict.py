@@ -15,29 +15,20 @@ UNSAFE = "unsafe_methods"
 
 @dataclass(frozen=True)
 class Finding:
-    """What is wrong with one method.
-
-    Attributes
-    ----------
-    kinds
-        Cases that went wrong, as `Case.kind`, in the order in which they were seen.
-    comm_sizes
-        Where, ascending.
-    case, effect
-        The first of them, so that it can be called again, and what happened.
-    cases
-        How many went wrong.
-    dead
-        Whether it hung or took the job down.
-    """
+    """What is wrong with one method."""
 
     collective: str
     method: Method
+    #: Cases that went wrong, as `Case.kind`, in the order in which they were seen.
     kinds: tuple[str, ...]
+    #: Where, ascending.
     comm_sizes: tuple[int, ...]
+    #: The first of them, so that it can be called again, and what happened.
     case: str
     effect: str
+    #: How many went wrong.
     cases: int
+    #: Whether it hung or took the job down.
     dead: bool = False
 
     @property
